@@ -1,0 +1,41 @@
+// Owner: accounts. One customer of this installation; everything a tenant has hangs off it.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Account is a tenant.
+type Account struct{ ent.Schema }
+
+// Fields of the Account.
+func (Account) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		field.String("name").NotEmpty(),
+		field.String("email").NotEmpty().Comment("the only address a sandbox sender may write to; lower case"),
+		field.String("plan_id").NotEmpty().Default("free"),
+		field.Bool("production_unlocked").Default(false).Comment("free plan: verified domain and payment method on file"),
+		field.Bool("unmetered").Default(false).Comment("no rate limit; the development account"),
+		field.Time("suspended_at").Optional().Nillable(),
+		createdAt(),
+		updatedAt(),
+	}
+}
+
+// Edges of the Account.
+func (Account) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.To("users", User.Type),
+		edge.To("api_keys", APIKey.Type),
+		edge.From("plan", Plan.Type).Ref("accounts").Field("plan_id").Unique().Required(),
+	}
+}
+
+// Indexes of the Account.
+func (Account) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("email").Unique()}
+}

@@ -1,0 +1,39 @@
+// Owner: accounts. A bearer credential; only its hash is kept.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// APIKey is a credential of an account.
+type APIKey struct{ ent.Schema }
+
+// Fields of the APIKey.
+func (APIKey) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		field.String("name").NotEmpty(),
+		field.String("prefix").NotEmpty().Comment("first characters of the secret, to recognise it"),
+		field.Bytes("hash").NotEmpty().Sensitive().Comment("SHA-256 of the whole secret"),
+		field.Enum("scope").Values("full", "sending", "read").Default("full"),
+		field.JSON("domain_ids", []string{}).Optional().Comment("empty: every domain of the account"),
+		field.Time("expires_at").Optional().Nillable(),
+		field.Time("last_used_at").Optional().Nillable(),
+		field.Time("revoked_at").Optional().Nillable(),
+		createdAt(),
+	}
+}
+
+// Edges of the APIKey.
+func (APIKey) Edges() []ent.Edge {
+	return []ent.Edge{edge.From("account", Account.Type).Ref("api_keys").Field("account_id").Unique().Required()}
+}
+
+// Indexes of the APIKey.
+func (APIKey) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("hash").Unique(), index.Fields("account_id", "id")}
+}

@@ -1,0 +1,37 @@
+// Owner: sending. A file of an email, decoded.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Attachment is one file of an email.
+type Attachment struct{ ent.Schema }
+
+// Fields of the Attachment.
+func (Attachment) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("email_id").required(),
+		reference("account_id").required(),
+		field.Int("position").NonNegative(),
+		field.String("name").NotEmpty(),
+		field.String("content_type").NotEmpty(),
+		field.String("content_id").Default("").Comment("inline when set, without angle brackets"),
+		field.Int("size").NonNegative().Comment("octets, decoded"),
+		field.Bytes("data"),
+	}
+}
+
+// Edges of the Attachment.
+func (Attachment) Edges() []ent.Edge {
+	return []ent.Edge{edge.From("email", Email.Type).Ref("attachments").Field("email_id").Unique().Required()}
+}
+
+// Indexes of the Attachment.
+func (Attachment) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("email_id", "position").Unique()}
+}

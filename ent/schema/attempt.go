@@ -1,0 +1,39 @@
+// Owner: sending. One try to hand a message to a receiving server, committed before the try begins.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Attempt is one delivery attempt. An attempt without an outcome is either
+// running or was cut off: its result is unknown.
+type Attempt struct{ ent.Schema }
+
+// Fields of the Attempt.
+func (Attempt) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		field.Int64("recipient_id").Immutable(),
+		reference("email_id").required(),
+		reference("account_id").required(),
+		field.Int("number").Positive(),
+		field.Int64("fence").Immutable(),
+		field.Time("started_at").Immutable(),
+		field.Time("finished_at").Optional().Nillable(),
+		field.Enum("outcome").Values("delivered", "deferred", "bounced", "failed", "unknown").Optional().Nillable(),
+		field.String("phase").Default("").Comment("where it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body"),
+		field.Int("code").Optional().Nillable(),
+		field.String("enhanced_code").Optional().Nillable(),
+		field.String("reply").Default(""),
+		field.String("remote_host").Default(""),
+		field.String("remote_addr").Default(""),
+		field.String("tls").Default("").Comment("protocol version, empty for clear text"),
+	}
+}
+
+// Indexes of the Attempt.
+func (Attempt) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("email_id"), index.Fields("recipient_id", "fence").Unique()}
+}

@@ -1,0 +1,28 @@
+// Owner: devinbox. A mail that development mode caught instead of letting it leave the machine.
+package schema
+
+import (
+	"time"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/field"
+)
+
+// CapturedMail is one message as the development sink received it.
+type CapturedMail struct{ ent.Schema }
+
+// Fields of the CapturedMail.
+func (CapturedMail) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		field.Time("received_at").Immutable().Default(time.Now).Annotations(entsql.Default("CURRENT_TIMESTAMP")),
+		field.String("mail_from").Immutable().Comment("envelope sender"),
+		field.JSON("rcpt_to", []string{}).Immutable().Comment("envelope recipients"),
+		field.String("from").Default("").Immutable().Comment("decoded From"),
+		field.String("subject").Default("").Immutable().Comment("decoded Subject"),
+		field.String("message_id").Default("").Immutable(),
+		field.Int("size").NonNegative().Immutable(),
+		field.Bytes("raw").Immutable(),
+	}
+}

@@ -1,0 +1,54 @@
+// Owner: domains. A sending domain of an account, its signing key and what DNS last said of it.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+)
+
+// Domain is a sending domain. A row without an account is the platform's own sandbox domain.
+type Domain struct{ ent.Schema }
+
+// Fields of the Domain.
+func (Domain) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").optional(),
+		field.String("name").NotEmpty().Immutable().Comment("A-labels, lower case, no trailing dot"),
+		field.Enum("status").Values("pending", "verified", "temporary_failure", "failed").Default("pending"),
+		field.Bool("seeded").Default(false).Comment("verified by the installation itself (sandbox, development); never re-checked"),
+		field.String("ownership_token").NotEmpty().Immutable(),
+		field.String("dkim_selector").NotEmpty(),
+		field.Bytes("dkim_private_key").NotEmpty().Sensitive().Comment("PKCS #8, sealed by runtime/secret with the row's id"),
+		field.String("dkim_public_key").NotEmpty().Comment("base64 SubjectPublicKeyInfo, the p= value"),
+		field.JSON("records", []shape.RecordState{}).Optional(),
+		field.Bool("open_tracking").Default(false),
+		field.Bool("click_tracking").Default(false),
+		field.Enum("tls_mode").Values("opportunistic", "enforced").Default("opportunistic"),
+		field.Bool("inbound_enabled").Default(false),
+		field.Time("last_checked_at").Optional().Nillable(),
+		field.Time("verified_at").Optional().Nillable(),
+		field.Time("failing_since").Optional().Nillable().Comment("first check of the present run of failures"),
+		field.Time("due_at").Optional().Nillable().Comment("next check; while a worker holds the row, the end of its lease"),
+		field.Int64("fence").Default(0),
+		field.Int("check_attempts").Default(0).Comment("checks since the state last changed, for the back-off"),
+		createdAt(),
+		updatedAt(),
+	}
+}
+
+// Indexes of the Domain.
+func (Domain) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id", "name").Unique(),
+		// One owner per verified name; unverified rows of other accounts block nobody.
+		index.Fields("name").Unique().StorageKey("domain_one_verified_owner").
+			Annotations(entsql.IndexWhere("status IN ('verified', 'temporary_failure')")),
+		index.Fields("account_id", "id"),
+		index.Fields("due_at").StorageKey("domain_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL")),
+	}
+}

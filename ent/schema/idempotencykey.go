@@ -1,0 +1,30 @@
+// Owner: idempotency. The answer that a request with an Idempotency-Key got, kept to be given again.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// IdempotencyKey is one used key of an account.
+type IdempotencyKey struct{ ent.Schema }
+
+// Fields of the IdempotencyKey.
+func (IdempotencyKey) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("account_id").required(),
+		field.String("key").NotEmpty().MaxLen(255).Immutable(),
+		field.Bytes("request_hash").Immutable().Comment("SHA-256 of operation and canonical body"),
+		field.Int("status").Comment("HTTP status of the answer"),
+		field.Bytes("body").Comment("the answer's bytes"),
+		createdAt(),
+		field.Time("expires_at").Immutable(),
+	}
+}
+
+// Indexes of the IdempotencyKey.
+func (IdempotencyKey) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "key").Unique(), index.Fields("expires_at")}
+}

@@ -1,0 +1,30 @@
+// Owner: accounts. What an account may do per second, day and month: data, not code.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+)
+
+// Plan holds the limits of a plan. Rows are seeded by a migration; operators may change them.
+type Plan struct{ ent.Schema }
+
+// Fields of the Plan.
+func (Plan) Fields() []ent.Field {
+	return []ent.Field{
+		field.String("id").Immutable().NotEmpty().Comment("free, pro, scale, pool, dedicated"),
+		field.String("name").NotEmpty(),
+		field.Int("requests_per_second").Positive(),
+		field.Int("daily_emails").Optional().Nillable().Comment("hard cap; null is none"),
+		field.Int("monthly_emails").Optional().Nillable().Comment("hard cap; null is none"),
+		field.Int("max_domains").Positive(),
+		field.Bool("sandboxed").Default(false).Comment("sends only to the account email until production is unlocked"),
+		createdAt(),
+	}
+}
+
+// Edges of the Plan.
+func (Plan) Edges() []ent.Edge {
+	return []ent.Edge{edge.To("accounts", Account.Type)}
+}

@@ -1,0 +1,23 @@
+// Package shape holds the Go types of the JSON columns, apart from the schema
+// so that generated code and modules can both import them.
+package shape
+
+// Tag is one name and value pair that the caller attached to an email.
+type Tag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Header is one custom header field of an email, in the caller's order.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// RecordState is the last seen state of one DNS record of a domain.
+type RecordState struct {
+	Purpose string   `json:"purpose"` // ownership, dkim, return_path, spf, dmarc, inbound_mx
+	Status  string   `json:"status"`  // missing, mismatch, verified
+	Found   []string `json:"found"`   // values the resolver answered, as published
+	Error   string   `json:"error"`   // one sentence on what to do, empty when verified
+}
