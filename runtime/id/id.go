@@ -1,0 +1,50 @@
+// Package id makes the public identifiers: a prefix that names the resource and
+// a time-ordered suffix (UUIDv7 in Crockford base 32, the TypeID form), as in
+// `msg_01kabm5yq3e0tv2w6z9j7r4d5c`. Clients treat them as opaque.
+package id
+
+import (
+	"strings"
+
+	"github.com/google/uuid"
+	"go.jetify.com/typeid"
+)
+
+// Prefix names a resource in its ids.
+type Prefix string
+
+// The prefixes in use.
+const (
+	Account Prefix = "acc"
+	User    Prefix = "usr"
+	APIKey  Prefix = "key"
+	Domain  Prefix = "dom"
+	Email   Prefix = "msg"
+	Fact    Prefix = "evt"
+)
+
+// New makes an id. Ids of one process never go backwards, so `ORDER BY id` is
+// the order of creation. It fails only when the system has no randomness.
+func New(p Prefix) string {
+	id, err := typeid.FromUUIDBytesWithPrefix(string(p), newV7())
+	if err != nil {
+		panic("id: prefix " + string(p) + " is not a TypeID prefix: " + err.Error())
+	}
+	return id.String()
+}
+
+func newV7() []byte {
+	u := uuid.Must(uuid.NewV7())
+	return u[:]
+}
+
+// Is tells whether s is a well-formed id of the given prefix. An id that is not
+// cannot exist, so a look-up may be spared.
+func Is(p Prefix, s string) bool {
+	rest, found := strings.CutPrefix(s, string(p)+"_")
+	if !found || len(rest) != 26 {
+		return false
+	}
+	parsed, err := typeid.FromString(s)
+	return err == nil && parsed.Prefix() == string(p)
+}
