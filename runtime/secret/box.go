@@ -1,0 +1,120 @@
+package secret
+
+import (
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	aead "github.com/tink-crypto/tink-go/v2/aead/subtle"
+)
+
+// What Open can say.
+var (
+	// ErrUnknownKey: sealed under a master key that is not configured here.
+	ErrUnknownKey = errors.New("sealed under a master key that is not configured")
+	// ErrNotGenuine: changed, cut short, or sealed for other associated data.
+	ErrNotGenuine = errors.New("sealed value is damaged or belongs elsewhere")
+)
+
+// A sealed value is: version (1 octet), key id (4), nonce (12), ciphertext, tag (16).
+const (
+	version    = 1
+	headerSize = 1 + 4
+)
+
+// Box encrypts and decrypts under the master keys. It is safe for concurrent use.
+type Box struct {
+	sealing String // material of the first key
+	first   uint32
+	ciphers map[uint32]*aead.AESGCM
+}
+
+// NewBox takes the master keys, the sealing one first.
+func NewBox(keys ...Key) (*Box, error) {
+	if len(keys) == 0 {
+		return nil, errors.New("secret box without a master key")
+	}
+	box := &Box{sealing: keys[0].material, ciphers: make(map[uint32]*aead.AESGCM, len(keys))}
+	for i, key := range keys {
+		if len(key.material.Reveal()) != KeySize {
+			return nil, fmt.Errorf("master key %d is not %d octets long", i+1, KeySize)
+		}
+		id := binary.BigEndian.Uint32(derive(key.material, "key id", 4))
+		if _, taken := box.ciphers[id]; taken {
+			return nil, fmt.Errorf("master key %d has the id of an earlier one; make another", i+1)
+		}
+		cipher, err := aead.NewAESGCM(derive(key.material, "seal", KeySize))
+		if err != nil {
+			return nil, fmt.Errorf("master key %d: %w", i+1, err)
+		}
+		box.ciphers[id] = cipher
+		if i == 0 {
+			box.first = id
+		}
+	}
+	return box, nil
+}
+
+// Seal encrypts under the first key. The associated data (as "domains/dom_…/dkim")
+// is not stored: Open needs the same again.
+func (b *Box) Seal(plaintext, associatedData []byte) []byte {
+	sealed, err := b.ciphers[b.first].Encrypt(plaintext, associatedData)
+	if err != nil {
+		// AES-GCM refuses only plaintexts of 64 GiB.
+		panic("secret: seal: " + err.Error())
+	}
+	out := make([]byte, headerSize, headerSize+len(sealed))
+	out[0] = version
+	binary.BigEndian.PutUint32(out[1:], b.first)
+	return append(out, sealed...)
+}
+
+// Open decrypts what Seal made under any of the keys, for the same associated
+// data. Its error is ErrUnknownKey or ErrNotGenuine.
+func (b *Box) Open(sealed, associatedData []byte) ([]byte, error) {
+	id, known := keyID(sealed)
+	if !known {
+		return nil, ErrNotGenuine
+	}
+	cipher, known := b.ciphers[id]
+	if !known {
+		return nil, fmt.Errorf("key id %08x: %w", id, ErrUnknownKey)
+	}
+	plaintext, err := cipher.Decrypt(sealed[headerSize:], associatedData)
+	if err != nil {
+		return nil, ErrNotGenuine
+	}
+	return plaintext, nil
+}
+
+// Stale tells whether a value should be sealed again before an old key goes.
+func (b *Box) Stale(sealed []byte) bool {
+	id, known := keyID(sealed)
+	return !known || id != b.first
+}
+
+// Derive gives 32 octets for one purpose (as "cursor"), the same for the same
+// first key, useless for finding that key or the octets of another purpose.
+// Whatever was made with them stops working when the first key is rotated.
+func (b *Box) Derive(purpose string) []byte {
+	return derive(b.sealing, "purpose/"+purpose, KeySize)
+}
+
+func keyID(sealed []byte) (uint32, bool) {
+	if len(sealed) < headerSize || sealed[0] != version {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(sealed[1:headerSize]), true
+}
+
+// derive is HKDF-SHA256 (RFC 5869) without salt: a master key is uniformly random.
+func derive(material String, info string, size int) []byte {
+	out, err := hkdf.Key(sha256.New, []byte(material.Reveal()), nil, "postrider/"+info, size)
+	if err != nil {
+		// Only a size over 255 hashes, or a FIPS policy against short keys.
+		panic("secret: derive: " + err.Error())
+	}
+	return out
+}

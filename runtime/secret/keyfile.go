@@ -1,0 +1,65 @@
+package secret
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// KeyFile reads the master key setting from a file, and makes the file with a new
+// key when there is none. Of two processes that start at once, both get the key
+// of the one that was first. A file that others may read is refused.
+func KeyFile(path string) (String, error) {
+	setting, err := readKeyFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return setting, err
+	}
+	if err := createKeyFile(path, NewKey()); err != nil && !errors.Is(err, fs.ErrExist) {
+		return String{}, fmt.Errorf("make master key file: %w", err)
+	}
+	return readKeyFile(path)
+}
+
+func readKeyFile(path string) (String, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return String{}, fmt.Errorf("master key file: %w", err)
+	}
+	if open := info.Mode().Perm() & 0o077; open != 0 {
+		return String{}, fmt.Errorf("master key file %s may be read by others (mode %04o); chmod 600 it", path, info.Mode().Perm())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return String{}, fmt.Errorf("master key file: %w", err)
+	}
+	return New(string(text)), nil
+}
+
+// createKeyFile writes beside the path and links, so that the file is there with
+// all of the key or not at all, and never replaces another.
+func createKeyFile(path string, key Key) error {
+	dir := filepath.Dir(path)
+	temp, err := os.CreateTemp(dir, ".master-key-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.WriteString(key.Setting().Reveal() + "\n")
+	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(temp.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
