@@ -1,0 +1,166 @@
+// Package address decides what may stand in an address or a header field.
+//
+// It is the one validator for every edge (REST, GraphQL, relay, templates,
+// automations): whatever passes here can be written into a message or an SMTP
+// command without further checks. Nothing that it returns holds CR, LF, NUL or
+// another control character.
+//
+// The grammar is the strict one of RFC 5321 section 4.1.2 with the UTF-8
+// extension of RFC 6531, and around it the `Name <a@b>` form of RFC 5322 with
+// what people really write: an unquoted name may hold dots and any Unicode. Not
+// accepted, each with its own reason: comments, groups, source routes, address
+// literals, domains without a dot, several addresses in one string.
+//
+// Errors are reasons: short sentences without a subject ("has no @"), made to
+// stand beside a field name. Their text is safe to show to the caller.
+package address
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits in octets (RFC 5321 section 4.5.3.1, RFC 1035 section 2.3.4) and, for
+// the name, in characters.
+const (
+	MaxLocal  = 64
+	MaxDomain = 253
+	MaxLabel  = 63
+	MaxAddr   = 254
+	MaxName   = 256
+)
+
+// maxInput bounds the work done for a string that cannot be an address anyway.
+const maxInput = 4096
+
+// Address is a valid mailbox.
+type Address struct {
+	Name   string // display name, decoded, may be empty
+	Local  string // local part without quotes, case kept, NFC
+	Domain string // lower-case A-labels
+}
+
+// Parse reads `Name <a@b>`, `"Quoted, Name" <a@b>`, `<a@b>` or `a@b`.
+//
+// An encoded word (RFC 2047) in an unquoted name is decoded, since headers from
+// the relay carry them; one that cannot be decoded, and one inside quotes, stays
+// the text it is. String and Parse are inverse.
+func Parse(s string) (Address, error) {
+	if len(s) > maxInput {
+		return Address{}, fmt.Errorf("is longer than %d octets", maxInput)
+	}
+	if err := checkText(s); err != nil {
+		return Address{}, err
+	}
+	p := &parser{rest: s}
+	p.space()
+	if p.rest == "" {
+		return Address{}, errors.New("is empty")
+	}
+	a, err := p.mailbox()
+	if err != nil {
+		return Address{}, err
+	}
+	p.space()
+	if err := p.end(); err != nil {
+		return Address{}, err
+	}
+	return a, nil
+}
+
+// New joins a bare address with a name that is taken literally: the form
+// `{email, name}` of the API.
+func New(name, email string) (Address, error) {
+	name = strings.TrimSpace(name)
+	if err := checkName(name); err != nil {
+		return Address{}, err
+	}
+	a, err := Parse(email)
+	if err != nil {
+		return Address{}, err
+	}
+	if a.Name != "" || strings.Contains(email, "<") {
+		return Address{}, errors.New("must be a bare address when the name is given apart")
+	}
+	a.Name = name
+	return a, nil
+}
+
+// AddrSpec is the address as SMTP and the message carry it: the local part
+// quoted where it has to be, the domain in A-labels.
+func (a Address) AddrSpec() string {
+	return quoteLocal(a.Local) + "@" + a.Domain
+}
+
+// String is the form that records show: the name, quoted where it has to be,
+// and the domain in Unicode where that reads back as the same domain.
+func (a Address) String() string {
+	spec := quoteLocal(a.Local) + "@" + readableDomain(a.Domain)
+	if a.Name == "" {
+		return spec
+	}
+	return quoteName(a.Name) + " <" + spec + ">"
+}
+
+// NeedsSMTPUTF8 says whether only a server with SMTPUTF8 (RFC 6531) can take
+// this address: its local part is not ASCII, and nothing can encode that.
+func (a Address) NeedsSMTPUTF8() bool { return !isASCII(a.Local) }
+
+// quoteLocal writes a local part as a dot-string where it is one, else as a
+// quoted string (RFC 5321 section 4.1.2).
+func quoteLocal(local string) string {
+	if checkDotString(local) == nil {
+		return local
+	}
+	return quote(local)
+}
+
+// quoteName writes a display name so that Parse reads the same name. Anything
+// that looks like an encoded word is quoted to stay literal.
+func quoteName(name string) string {
+	plain := !strings.Contains(name, "=?") && !strings.Contains(name, "  ")
+	for i := 0; plain && i < len(name); i++ {
+		plain = name[i] == ' ' || name[i] == '.' || isAtom(name[i])
+	}
+	if plain {
+		return name
+	}
+	return quote(name)
+}
+
+func quote(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 2)
+	b.WriteByte('"')
+	for i := 0; i < len(s); i++ {
+		if s[i] == '"' || s[i] == '\\' {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// isAtom is atext of RFC 5322 section 3.2.3, with UTF8-non-ascii of RFC 6532.
+func isAtom(c byte) bool {
+	switch {
+	case c >= utf8.RuneSelf, c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		return true
+	}
+	return strings.IndexByte("!#$%&'*+-/=?^_`{|}~", c) >= 0
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+var words = mime.WordDecoder{CharsetReader: charsetReader}

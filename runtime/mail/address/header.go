@@ -1,0 +1,138 @@
+package address
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxHeaderValue is the longest value of a header field, in characters: the line
+// length of RFC 5322 section 2.1.1, before folding.
+const MaxHeaderValue = 998
+
+// maxHeaderName leaves room for a value on the first line of 78 characters.
+const maxHeaderName = 76
+
+// reserved are the fields that callers may not set, with the reason. A name that
+// ends in * stands for every name with that beginning.
+var reserved = map[string]string{
+	"from": useField, "to": useField, "cc": useField, "bcc": useField, "reply-to": useField, "subject": useField,
+	"sender": ours, "date": ours, "message-id": ours, "mime-version": ours, "content-*": ours,
+	"return-path": ours, "received": ours, "delivered-to": ours, "resent-*": ours,
+	"dkim-signature": ours, "arc-*": ours, "authentication-results": ours,
+	"errors-to": ours, "bounces-to": ours, "return-receipt-to": ours, "disposition-notification-to": ours,
+	"feedback-id": ours, "x-postrider-*": ours,
+}
+
+const (
+	useField = "is set by a field of the request, not by a header"
+	ours     = "is a header that callers may not set"
+)
+
+// ValidateHeader judges a header field that a caller wants to add.
+func ValidateHeader(name, value string) error {
+	if err := CheckFieldName(name); err != nil {
+		return err
+	}
+	if reason, ok := reservedReason(name); ok {
+		return errors.New(reason)
+	}
+	if err := CheckFieldValue(value); err != nil {
+		return err
+	}
+	if asciiOnly[strings.ToLower(name)] && !isASCII(value) {
+		return errors.New("value must be ASCII in this header")
+	}
+	return nil
+}
+
+// asciiOnly are structured fields in which an encoded word has no place.
+var asciiOnly = map[string]bool{
+	"in-reply-to": true, "references": true, "list-unsubscribe": true, "list-unsubscribe-post": true,
+}
+
+// IsUnsubscribeHeader names the two fields of RFC 8058, which callers may set
+// only when Postrider does not.
+func IsUnsubscribeHeader(name string) bool {
+	return strings.EqualFold(name, "List-Unsubscribe") || strings.EqualFold(name, "List-Unsubscribe-Post")
+}
+
+func reservedReason(name string) (string, bool) {
+	lower := strings.ToLower(name)
+	if reason, ok := reserved[lower]; ok {
+		return reason, true
+	}
+	for pattern, reason := range reserved {
+		if prefix, wild := strings.CutSuffix(pattern, "*"); wild && strings.HasPrefix(lower, prefix) {
+			return reason, true
+		}
+	}
+	return "", false
+}
+
+// CheckFieldName holds a name against field-name of RFC 5322 section 3.6.8:
+// printable ASCII without the colon.
+func CheckFieldName(name string) error {
+	if name == "" {
+		return errors.New("header name is empty")
+	}
+	if len(name) > maxHeaderName {
+		return fmt.Errorf("header name is longer than %d characters", maxHeaderName)
+	}
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c <= ' ' || c > '~' || c == ':' {
+			return fmt.Errorf("header name has %q, which is not allowed", rune(c))
+		}
+	}
+	return nil
+}
+
+// CheckFieldValue holds the unfolded value of a header field, or a subject,
+// against the rules for text: valid UTF-8, no line break, no control but the
+// tab, at most MaxHeaderValue characters.
+func CheckFieldValue(value string) error {
+	if len(value) > MaxHeaderValue && utf8.RuneCountInString(value) > MaxHeaderValue {
+		return fmt.Errorf("value is longer than %d characters", MaxHeaderValue)
+	}
+	if err := checkText(value); err != nil {
+		return fmt.Errorf("value %w", err)
+	}
+	return nil
+}
+
+// ValidateSubject judges a subject. Unlike header values it is a field of its
+// own, so the reasons name nothing.
+func ValidateSubject(subject string) error {
+	if len(subject) > MaxHeaderValue && utf8.RuneCountInString(subject) > MaxHeaderValue {
+		return fmt.Errorf("is longer than %d characters", MaxHeaderValue)
+	}
+	return checkText(subject)
+}
+
+// ValidateMessageID judges a message id without its angle brackets: id-left @
+// id-right of RFC 5322 section 3.6.4, without the obsolete forms.
+func ValidateMessageID(id string) error {
+	left, right, ok := strings.Cut(id, "@")
+	switch {
+	case !ok:
+		return errors.New("message id has no @")
+	case len(id) > 250:
+		return errors.New("message id is longer than 250 octets")
+	case !isASCII(id):
+		return errors.New("message id is not ASCII")
+	case checkDotString(left) != nil:
+		return errors.New("message id is not valid before the @")
+	}
+	if literal, found := strings.CutPrefix(right, "["); found {
+		inner, closed := strings.CutSuffix(literal, "]")
+		if !closed || strings.ContainsAny(inner, "[]\\ ") || checkText(inner) != nil || strings.Contains(inner, "\t") {
+			return errors.New("message id is not valid after the @")
+		}
+		return nil
+	}
+	if checkDotString(right) != nil {
+		return errors.New("message id is not valid after the @")
+	}
+	return nil
+}

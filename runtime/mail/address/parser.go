@@ -1,0 +1,312 @@
+package address
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/unicode/norm"
+)
+
+// parser reads one mailbox from text that is known to hold no control
+// characters other than the tab.
+type parser struct{ rest string }
+
+func (p *parser) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
+
+func (p *parser) peek() byte {
+	if p.rest == "" {
+		return 0
+	}
+	return p.rest[0]
+}
+
+// mailbox reads words until it is clear whether they are a display name (an
+// angle bracket follows) or a local part (an @ follows).
+func (p *parser) mailbox() (Address, error) {
+	if p.peek() == '<' {
+		return p.angle("")
+	}
+	var phrase phrase
+	for {
+		w, err := p.word()
+		if err != nil {
+			return Address{}, err
+		}
+		if p.peek() == '@' {
+			if len(phrase.words) > 0 {
+				return Address{}, nameWithAt(p.rest)
+			}
+			return p.bare(w)
+		}
+		phrase.words = append(phrase.words, w)
+		p.space()
+		switch c := p.peek(); {
+		case c == '<':
+			name, err := phrase.name()
+			if err != nil {
+				return Address{}, err
+			}
+			return p.angle(name)
+		case c == '@':
+			return Address{}, errors.New("has a space before the @")
+		case c == 0:
+			return Address{}, errors.New("has no @")
+		}
+	}
+}
+
+// nameWithAt tells `Bob bob@example.com`, where brackets are missing, from
+// `bob@home <bob@example.com>`, where the name needs quotes.
+func nameWithAt(rest string) error {
+	if strings.Contains(rest, "<") {
+		return errors.New("has an @ in the display name: put the name in double quotes")
+	}
+	return errors.New("has a name but no angle brackets around the address")
+}
+
+// bare reads the rest of `a@b`, whose local part is w.
+func (p *parser) bare(w word) (Address, error) {
+	local, err := w.local()
+	if err != nil {
+		return Address{}, err
+	}
+	p.rest = p.rest[1:]
+	domain, err := p.domain()
+	if err != nil {
+		return Address{}, err
+	}
+	before := p.rest
+	p.space()
+	if p.peek() == '<' && before != "" {
+		return Address{}, errors.New("has an @ in the display name: put the name in double quotes")
+	}
+	return finish("", local, domain)
+}
+
+// angle reads `<a@b>`.
+func (p *parser) angle(name string) (Address, error) {
+	p.rest = p.rest[1:]
+	p.space()
+	switch p.peek() {
+	case '>':
+		return Address{}, errors.New("has nothing between the angle brackets")
+	case '@':
+		// RFC 5321 section 4.1.2 A-d-l: obsolete, and a way around relay rules.
+		if strings.Contains(p.rest, ":") {
+			return Address{}, errors.New("has a source route, which is not allowed")
+		}
+	}
+	w, err := p.word()
+	if err != nil {
+		return Address{}, err
+	}
+	if p.peek() != '@' {
+		if strings.Contains(p.rest, "@") {
+			return Address{}, errors.New("has a space inside the angle brackets")
+		}
+		return Address{}, errors.New("has no @")
+	}
+	local, err := w.local()
+	if err != nil {
+		return Address{}, err
+	}
+	p.rest = p.rest[1:]
+	domain, err := p.domain()
+	if err != nil {
+		return Address{}, err
+	}
+	p.space()
+	if p.peek() != '>' {
+		if p.rest == "" {
+			return Address{}, errors.New("has no closing angle bracket")
+		}
+		return Address{}, p.end()
+	}
+	p.rest = p.rest[1:]
+	return finish(name, local, domain)
+}
+
+// finish checks what can only be judged on the whole.
+func finish(name, local, domain string) (Address, error) {
+	a := Address{Name: name, Local: local, Domain: domain}
+	if n := len(quoteLocal(local)); n > MaxLocal {
+		return Address{}, fmt.Errorf("local part is longer than %d octets", MaxLocal)
+	}
+	if len(a.AddrSpec()) > MaxAddr {
+		return Address{}, fmt.Errorf("is longer than %d octets", MaxAddr)
+	}
+	return a, nil
+}
+
+// end refuses whatever follows a complete mailbox.
+func (p *parser) end() error {
+	switch c := p.peek(); c {
+	case 0:
+		return nil
+	case ',', ';':
+		return errors.New("holds more than one address")
+	case '(':
+		return errComment
+	case '@':
+		return errors.New("has more than one @")
+	case '>':
+		return errors.New("has a closing angle bracket without an opening one")
+	default:
+		return errors.New("has text after the address")
+	}
+}
+
+var errComment = errors.New("has a comment in parentheses, which is not allowed")
+
+// word is an atom with dots, or the content of a quoted string.
+type word struct {
+	text   string
+	quoted bool
+}
+
+func (p *parser) word() (word, error) {
+	if p.peek() == '"' {
+		return p.quoted()
+	}
+	end := 0
+	for end < len(p.rest) && (p.rest[end] == '.' || isAtom(p.rest[end])) {
+		end++
+	}
+	if end > 0 {
+		w := word{text: p.rest[:end]}
+		p.rest = p.rest[end:]
+		return w, nil
+	}
+	switch c := p.peek(); c {
+	case 0:
+		return word{}, errors.New("has no @")
+	case '@':
+		return word{}, errors.New("has nothing before the @")
+	case '(', ')':
+		return word{}, errComment
+	case ',':
+		return word{}, errors.New("has a comma outside quotes: put the name in double quotes, and give one address only")
+	case ':', ';':
+		return word{}, errors.New("is a group or has a colon or semicolon outside quotes")
+	default:
+		return word{}, fmt.Errorf("has %q outside quotes", c)
+	}
+}
+
+// quoted reads a quoted string. Its content is any text; what a local part may
+// hold is checked there.
+func (p *parser) quoted() (word, error) {
+	var b strings.Builder
+	for i := 1; i < len(p.rest); i++ {
+		switch c := p.rest[i]; c {
+		case '"':
+			p.rest = p.rest[i+1:]
+			return word{text: b.String(), quoted: true}, nil
+		case '\\':
+			i++
+			// RFC 5321 quoted-pairSMTP: a backslash and a printable character.
+			if i == len(p.rest) || p.rest[i] < ' ' || p.rest[i] > '~' {
+				return word{}, errors.New("has a backslash without a character to quote")
+			}
+			b.WriteByte(p.rest[i])
+		case '\t':
+			return word{}, errors.New("has a control character")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return word{}, errors.New("has an unclosed double quote")
+}
+
+// local turns a word into a local part.
+func (w word) local() (string, error) {
+	text := norm.NFC.String(w.text)
+	if text == "" {
+		return "", errors.New("has nothing before the @")
+	}
+	if err := checkInvisible(text); err != nil {
+		return "", fmt.Errorf("local part %w", err)
+	}
+	if w.quoted {
+		return text, nil
+	}
+	return text, checkDotString(text)
+}
+
+// checkDotString holds a local part against Dot-string of RFC 5321 section 4.1.2.
+func checkDotString(s string) error {
+	if s == "" {
+		return errors.New("has nothing before the @")
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] != '.' && !isAtom(s[i]) {
+			return fmt.Errorf("local part has %q outside quotes", s[i])
+		}
+	}
+	switch {
+	case s[0] == '.':
+		return errors.New("local part starts with a dot")
+	case s[len(s)-1] == '.':
+		return errors.New("local part ends with a dot")
+	case strings.Contains(s, ".."):
+		return errors.New("local part has two dots in a row")
+	}
+	return nil
+}
+
+// domain reads up to the end of the domain and brings it into A-labels.
+func (p *parser) domain() (string, error) {
+	if p.peek() == '[' {
+		return "", errors.New("has an IP address instead of a domain, which is not allowed")
+	}
+	end := strings.IndexAny(p.rest, " \t<>(),;:@\"[]\\")
+	if end < 0 {
+		end = len(p.rest)
+	}
+	domain := p.rest[:end]
+	p.rest = p.rest[end:]
+	if p.peek() == '@' {
+		return "", errors.New("has more than one @")
+	}
+	if domain == "" {
+		return "", errors.New("has nothing after the @")
+	}
+	return ParseDomain(domain)
+}
+
+// phrase is the words before the angle bracket.
+type phrase struct{ words []word }
+
+// name joins the words with one space each, decodes encoded words, and checks
+// the result as strictly as a name given in the clear.
+func (p phrase) name() (string, error) {
+	var b strings.Builder
+	encodedBefore := false
+	for i, w := range p.words {
+		text, encoded := w.text, false
+		if !w.quoted && strings.HasPrefix(text, "=?") {
+			if decoded, err := words.Decode(text); err == nil {
+				text, encoded = decoded, true
+			}
+		}
+		// RFC 2047 section 6.2: white space between encoded words is not shown.
+		if i > 0 && !(encoded && encodedBefore) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(text)
+		encodedBefore = encoded
+	}
+	name := strings.TrimSpace(b.String())
+	return name, checkName(name)
+}
+
+func charsetReader(charset string, input io.Reader) (io.Reader, error) {
+	enc, err := htmlindex.Get(charset)
+	if err != nil {
+		return nil, fmt.Errorf("charset %q: %w", charset, err)
+	}
+	return enc.NewDecoder().Reader(input), nil
+}
