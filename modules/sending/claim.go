@@ -1,0 +1,181 @@
+package sending
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// delivery is one claimed recipient: the worker's job.
+type delivery struct {
+	recipientID int64
+	fence       int64
+	emailID     string
+	accountID   string
+	address     string
+	attempt     int           // from 1
+	age         time.Duration // since acceptance, by the database clock
+	noticeDue   bool          // email.delivery_delayed may be sent again
+	message     *outgoing     // shared by the message's recipients in one claim
+}
+
+// claimSQL takes due recipients that no other worker holds, pushes their due_at to
+// the end of the lease and writes their attempt rows, all in one statement. An
+// attempt of an earlier claim that has no outcome was cut off: what became of it
+// is unknown, and is now recorded as that.
+const claimSQL = `
+WITH due AS (
+	SELECT id FROM recipients WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+), claimed AS (
+	UPDATE recipients r SET due_at = now() + $2 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1
+	FROM due WHERE r.id = due.id
+	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.created_at, r.delay_notified_at
+), cut_off AS (
+	UPDATE attempts a SET outcome = 'unknown', finished_at = now()
+	FROM claimed c WHERE c.attempts > 1 AND a.recipient_id = c.id AND a.outcome IS NULL
+), opened AS (
+	INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, phase, reply, remote_host, remote_addr, tls)
+	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '' FROM claimed
+)
+SELECT id, fence, email_id, account_id, address, attempts,
+	(extract(epoch FROM now() - created_at) * 1000000)::bigint,
+	delay_notified_at IS NULL OR delay_notified_at <= now() - $3 * interval '1 microsecond'
+FROM claimed`
+
+// claim takes up to limit due recipients under a lease, with their messages.
+func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]delivery, error) {
+	rows, err := s.db.Hot.QueryContext(ctx, claimSQL, limit, lease.Microseconds(), delayNoticeEvery.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("claim recipients: %w", err)
+	}
+	jobs, err := scanAll(rows, func(d *delivery) []any {
+		return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt, (*microseconds)(&d.age), &d.noticeDue}
+	})
+	if err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	if err := s.attachMessages(ctx, jobs); err != nil {
+		return nil, fmt.Errorf("load claimed emails: %w", err)
+	}
+	return jobs, nil
+}
+
+// inlineBody bounds what a claim loads for every message at once; larger bodies
+// and attachments are loaded when their delivery begins.
+const inlineBody = 256 << 10
+
+const loadSQL = `
+SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(reply_to, '[]'), subject,
+	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at,
+	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, small
+FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) <= $2 AND attachment_count = 0 AS small
+	FROM emails WHERE id = ANY($1)) e`
+
+func (s *Service) attachMessages(ctx context.Context, jobs []delivery) error {
+	ids := make([]string, 0, len(jobs))
+	for _, j := range jobs {
+		ids = append(ids, j.emailID)
+	}
+	rows, err := s.db.Hot.QueryContext(ctx, loadSQL, pq.Array(ids), inlineBody)
+	if err != nil {
+		return err
+	}
+	messages, err := scanAll(rows, func(o *outgoing) []any {
+		return []any{&o.id, &o.accountID, &o.domainID, &o.from, jsonColumn{&o.to}, jsonColumn{&o.cc}, jsonColumn{&o.replyTo}, &o.subject,
+			jsonColumn{&o.headers}, jsonColumn{&o.tags}, &o.messageID, &o.attachments, &o.createdAt, &o.html, &o.text, &o.loaded}
+	})
+	if err != nil {
+		return err
+	}
+	byID := make(map[string]*outgoing, len(messages))
+	for i := range messages {
+		byID[messages[i].id] = &messages[i]
+	}
+	for i := range jobs {
+		jobs[i].message = byID[jobs[i].emailID]
+	}
+	return nil
+}
+
+const extendSQL = `
+UPDATE recipients r SET due_at = now() + $3 * interval '1 microsecond'
+FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence)
+WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL`
+
+// extend prolongs the leases of deliveries that still run.
+func (s *Service) extend(ctx context.Context, jobs []delivery, lease time.Duration) error {
+	ids, fences := fencing(jobs)
+	_, err := s.db.Hot.ExecContext(ctx, extendSQL, ids, fences, lease.Microseconds())
+	return err
+}
+
+const releaseSQL = `
+WITH back AS (
+	UPDATE recipients r SET due_at = now(), attempts = r.attempts - 1
+	FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence)
+	WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
+	RETURNING r.id, r.fence
+)
+DELETE FROM attempts a USING back WHERE a.recipient_id = back.id AND a.fence = back.fence`
+
+// release gives back deliveries that were claimed and never begun.
+func (s *Service) release(ctx context.Context, jobs []delivery) error {
+	ids, fences := fencing(jobs)
+	_, err := s.db.Hot.ExecContext(ctx, releaseSQL, ids, fences)
+	return err
+}
+
+func fencing(jobs []delivery) (ids, fences any) {
+	id, fence := make([]int64, len(jobs)), make([]int64, len(jobs))
+	for i, j := range jobs {
+		id[i], fence[i] = j.recipientID, j.fence
+	}
+	return pq.Array(id), pq.Array(fence)
+}
+
+// scanAll reads every row and closes rows.
+func scanAll[T any](rows *sql.Rows, fields func(*T) []any) (out []T, err error) {
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var row T
+		if err := rows.Scan(fields(&row)...); err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}
+
+// jsonColumn scans a JSON column into what it points at.
+type jsonColumn struct{ into any }
+
+func (c jsonColumn) Scan(src any) error {
+	switch v := src.(type) {
+	case []byte:
+		return json.Unmarshal(v, c.into)
+	case string:
+		return json.Unmarshal([]byte(v), c.into)
+	default:
+		return fmt.Errorf("json column holds %T", src)
+	}
+}
+
+// microseconds scans a count of microseconds into a duration.
+type microseconds time.Duration
+
+func (m *microseconds) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("microseconds column holds %T", src)
+	}
+	*m = microseconds(time.Duration(n) * time.Microsecond)
+	return nil
+}

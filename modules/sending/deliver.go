@@ -1,0 +1,58 @@
+package sending
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// deliver makes one attempt: compose, sign, SMTP. It writes nothing; what it
+// returns is settled with others in one transaction.
+func (s *Service) deliver(ctx context.Context, d delivery, lease *worker.Lease) smtpclient.Outcome {
+	out := s.attempt(ctx, d, lease)
+	s.logger.LogAttrs(ctx, slog.LevelInfo, "delivery attempt",
+		slog.String(telemetry.KeyAccount, d.accountID), slog.String(telemetry.KeyEmail, d.emailID), slog.Int64("recipient_id", d.recipientID),
+		slog.Int("attempt", d.attempt), slog.String("outcome", out.Kind.String()), slog.String("phase", string(out.Phase)),
+		slog.Int("code", out.Code), slog.String("enhanced_code", out.EnhancedCode), slog.String("reply", out.Reply),
+		slog.String("remote_host", out.RemoteHost), slog.String("remote_addr", out.RemoteAddr), slog.String("tls", out.TLS))
+	return out
+}
+
+func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) smtpclient.Outcome {
+	if d.message == nil {
+		return refusal("policy", "the email was deleted before it could be sent")
+	}
+	msg, err := s.sign(ctx, d.message)
+	if err != nil {
+		return s.unsendable(ctx, d, err)
+	}
+	return s.transport.Deliver(ctx, smtpclient.Envelope{
+		From: returnPath(msg.identity), To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode,
+	}, msg.raw, lease.Check)
+}
+
+// returnPath is the envelope sender: a host of the sender's own domain, so that
+// SPF aligns with From (RFC 7489 section 3.1.2).
+func returnPath(i domains.Identity) string { return "bounce@rp." + i.Domain }
+
+// unsendable tells an email that can never be sent from one that cannot be now.
+func (s *Service) unsendable(ctx context.Context, d delivery, err error) smtpclient.Outcome {
+	switch fault.KindOf(err) {
+	case fault.Forbidden:
+		return refusal("policy", err.Error())
+	case fault.Away:
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Reply: "the message could not be read from the database", Err: err}
+	default:
+		s.logger.ErrorContext(ctx, "email cannot be composed", telemetry.KeyEmail, d.emailID, "error", err)
+		return refusal("policy", "the message could not be composed")
+	}
+}
+
+func refusal(reason, text string) smtpclient.Outcome {
+	return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: reason, Reply: text}
+}

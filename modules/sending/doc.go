@@ -1,0 +1,32 @@
+// Package sending accepts messages and hands them to receiving servers.
+//
+// Words. An email is one accepted message; its id (`msg_…`) is issued in the
+// transaction that stores it, so an id that a caller has seen survives any
+// crash. A recipient is one envelope address of it, with a state of its own, and
+// the unit of delivery work. An attempt is one try to hand the message to a
+// server for one recipient. A receipt is what the caller gets.
+//
+// States. A recipient is queued until its first attempt, deferred while it waits
+// for another, and settles once as delivered, bounced (the receiving side
+// refused it for good, or retries ran out) or failed (no attempt could succeed,
+// for another reason). The email is `sent` from acceptance until all its
+// recipients have settled; then it is delivered if all are, else the worst of
+// them (lifecycle.go).
+//
+// Invariants.
+//   - A receipt is given only after the commit that holds email, recipients,
+//     attachments, the answer under the idempotency key and the fact email.sent.
+//   - An attempt row is committed before the attempt begins. An attempt that was
+//     cut off keeps no outcome until the next claim marks it unknown: after its
+//     final dot it may have been delivered, so a second copy is possible there
+//     and nowhere else. Both copies carry the same Message-ID.
+//   - An outcome is stored only under the fencing number of its claim, so a
+//     worker that was stopped past its lease changes nothing.
+//   - Nothing that talks to the network runs inside a transaction.
+//
+// Facts published: email.sent, email.delivered, email.delivery_delayed,
+// email.bounced, email.failed. Facts consumed: none.
+//
+// Not promised: the order in which messages leave, and exactly-once delivery
+// (SMTP cannot give it).
+package sending

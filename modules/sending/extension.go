@@ -1,0 +1,30 @@
+package sending
+
+import (
+	"path"
+	"strings"
+)
+
+// isBlockedExtension judges by the last extension, after the dots and spaces that
+// some systems drop from the end of a name.
+func isBlockedExtension(name string) bool {
+	trimmed := strings.TrimRight(name, ". ")
+	ext := strings.TrimPrefix(strings.ToLower(path.Ext(trimmed)), ".")
+	return blockedExtensions[strings.TrimSpace(ext)]
+}
+
+// blockedExtensions are files that a double click may run: the types that large
+// providers refuse to carry, and disk images and packages that hide them.
+var blockedExtensions = func() map[string]bool {
+	set := map[string]bool{}
+	for _, ext := range strings.Fields(`
+		ade adp app asp bas bat cer chm cmd com cpl crt csh der exe fxp gadget hlp hta inf ins isp its
+		js jse ksh lib lnk mad maf mag mam maq mar mas mat mau mav maw mda mdb mde mdt mdw mdz
+		msc msh msh1 msh2 mshxml msh1xml msh2xml msi msp mst ops pcd pif plg prf prg reg
+		scf scr sct shb shs sys ps1 ps1xml ps2 ps2xml psc1 psc2 tmp url vb vbe vbs vps vsmacros vss vst vsw vxd
+		ws wsc wsf wsh xnk
+		jar dll iso img vhd vhdx msix appx`) {
+		set[ext] = true
+	}
+	return set
+}()

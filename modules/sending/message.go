@@ -1,0 +1,243 @@
+package sending
+
+import (
+	"fmt"
+	"mime"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// The limits of one message.
+const (
+	MaxRecipients      = 50               // to, cc and bcc together
+	MaxSubject         = 998              // characters
+	MaxBody            = 5 << 20          // octets, html and text each
+	MaxTags            = 10               //
+	MaxTag             = 256              // characters of a tag's name and of its value
+	MaxHeaders         = 50               //
+	MaxAttachments     = 10               //
+	MaxAttachment      = 10 * 1000 * 1000 // octets, decoded
+	maxContentID       = 255
+	maxAttachmentName  = 255
+	defaultContentType = "application/octet-stream"
+)
+
+// Message is what a caller wants to have sent, under canonical names. Edges fold
+// their aliases into it.
+type Message struct {
+	From        Mailbox
+	To          []Mailbox
+	CC          []Mailbox
+	BCC         []Mailbox
+	ReplyTo     []Mailbox
+	Subject     string
+	HTML        string // html, text or both
+	Text        string
+	Headers     []shape.Header
+	Tags        []shape.Tag
+	Attachments []Attachment
+}
+
+// Mailbox is an address as the caller wrote it: one string, or its two parts.
+type Mailbox struct {
+	Text  string // `Ada <ada@example.com>` or `ada@example.com`
+	Email string // the object form
+	Name  string
+}
+
+// Attachment is one file, decoded.
+type Attachment struct {
+	Name        string
+	ContentType string // empty: from the name
+	ContentID   string // set: inline, `cid:` links resolve to it
+	Data        []byte
+}
+
+// parsed is a Message after validation.
+type parsed struct {
+	Message
+	from    address.Address
+	to      []address.Address
+	cc      []address.Address
+	bcc     []address.Address
+	replyTo []address.Address
+}
+
+// Validate reports every wrong field at once, by the path that a JSON caller
+// would use: `to[1]`, `attachments[2].name`.
+func (m Message) Validate() fault.Fields {
+	_, wrong := m.parse()
+	return wrong
+}
+
+func (m Message) parse() (parsed, fault.Fields) {
+	wrong := fault.Fields{}
+	p := parsed{Message: m}
+	p.from = m.From.parse("from", wrong)
+	p.to = parseList("to", m.To, wrong)
+	p.cc = parseList("cc", m.CC, wrong)
+	p.bcc = parseList("bcc", m.BCC, wrong)
+	p.replyTo = parseList("reply_to", m.ReplyTo, wrong)
+	if len(m.To) == 0 {
+		wrong.Add("to", "is required")
+	}
+	if n := len(m.To) + len(m.CC) + len(m.BCC); n > MaxRecipients {
+		wrong.Add("to", "to, cc and bcc together have %d recipients; the limit is %d", n, MaxRecipients)
+	}
+	m.validateContent(wrong)
+	validateTags(m.Tags, wrong)
+	validateHeaders(m.Headers, wrong)
+	p.Attachments = validateAttachments(m.Attachments, wrong)
+	return p, wrong
+}
+
+// IsZero tells whether the caller gave no address at all.
+func (b Mailbox) IsZero() bool { return b == Mailbox{} }
+
+func (b Mailbox) parse(field string, wrong fault.Fields) address.Address {
+	if b.IsZero() {
+		wrong.Add(field, "is required")
+		return address.Address{}
+	}
+	text := b.Text
+	if text == "" {
+		text = b.Email
+		field += ".email"
+	}
+	a, err := address.Parse(text)
+	if err != nil {
+		wrong.Add(field, "%s", err)
+		return address.Address{}
+	}
+	if b.Text == "" {
+		if err := address.ValidateName(b.Name); err != nil {
+			wrong.Add(strings.TrimSuffix(field, ".email")+".name", "%s", err)
+		}
+		a.Name = b.Name
+	}
+	return a
+}
+
+func parseList(field string, list []Mailbox, wrong fault.Fields) []address.Address {
+	out := make([]address.Address, 0, len(list))
+	for i, b := range list {
+		out = append(out, b.parse(fmt.Sprintf("%s[%d]", field, i), wrong))
+	}
+	return out
+}
+
+func (m Message) validateContent(wrong fault.Fields) {
+	switch {
+	case m.Subject == "":
+		wrong.Add("subject", "is required")
+	case utf8.RuneCountInString(m.Subject) > MaxSubject:
+		wrong.Add("subject", "has more than %d characters", MaxSubject)
+	case strings.ContainsFunc(m.Subject, isControl):
+		wrong.Add("subject", "contains a line break or another control character")
+	}
+	if m.HTML == "" && m.Text == "" {
+		wrong.Add("html", "html or text is required")
+	}
+	for field, body := range map[string]string{"html": m.HTML, "text": m.Text} {
+		switch {
+		case len(body) > MaxBody:
+			wrong.Add(field, "is larger than 5 MB")
+		case strings.ContainsRune(body, 0):
+			wrong.Add(field, "contains a NUL character")
+		}
+	}
+}
+
+func isControl(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f }
+
+func validateTags(tags []shape.Tag, wrong fault.Fields) {
+	if len(tags) > MaxTags {
+		wrong.Add("tags", "has %d tags; the limit is %d", len(tags), MaxTags)
+	}
+	seen := map[string]bool{}
+	for i, t := range tags {
+		if !isTagWord(t.Name) {
+			wrong.Add(fmt.Sprintf("tags[%d].name", i), "must be 1 to %d letters, digits, - or _", MaxTag)
+		}
+		if !isTagWord(t.Value) {
+			wrong.Add(fmt.Sprintf("tags[%d].value", i), "must be 1 to %d letters, digits, - or _", MaxTag)
+		}
+		if seen[t.Name] {
+			wrong.Add(fmt.Sprintf("tags[%d].name", i), "is given twice")
+		}
+		seen[t.Name] = true
+	}
+}
+
+func isTagWord(s string) bool {
+	return s != "" && len(s) <= MaxTag && !strings.ContainsFunc(s, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
+	})
+}
+
+func validateHeaders(headers []shape.Header, wrong fault.Fields) {
+	if len(headers) > MaxHeaders {
+		wrong.Add("headers", "has %d headers; the limit is %d", len(headers), MaxHeaders)
+	}
+	for _, h := range headers {
+		if err := address.ValidateHeader(h.Name, h.Value); err != nil {
+			wrong.Add("headers."+h.Name, "%s", err)
+		}
+	}
+}
+
+func validateAttachments(files []Attachment, wrong fault.Fields) []Attachment {
+	if len(files) > MaxAttachments {
+		wrong.Add("attachments", "has %d files; the limit is %d", len(files), MaxAttachments)
+	}
+	out := make([]Attachment, len(files))
+	for i, f := range files {
+		at := func(part string) string { return fmt.Sprintf("attachments[%d].%s", i, part) }
+		validateFileName(at("name"), f.Name, wrong)
+		switch {
+		case len(f.Data) == 0:
+			wrong.Add(at("data"), "is required")
+		case len(f.Data) > MaxAttachment:
+			wrong.Add(at("data"), "is larger than 10 MB")
+		}
+		if f.ContentType == "" {
+			f.ContentType = typeByName(f.Name)
+		} else if _, _, err := mime.ParseMediaType(f.ContentType); err != nil || !isPlainASCII(f.ContentType) {
+			wrong.Add(at("content_type"), "is not a media type such as application/pdf")
+		}
+		if len(f.ContentID) > maxContentID || !isPlainASCII(f.ContentID) || strings.ContainsAny(f.ContentID, "<> ") {
+			wrong.Add(at("content_id"), "must be at most %d printable ASCII characters without spaces or angle brackets", maxContentID)
+		}
+		out[i] = f
+	}
+	return out
+}
+
+func validateFileName(field, name string, wrong fault.Fields) {
+	switch {
+	case name == "":
+		wrong.Add(field, "is required")
+	case len(name) > maxAttachmentName:
+		wrong.Add(field, "is longer than %d octets", maxAttachmentName)
+	case strings.ContainsFunc(name, isControl) || strings.ContainsAny(name, `/\`) || !utf8.ValidString(name):
+		wrong.Add(field, "contains a control character or a slash")
+	case isBlockedExtension(name):
+		wrong.Add(field, "has an extension that is not allowed because it can run code")
+	}
+}
+
+func typeByName(name string) string {
+	if t := mime.TypeByExtension(strings.ToLower(path.Ext(name))); t != "" {
+		return t
+	}
+	return defaultContentType
+}
+
+func isPlainASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r > 0x7e })
+}

@@ -1,0 +1,49 @@
+package sending
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// policyInput is all that decides who may send what to whom.
+type policyInput struct {
+	caller     accounts.Caller
+	account    accounts.Account
+	identity   domains.Identity
+	recipients []address.Address
+}
+
+// check is pure; nil means that the message may be sent.
+func (p policyInput) check() error {
+	if len(p.caller.DomainIDs) > 0 && !p.identity.Sandbox && !slices.Contains(p.caller.DomainIDs, p.identity.DomainID) {
+		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This API key may not send from %s", p.identity.Domain)
+	}
+	if p.identity.Sandbox {
+		if other, found := p.otherRecipient(); found {
+			return fault.Forbiddenf(fault.CodeSandboxRecipient,
+				"The sandbox sender may write only to the account email, not to %s; verify a domain of your own", other)
+		}
+	}
+	if p.account.Plan.Sandboxed && !p.account.ProductionUnlocked {
+		if other, found := p.otherRecipient(); found {
+			return fault.Forbiddenf(fault.CodeProductionLocked,
+				"Until production is unlocked this account may write only to its own email, not to %s", other)
+		}
+	}
+	return nil
+}
+
+// otherRecipient finds a recipient that is not the account's own address.
+func (p policyInput) otherRecipient() (string, bool) {
+	for _, r := range p.recipients {
+		if !strings.EqualFold(r.AddrSpec(), p.account.Email) {
+			return r.AddrSpec(), true
+		}
+	}
+	return "", false
+}

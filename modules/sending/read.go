@@ -1,0 +1,132 @@
+package sending
+
+import (
+	"context"
+	"fmt"
+
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/attachment"
+	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// ListQuery asks for a page of an account's emails, newest first.
+type ListQuery struct {
+	Page page.Request
+}
+
+// EmailPage is one page. Bodies are left out: HTML and Text are nil.
+type EmailPage struct {
+	Emails     []*ent.Email
+	HasMore    bool
+	NextCursor string // empty on the last page
+}
+
+const listName = "emails"
+
+// Get gives one email of the account with its body. Error: NotFound, also for
+// another account's email.
+func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
+	if !id.Is(id.Email, emailID) {
+		return nil, fault.Missing("email", emailID)
+	}
+	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("email", emailID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get email: %w", err)
+	}
+	return found, nil
+}
+
+// List gives one page. Error: Invalid naming `limit` or `cursor`.
+func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (EmailPage, error) {
+	limit, after, err := s.pages.Open(page.List{Name: listName, AccountID: accountID}, q.Page)
+	if err != nil {
+		return EmailPage{}, err
+	}
+	query := s.db.Ent.Email.Query().Where(email.AccountID(accountID))
+	if after != "" {
+		query.Where(email.IDLT(after))
+	}
+	rows, err := query.Order(email.ByID(sql.OrderDesc())).Limit(limit + 1).Select(listColumns...).All(ctx)
+	if err != nil {
+		return EmailPage{}, fmt.Errorf("list emails: %w", err)
+	}
+	out := EmailPage{Emails: rows}
+	if len(rows) > limit {
+		out.Emails, out.HasMore = rows[:limit], true
+		out.NextCursor = s.Cursor(accountID, rows[limit-1].ID)
+	}
+	return out, nil
+}
+
+// listColumns are all but the bodies.
+var listColumns = func() []string {
+	var out []string
+	for _, c := range email.Columns {
+		if c != email.FieldHTML && c != email.FieldText {
+			out = append(out, c)
+		}
+	}
+	return out
+}()
+
+// Cursor continues the list after the given email.
+func (s *Service) Cursor(accountID, emailID string) string {
+	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
+}
+
+// Recipients gives the recipients of several emails, by email, in the order of
+// the request.
+func (s *Service) Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error) {
+	rows, err := s.db.Ent.Recipient.Query().
+		Where(recipient.AccountID(accountID), recipient.EmailIDIn(emailIDs...)).Order(recipient.ByID()).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list recipients: %w", err)
+	}
+	return group(rows, func(r *ent.Recipient) string { return r.EmailID }), nil
+}
+
+// Attempts gives the delivery attempts of several emails, by email, oldest first.
+func (s *Service) Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error) {
+	rows, err := s.db.Ent.Attempt.Query().
+		Where(attempt.AccountID(accountID), attempt.EmailIDIn(emailIDs...)).Order(attempt.ByID()).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list attempts: %w", err)
+	}
+	return group(rows, func(a *ent.Attempt) string { return a.EmailID }), nil
+}
+
+// Attachments gives the files of several emails, by email, without their data.
+func (s *Service) Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error) {
+	rows, err := s.db.Ent.Attachment.Query().
+		Where(attachment.AccountID(accountID), attachment.EmailIDIn(emailIDs...)).Order(attachment.ByPosition()).
+		Select(attachment.FieldID, attachment.FieldEmailID, attachment.FieldPosition, attachment.FieldName,
+			attachment.FieldContentType, attachment.FieldContentID, attachment.FieldSize).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list attachments: %w", err)
+	}
+	return group(rows, func(a *ent.Attachment) string { return a.EmailID }), nil
+}
+
+// Timeline gives the facts of several emails, by email, oldest first.
+func (s *Service) Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error) {
+	return s.timeline.Facts(ctx, accountID, emailIDs...)
+}
+
+func group[T any](rows []T, key func(T) string) map[string][]T {
+	out := make(map[string][]T)
+	for _, r := range rows {
+		out[key(r)] = append(out[key(r)], r)
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+package sending
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+// finished is a delivery with its result.
+type finished struct {
+	delivery delivery
+	out      smtpclient.Outcome
+	verdict  verdict
+}
+
+// settle stores the outcomes of a batch of attempts in one transaction: the
+// attempt rows always, everything else only where the claim's fence still holds.
+func (s *Service) settle(ctx context.Context, batch []finished) error {
+	now := time.Now()
+	for i := range batch {
+		batch[i].verdict = judge(batch[i].delivery, batch[i].out)
+	}
+	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		held, err := updateRecipients(ctx, tx, batch)
+		if err != nil {
+			return fmt.Errorf("store recipient outcomes: %w", err)
+		}
+		changes, err := lockEmails(ctx, tx, held)
+		if err != nil {
+			return fmt.Errorf("lock emails: %w", err)
+		}
+		facts := changes.apply(held, now)
+		if err := changes.store(ctx, tx); err != nil {
+			return fmt.Errorf("store email states: %w", err)
+		}
+		if err := s.bus.Publish(ctx, tx, facts...); err != nil {
+			return fmt.Errorf("publish facts: %w", err)
+		}
+		return nil
+	})
+	if err == nil {
+		s.bus.Wake()
+	}
+	return err
+}
+
+// The attempt's outcome is the truth whoever holds the recipient by now; the
+// recipient changes only under the fence of the claim that made the attempt.
+const settleSQL = `
+WITH done AS (
+	SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bool[])
+		AS v (id, fence, state, wait, outcome, phase, code, enhanced_code, reply, remote_host, remote_addr, tls, notify)
+), tried AS (
+	UPDATE attempts a SET finished_at = clock_timestamp(), outcome = v.outcome, phase = v.phase, code = NULLIF(v.code, 0),
+		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls
+	FROM done v WHERE a.recipient_id = v.id AND a.fence = v.fence
+)
+UPDATE recipients r SET state = v.state, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
+	diagnostic = NULLIF(v.reply, ''), remote_mta = NULLIF(v.remote_host, ''),
+	due_at = CASE WHEN v.state = 'deferred' THEN now() + v.wait * interval '1 microsecond' END,
+	settled_at = CASE WHEN v.state <> 'deferred' THEN now() END,
+	delay_notified_at = CASE WHEN v.notify THEN now() ELSE r.delay_notified_at END
+FROM done v WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
+RETURNING r.id`
+
+// updateRecipients gives the deliveries whose fence held.
+func updateRecipients(ctx context.Context, tx *sql.Tx, batch []finished) ([]finished, error) {
+	n := len(batch)
+	ids, fences, waits, codes := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	notify := make([]bool, n)
+	text := make(columns, 8)
+	byID := make(map[int64]finished, n)
+	for i, f := range batch {
+		ids[i], fences[i] = f.delivery.recipientID, f.delivery.fence
+		waits[i], codes[i] = f.verdict.wait.Microseconds(), int64(f.out.Code)
+		notify[i] = f.verdict.event == event.EmailDeliveryDelayed
+		text.add(string(f.verdict.state), string(f.verdict.outcome), string(f.out.Phase), f.out.EnhancedCode,
+			f.out.Reply, f.out.RemoteHost, f.out.RemoteAddr, f.out.TLS)
+		byID[f.delivery.recipientID] = f
+	}
+	rows, err := tx.QueryContext(ctx, settleSQL, pq.Array(ids), pq.Array(fences), pq.Array(text[0]), pq.Array(waits),
+		pq.Array(text[1]), pq.Array(text[2]), pq.Array(codes), pq.Array(text[3]), pq.Array(text[4]), pq.Array(text[5]), pq.Array(text[6]), pq.Array(text[7]), pq.Array(notify))
+	if err != nil {
+		return nil, err
+	}
+	updated, err := scanAll(rows, func(id *int64) []any { return []any{id} })
+	held := make([]finished, 0, len(updated))
+	for _, id := range updated {
+		held = append(held, byID[id])
+	}
+	return held, err
+}
+
+// emailChange is the state of one email while a batch is applied to it.
+type emailChange struct {
+	status       email.Status
+	lastEvent    string
+	bounceReason string
+	counts       tally
+}
+
+type emailChanges map[string]*emailChange
+
+const (
+	lockEmailsSQL = `SELECT id, status, last_event, coalesce(bounce_reason, '') FROM emails WHERE id = ANY($1) ORDER BY id FOR UPDATE`
+	tallySQL      = `SELECT email_id, state, count(*) FROM recipients WHERE email_id = ANY($1) GROUP BY 1, 2`
+)
+
+// lockEmails takes the emails' rows, in id order so that two batches never wait
+// for each other, and counts their recipients as they stand now.
+func lockEmails(ctx context.Context, tx *sql.Tx, held []finished) (emailChanges, error) {
+	changes := emailChanges{}
+	for _, f := range held {
+		changes[f.delivery.emailID] = nil
+	}
+	ids := pq.Array(slices.Sorted(maps.Keys(changes)))
+	rows, err := tx.QueryContext(ctx, lockEmailsSQL, ids)
+	if err != nil {
+		return nil, err
+	}
+	type locked struct {
+		id string
+		emailChange
+	}
+	emails, err := scanAll(rows, func(e *locked) []any { return []any{&e.id, &e.status, &e.lastEvent, &e.bounceReason} })
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range emails {
+		e.counts = tally{}
+		changes[e.id] = &e.emailChange
+	}
+	rows, err = tx.QueryContext(ctx, tallySQL, ids)
+	if err != nil {
+		return nil, err
+	}
+	type count struct {
+		id    string
+		state recipient.State
+		n     int
+	}
+	counts, err := scanAll(rows, func(c *count) []any { return []any{&c.id, &c.state, &c.n} })
+	for _, c := range counts {
+		changes[c.id].counts[c.state] = c.n
+	}
+	return changes, err
+}
+
+// apply carries the batch into the emails' states and gives the facts to publish.
+func (c emailChanges) apply(held []finished, now time.Time) []event.Fact {
+	var facts []event.Fact
+	for _, f := range held {
+		e := c[f.delivery.emailID]
+		if next := e.counts.overall(); mayBecome(e.status, next) {
+			e.status = next
+		}
+		if f.verdict.state == recipient.StateBounced {
+			e.bounceReason = f.out.Reply
+		}
+		if f.verdict.event == "" {
+			continue
+		}
+		e.lastEvent = string(f.verdict.event)
+		data := f.delivery.message.payload(string(e.status))
+		f.verdict.describe(&data, f.delivery, f.out, now)
+		facts = append(facts, event.New(f.delivery.accountID, f.verdict.event, now.UTC(), data))
+	}
+	return facts
+}
+
+const storeEmailsSQL = `
+UPDATE emails e SET status = v.status, last_event = v.last_event, bounce_reason = NULLIF(v.bounce_reason, ''),
+	delivered_at = CASE WHEN v.status = 'delivered' THEN coalesce(e.delivered_at, now()) END,
+	bounced_at = CASE WHEN v.status = 'bounced' THEN coalesce(e.bounced_at, now()) END
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS v (id, status, last_event, bounce_reason)
+WHERE e.id = v.id`
+
+func (c emailChanges) store(ctx context.Context, tx *sql.Tx) error {
+	if len(c) == 0 {
+		return nil
+	}
+	rows := make(columns, 4)
+	for id, e := range c {
+		rows.add(id, string(e.status), e.lastEvent, e.bounceReason)
+	}
+	_, err := tx.ExecContext(ctx, storeEmailsSQL, rows.args()...)
+	return err
+}
