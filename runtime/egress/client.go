@@ -1,0 +1,122 @@
+package egress
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// BodyLimit is how much of an answer is kept.
+const BodyLimit = 4 << 10
+
+// ErrPlainHTTP refuses http:// where only https:// is allowed.
+var ErrPlainHTTP = errors.New("only https targets are allowed")
+
+// ClientConfig shapes the outbound HTTP client. Zero durations take the defaults.
+type ClientConfig struct {
+	Guard          *Guard         // required
+	PlainLoopback  bool           // development: http:// too, to loopback addresses only (the guard must allow them)
+	ConnectTimeout time.Duration  // TCP and TLS, each; default 5 s
+	Timeout        time.Duration  // the whole exchange with the body; default 10 s
+	RootCAs        *x509.CertPool // default: the system's
+}
+
+// NewClient makes the client for webhook and automation calls. A redirect is
+// returned as the answer that it is, never followed: to the caller a 3xx is a failure.
+func NewClient(cfg ClientConfig) *http.Client {
+	if cfg.ConnectTimeout <= 0 {
+		cfg.ConnectTimeout = 5 * time.Second
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	schemes := byScheme{https: newTransport(cfg, cfg.Guard.Control)}
+	if cfg.PlainLoopback {
+		schemes.plain = newTransport(cfg, func(network, address string, c syscall.RawConn) error {
+			if err := loopbackOnly(address); err != nil {
+				return err
+			}
+			return cfg.Guard.Control(network, address, c)
+		})
+	}
+	return &http.Client{
+		Transport:     schemes,
+		Timeout:       cfg.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func newTransport(cfg ClientConfig, control func(string, string, syscall.RawConn) error) *http.Transport {
+	dialer := &net.Dialer{Timeout: cfg.ConnectTimeout, Control: control}
+	return &http.Transport{
+		Proxy:                  nil, // never from the environment: a proxy would dial past the guard
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    cfg.ConnectTimeout,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs},
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // what is kept of an answer is what was sent
+		MaxIdleConnsPerHost:    2,
+		IdleConnTimeout:        30 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// byScheme sends https and, where allowed, http requests over transports of
+// their own: only the scheme decides whether a loopback address is demanded.
+type byScheme struct {
+	https, plain *http.Transport
+}
+
+func (s byScheme) RoundTrip(r *http.Request) (*http.Response, error) {
+	switch {
+	case r.URL.Scheme == "https":
+		return s.https.RoundTrip(r)
+	case r.URL.Scheme == "http" && s.plain != nil:
+		return s.plain.RoundTrip(r)
+	}
+	return nil, closeBody(r, fmt.Errorf("%w: %s", ErrPlainHTTP, r.URL.Redacted()))
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach both transports.
+func (s byScheme) CloseIdleConnections() {
+	s.https.CloseIdleConnections()
+	if s.plain != nil {
+		s.plain.CloseIdleConnections()
+	}
+}
+
+// A RoundTripper closes the request body also when it refuses.
+func closeBody(r *http.Request, err error) error {
+	if r.Body != nil {
+		return errors.Join(err, r.Body.Close())
+	}
+	return err
+}
+
+func loopbackOnly(address string) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &RefusedError{Address: address, cause: err}
+	}
+	if !target.Addr().IsLoopback() {
+		return fmt.Errorf("%w: %s is not on this machine", ErrPlainHTTP, address)
+	}
+	return nil
+}
+
+// ReadBody keeps the first BodyLimit octets of an answer; truncated says that
+// there was more, which is left unread. The caller closes the body.
+func ReadBody(r io.Reader) (body []byte, truncated bool, err error) {
+	body, err = io.ReadAll(io.LimitReader(r, BodyLimit+1))
+	if len(body) > BodyLimit {
+		return body[:BodyLimit], true, err
+	}
+	return body, false, err
+}

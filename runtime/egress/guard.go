@@ -1,0 +1,127 @@
+// Package egress is how Postrider reaches machines that strangers name: webhook
+// targets and mail hosts.
+//
+// A Guard decides by address, at dial time, after DNS: a name that resolves to
+// a public address when it is looked at and to a private one when it is dialled
+// gains nothing. Everything special-purpose is refused (the IANA registries,
+// every IPv6 range outside global unicast with its embedded-IPv4 forms, cloud
+// metadata services); an operator may allow prefixes beside the public ones.
+//
+// NewClient is the one outbound HTTP client: https only, no proxy from the
+// environment, redirects not followed, time-outs, bounded answers.
+package egress
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"syscall"
+
+	"code.dny.dev/ssrf"
+)
+
+// ErrRefused is what every refusal of the guard is.
+var ErrRefused = errors.New("address refused")
+
+// RefusedError says which address was refused, in words for an operator.
+type RefusedError struct {
+	Address string
+	cause   error
+}
+
+func (e *RefusedError) Error() string {
+	return e.Address + " is a private, local or reserved address"
+}
+
+// Is makes every RefusedError an ErrRefused.
+func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
+
+// Unwrap gives the rule that refused.
+func (e *RefusedError) Unwrap() error { return e.cause }
+
+// Services inside clouds that answer on addresses of no special-purpose range.
+var deniedV4 = []netip.Prefix{
+	netip.MustParsePrefix("168.63.129.16/32"), // Azure's host agent
+}
+
+// The library's list follows IANA; these were global unicast once and are not now.
+var deniedV6 = []netip.Prefix{
+	netip.MustParsePrefix("3ffe::/16"), // 6bone, returned (RFC 3701)
+}
+
+// Guard says which addresses may be dialled. It is safe for concurrent use.
+type Guard struct {
+	rules *ssrf.Guardian
+}
+
+// NewGuard allows public addresses and the given prefixes.
+func NewGuard(allow []netip.Prefix) *Guard {
+	var v4, v6 []netip.Prefix
+	for _, p := range allow {
+		if p.Addr().Is4() {
+			v4 = append(v4, p.Masked())
+		} else {
+			v6 = append(v6, p.Masked())
+		}
+	}
+	return &Guard{rules: ssrf.New(
+		ssrf.WithAnyPort(),
+		ssrf.WithNetworks("tcp4", "tcp6"),
+		ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...),
+		ssrf.WithDeniedV4Prefixes(deniedV4...), ssrf.WithDeniedV6Prefixes(deniedV6...),
+	)}
+}
+
+// Control is a net.Dialer.Control: it sees the address that is about to be
+// connected to, whatever name led there.
+func (g *Guard) Control(network, address string, c syscall.RawConn) error {
+	if err := g.rules.Safe(network, address, c); err != nil {
+		return &RefusedError{Address: address, cause: err}
+	}
+	return nil
+}
+
+// Allowed answers for an address that is not being dialled yet.
+func (g *Guard) Allowed(addr netip.Addr) error {
+	if !addr.IsValid() {
+		return &RefusedError{Address: "no address", cause: ErrRefused}
+	}
+	if err := g.rules.SafeAddr(addr); err != nil {
+		return &RefusedError{Address: addr.String(), cause: err}
+	}
+	return nil
+}
+
+// ParseAllow reads an operator's setting: prefixes or single addresses,
+// separated by commas or spaces. All mistakes are reported at once.
+func ParseAllow(setting string) ([]netip.Prefix, error) {
+	var prefixes []netip.Prefix
+	var mistakes []error
+	fields := strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, field := range fields {
+		prefix, err := parsePrefix(field)
+		if err != nil {
+			mistakes = append(mistakes, err)
+			continue
+		}
+		prefixes = append(prefixes, prefix)
+	}
+	return prefixes, errors.Join(mistakes...)
+}
+
+func parsePrefix(s string) (netip.Prefix, error) {
+	prefix, err := netip.ParsePrefix(s)
+	if err != nil {
+		addr, addrErr := netip.ParseAddr(s)
+		if addrErr != nil || addr.Zone() != "" {
+			return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a prefix such as 10.0.0.0/8", s)
+		}
+		prefix = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	// A mapped prefix would allow nothing: the dialer always shows the IPv4 form.
+	if prefix.Addr().Is4In6() {
+		return netip.Prefix{}, fmt.Errorf("%q: write the IPv4 form", s)
+	}
+	return prefix.Masked(), nil
+}
