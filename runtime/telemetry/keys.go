@@ -1,0 +1,41 @@
+package telemetry
+
+// The keys of log attributes. A new line uses these; a new key is added here.
+const (
+	KeyAccountID   = "account_id"
+	KeyAddress     = "address" // of a listener or peer, host:port
+	KeyAttempt     = "attempt"
+	KeyBytes       = "bytes"
+	KeyCode        = "code" // the error code that the caller got
+	KeyComponent   = "component"
+	KeyConfig      = "config"
+	KeyCount       = "count"
+	KeyDomain      = "domain"
+	KeyDomainID    = "domain_id"
+	KeyDuration    = "duration"
+	KeyEmailID     = "email_id"
+	KeyError       = "error"
+	KeyEvent       = "event" // type of a fact
+	KeyFactID      = "fact_id"
+	KeyGroup       = "group" // consumer group
+	KeyKeyID       = "key_id"
+	KeyMethod      = "method"
+	KeyModule      = "module"
+	KeyOutcome     = "outcome"
+	KeyPID         = "pid"
+	KeyPhase       = "phase" // of an SMTP dialogue
+	KeyQueue       = "queue"
+	KeyRecipient   = "recipient"
+	KeyRecipientID = "recipient_id"
+	KeyRemote      = "remote" // the client's or server's IP address
+	KeyReply       = "reply"  // an SMTP server's words
+	KeyRequestID   = "request_id"
+	KeyRoute       = "route"
+	KeySpanID      = "span_id"
+	KeyStack       = "stack"
+	KeyStatus      = "status"
+	KeyTLS         = "tls"
+	KeyTraceID     = "trace_id"
+	KeyUserAgent   = "user_agent"
+	KeyVersion     = "version"
+)

@@ -1,0 +1,86 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+)
+
+// Request is the record of one HTTP request in the making. The functions below
+// add to the record in a context and do nothing when there is none.
+type Request struct {
+	id string
+
+	mu        sync.Mutex // a streamed answer may outlive the handler's goroutine
+	route     string
+	accountID string
+	keyID     string
+	code      string
+	err       error
+	attrs     []slog.Attr
+}
+
+type requestKey struct{}
+
+func withRequest(ctx context.Context, r *Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+func change(ctx context.Context, to func(r *Request)) {
+	r, ok := ctx.Value(requestKey{}).(*Request)
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	to(r)
+}
+
+// RequestID is the id that the answer carries as X-Request-Id, "" outside a request.
+func RequestID(ctx context.Context) string {
+	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+		return r.id
+	}
+	return ""
+}
+
+// SetCaller records who was found to be calling.
+func SetCaller(ctx context.Context, accountID, keyID string) {
+	change(ctx, func(r *Request) { r.accountID, r.keyID = accountID, keyID })
+}
+
+// SetRoute records the pattern that was matched, where that is not the one of
+// the outer ServeMux (a GraphQL operation, a nested mux). It must come from a
+// small fixed set: it is a label of metrics.
+func SetRoute(ctx context.Context, route string) {
+	change(ctx, func(r *Request) { r.route = route })
+}
+
+// SetError records the error code that the caller gets and the error behind it,
+// which may say more than the caller may know.
+func SetError(ctx context.Context, code string, err error) {
+	change(ctx, func(r *Request) { r.code, r.err = code, err })
+}
+
+// AddAttrs adds to the request's log line.
+func AddAttrs(ctx context.Context, attrs ...slog.Attr) {
+	change(ctx, func(r *Request) { r.attrs = append(r.attrs, attrs...) })
+}
+
+// line is what is known, for the log.
+func (r *Request) line() (route string, attrs []slog.Attr) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range []slog.Attr{
+		slog.String(KeyAccountID, r.accountID), slog.String(KeyKeyID, r.keyID), slog.String(KeyCode, r.code),
+	} {
+		if a.Value.String() != "" {
+			attrs = append(attrs, a)
+		}
+	}
+	if r.err != nil {
+		attrs = append(attrs, slog.String(KeyError, r.err.Error()))
+	}
+	return r.route, slices.Concat(attrs, r.attrs)
+}
