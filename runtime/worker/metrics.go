@@ -1,0 +1,87 @@
+package worker
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics counts the work of all workers of a process, by queue.
+type Metrics struct {
+	claimed, settled, late, released, abandoned *prometheus.CounterVec
+	errors                                      *prometheus.CounterVec
+	running                                     *prometheus.GaugeVec
+	duration                                    *prometheus.HistogramVec
+}
+
+// NewMetrics registers the metrics with reg; nil keeps them to ourselves.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "worker", Name: name, Help: help},
+			append([]string{"queue"}, labels...))
+	}
+	m := &Metrics{
+		claimed:   counter("claimed_total", "Jobs claimed."),
+		settled:   counter("settled_total", "Jobs whose result was stored or found outdated."),
+		late:      counter("late_total", "Jobs whose run came back after the end of their lease."),
+		released:  counter("released_total", "Jobs handed back without a run."),
+		abandoned: counter("abandoned_total", "Jobs whose result could not be stored."),
+		errors:    counter("errors_total", "Failed steps.", "step"),
+		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "worker", Name: "running",
+			Help: "Jobs running now."}, []string{"queue"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "postrider", Subsystem: "worker", Name: "run_seconds",
+			Help: "Duration of runs.", Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60, 300}}, []string{"queue"}),
+	}
+	if reg != nil {
+		reg.MustRegister(m.claimed, m.settled, m.late, m.released, m.abandoned, m.errors, m.running, m.duration)
+	}
+	return m
+}
+
+// series are the metrics of one queue, looked up once.
+type series struct {
+	claimed, settled, late, released, abandoned prometheus.Counter
+	claimErrors, settleErrors, extendErrors     prometheus.Counter
+	releaseErrors, panics                       prometheus.Counter
+	running                                     prometheus.Gauge
+	duration                                    prometheus.Observer
+}
+
+func (m *Metrics) of(queue string) series {
+	if m == nil {
+		m = NewMetrics(nil)
+	}
+	step := func(name string) prometheus.Counter { return m.errors.WithLabelValues(queue, name) }
+	return series{
+		claimed: m.claimed.WithLabelValues(queue), settled: m.settled.WithLabelValues(queue), late: m.late.WithLabelValues(queue),
+		released: m.released.WithLabelValues(queue), abandoned: m.abandoned.WithLabelValues(queue),
+		claimErrors: step("claim"), settleErrors: step("settle"), extendErrors: step("extend"), releaseErrors: step("release"), panics: step("panic"),
+		running: m.running.WithLabelValues(queue), duration: m.duration.WithLabelValues(queue),
+	}
+}
+
+// condition logs when a step stops working and when it works again, and nothing
+// in between. It belongs to one goroutine.
+type condition struct {
+	log      *slog.Logger
+	step     string
+	failures int
+	since    time.Time
+}
+
+func (c *condition) failed(err error) {
+	c.failures++
+	if c.failures == 1 {
+		c.since = time.Now()
+		c.log.Warn("worker: "+c.step+" fails, trying again until it works", "error", err)
+	}
+}
+
+func (c *condition) worked() {
+	if c.failures == 0 {
+		return
+	}
+	c.log.Info("worker: "+c.step+" works again", "failures", c.failures, "after", time.Since(c.since).Round(time.Millisecond))
+	c.failures = 0
+}

@@ -1,0 +1,82 @@
+package worker
+
+import "sync"
+
+// room counts the claimed jobs that have not been run.
+type room struct {
+	mu    sync.Mutex
+	free  int
+	freed chan struct{}
+}
+
+func newRoom(size int) room { return room{free: size, freed: make(chan struct{}, 1)} }
+
+// wait blocks until at least n more may be claimed and tells how many; false
+// when stop came first. Only one goroutine waits.
+func (r *room) wait(n int, stop <-chan struct{}) (int, bool) {
+	for {
+		r.mu.Lock()
+		free := r.free
+		r.mu.Unlock()
+		if free >= n {
+			return free, true
+		}
+		select {
+		case <-r.freed:
+		case <-stop:
+			return 0, false
+		}
+	}
+}
+
+func (r *room) take(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.free -= n
+}
+
+func (r *room) give() {
+	r.mu.Lock()
+	r.free++
+	r.mu.Unlock()
+	select {
+	case r.freed <- struct{}{}:
+	default:
+	}
+}
+
+// registry is the set of jobs that were started and are not settled.
+type registry[J any] struct {
+	mu    sync.Mutex
+	items map[*item[J]]struct{}
+}
+
+func (r *registry[J]) add(it *item[J]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.items[it] = struct{}{}
+}
+
+func (r *registry[J]) remove(it *item[J]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.items, it)
+}
+
+func (r *registry[J]) size() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.items)
+}
+
+func (r *registry[J]) where(chosen func(*item[J]) bool) []*item[J] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []*item[J]
+	for it := range r.items {
+		if chosen(it) {
+			found = append(found, it)
+		}
+	}
+	return found
+}

@@ -1,0 +1,80 @@
+package worker
+
+import (
+	"runtime/debug"
+	"time"
+)
+
+func (w *Worker[J, R]) runLoop() {
+	for {
+		select {
+		case <-w.stopping:
+			return
+		case it := <-w.waiting:
+			w.begin(it)
+		}
+	}
+}
+
+// begin starts the job if that is still a good idea.
+func (w *Worker[J, R]) begin(it *item[J]) {
+	defer w.room.give()
+	open := w.storing.pass(w.stopping) && w.claiming.pass(w.stopping)
+	if !open || w.isStopping() || time.Since(it.sent) > w.cfg.startWithin() || !it.lease.Valid() {
+		w.release(it)
+		return
+	}
+	w.held.add(it)
+	if value, ok := w.run(it); ok {
+		w.outcomes <- outcome[J, R]{item: it, value: value}
+	} else {
+		w.held.remove(it)
+	}
+}
+
+func (w *Worker[J, R]) run(it *item[J]) (value R, ok bool) {
+	ctx, unbind := it.lease.bind(w.runs)
+	began := time.Now()
+	w.metrics.running.Inc()
+	defer func() {
+		unbind()
+		w.metrics.running.Dec()
+		w.metrics.duration.Observe(time.Since(began).Seconds())
+		if !it.lease.Valid() {
+			w.metrics.late.Inc()
+		}
+		if cause := recover(); cause != nil { // no result: the row is due again when its lease is over
+			w.metrics.panics.Inc()
+			w.log.Error("worker: a run panicked", "panic", cause, "stack", string(debug.Stack()))
+			ok = false
+		}
+	}()
+	return w.queue.Run(ctx, it.job, it.lease), true
+}
+
+func (w *Worker[J, R]) isStopping() bool {
+	select {
+	case <-w.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// release hands a job back through the goroutine that writes.
+func (w *Worker[J, R]) release(it *item[J]) {
+	w.outcomes <- outcome[J, R]{item: it, released: true}
+}
+
+// releaseWaiting hands back what was claimed and not begun, when nobody takes
+// from the channel any more.
+func (w *Worker[J, R]) releaseWaiting() {
+	for {
+		select {
+		case it := <-w.waiting:
+			w.release(it)
+		default:
+			return
+		}
+	}
+}
