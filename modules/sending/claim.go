@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lib/pq"
@@ -104,13 +105,25 @@ func (s *Service) attachMessages(ctx context.Context, jobs []delivery) error {
 const extendSQL = `
 UPDATE recipients r SET due_at = now() + $3 * interval '1 microsecond'
 FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence)
-WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL`
+WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
+RETURNING r.id`
 
 // extend prolongs the leases of deliveries that still run.
-func (s *Service) extend(ctx context.Context, jobs []delivery, lease time.Duration) error {
+func (s *Service) extend(ctx context.Context, jobs []delivery, lease time.Duration) ([]bool, error) {
 	ids, fences := fencing(jobs)
-	_, err := s.db.Hot.ExecContext(ctx, extendSQL, ids, fences, lease.Microseconds())
-	return err
+	rows, err := s.db.Hot.QueryContext(ctx, extendSQL, ids, fences, lease.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("extend leases: %w", err)
+	}
+	ours, err := scanAll(rows, func(id *int64) []any { return []any{id} })
+	if err != nil {
+		return nil, fmt.Errorf("extend leases: %w", err)
+	}
+	held := make([]bool, len(jobs))
+	for i, j := range jobs {
+		held[i] = slices.Contains(ours, j.recipientID)
+	}
+	return held, nil
 }
 
 const releaseSQL = `

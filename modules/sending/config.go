@@ -8,7 +8,7 @@ import (
 
 // Config sets how messages leave.
 type Config struct {
-	Concurrency int           // deliveries at a time, at least 1
+	Concurrency int           // deliveries at a time; 0 only accepts and leaves delivery to other processes
 	ClaimBatch  int           // recipients taken at a time, at least 1
 	Lease       time.Duration // how long a claim holds without a sign of life
 	Poll        time.Duration // how long due work may go unseen when no wake-up arrives
@@ -22,8 +22,8 @@ func DefaultConfig() Config {
 // Validate reports every setting that cannot work.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
-	if c.Concurrency < 1 {
-		wrong.Add("delivery_concurrency", "must be at least 1")
+	if c.Concurrency < 0 {
+		wrong.Add("delivery_concurrency", "must not be negative")
 	}
 	if c.ClaimBatch < 1 {
 		wrong.Add("claim_batch", "must be at least 1")

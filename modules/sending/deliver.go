@@ -16,10 +16,10 @@ import (
 func (s *Service) deliver(ctx context.Context, d delivery, lease *worker.Lease) smtpclient.Outcome {
 	out := s.attempt(ctx, d, lease)
 	s.logger.LogAttrs(ctx, slog.LevelInfo, "delivery attempt",
-		slog.String(telemetry.KeyAccount, d.accountID), slog.String(telemetry.KeyEmail, d.emailID), slog.Int64("recipient_id", d.recipientID),
-		slog.Int("attempt", d.attempt), slog.String("outcome", out.Kind.String()), slog.String("phase", string(out.Phase)),
-		slog.Int("code", out.Code), slog.String("enhanced_code", out.EnhancedCode), slog.String("reply", out.Reply),
-		slog.String("remote_host", out.RemoteHost), slog.String("remote_addr", out.RemoteAddr), slog.String("tls", out.TLS))
+		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID), slog.Int64(telemetry.KeyRecipientID, d.recipientID),
+		slog.Int(telemetry.KeyAttempt, d.attempt), slog.String(telemetry.KeyOutcome, out.Kind.String()), slog.String(telemetry.KeyPhase, string(out.Phase)),
+		slog.Int("code", out.Code), slog.String("enhanced_code", out.EnhancedCode), slog.String(telemetry.KeyReply, out.Reply),
+		slog.String("remote_host", out.RemoteHost), slog.String("remote_addr", out.RemoteAddr), slog.String(telemetry.KeyTLS, out.TLS))
 	return out
 }
 
@@ -33,7 +33,18 @@ func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) 
 	}
 	return s.transport.Deliver(ctx, smtpclient.Envelope{
 		From: returnPath(msg.identity), To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode,
-	}, msg.raw, lease.Check)
+	}, msg.raw, stillOurs(lease))
+}
+
+// stillOurs is asked right before the final dot: a worker that was stopped past
+// its lease must not send what another has taken over.
+func stillOurs(lease *worker.Lease) func() error {
+	return func() error {
+		if !lease.Valid() {
+			return worker.ErrLeaseOver
+		}
+		return nil
+	}
 }
 
 // returnPath is the envelope sender: a host of the sender's own domain, so that
@@ -48,7 +59,7 @@ func (s *Service) unsendable(ctx context.Context, d delivery, err error) smtpcli
 	case fault.Away:
 		return smtpclient.Outcome{Kind: smtpclient.Temporary, Reply: "the message could not be read from the database", Err: err}
 	default:
-		s.logger.ErrorContext(ctx, "email cannot be composed", telemetry.KeyEmail, d.emailID, "error", err)
+		s.logger.ErrorContext(ctx, "email cannot be composed", telemetry.KeyEmailID, d.emailID, telemetry.KeyError, err)
 		return refusal("policy", "the message could not be composed")
 	}
 }

@@ -15,7 +15,6 @@ import (
 // The limits of one message.
 const (
 	MaxRecipients      = 50               // to, cc and bcc together
-	MaxSubject         = 998              // characters
 	MaxBody            = 5 << 20          // octets, html and text each
 	MaxTags            = 10               //
 	MaxTag             = 256              // characters of a tag's name and of its value
@@ -104,21 +103,12 @@ func (b Mailbox) parse(field string, wrong fault.Fields) address.Address {
 		wrong.Add(field, "is required")
 		return address.Address{}
 	}
-	text := b.Text
-	if text == "" {
-		text = b.Email
-		field += ".email"
+	a, err := address.Parse(b.Text)
+	if b.Text == "" {
+		a, err = address.New(b.Name, b.Email)
 	}
-	a, err := address.Parse(text)
 	if err != nil {
 		wrong.Add(field, "%s", err)
-		return address.Address{}
-	}
-	if b.Text == "" {
-		if err := address.ValidateName(b.Name); err != nil {
-			wrong.Add(strings.TrimSuffix(field, ".email")+".name", "%s", err)
-		}
-		a.Name = b.Name
 	}
 	return a
 }
@@ -132,13 +122,10 @@ func parseList(field string, list []Mailbox, wrong fault.Fields) []address.Addre
 }
 
 func (m Message) validateContent(wrong fault.Fields) {
-	switch {
-	case m.Subject == "":
+	if m.Subject == "" {
 		wrong.Add("subject", "is required")
-	case utf8.RuneCountInString(m.Subject) > MaxSubject:
-		wrong.Add("subject", "has more than %d characters", MaxSubject)
-	case strings.ContainsFunc(m.Subject, isControl):
-		wrong.Add("subject", "contains a line break or another control character")
+	} else if err := address.ValidateSubject(m.Subject); err != nil {
+		wrong.Add("subject", "%s", err)
 	}
 	if m.HTML == "" && m.Text == "" {
 		wrong.Add("html", "html or text is required")

@@ -20,7 +20,7 @@ type policyInput struct {
 
 // check is pure; nil means that the message may be sent.
 func (p policyInput) check() error {
-	if len(p.caller.DomainIDs) > 0 && !p.identity.Sandbox && !slices.Contains(p.caller.DomainIDs, p.identity.DomainID) {
+	if len(p.caller.DomainIDs) > 0 && !slices.Contains(p.caller.DomainIDs, p.identity.DomainID) {
 		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This API key may not send from %s", p.identity.Domain)
 	}
 	if p.identity.Sandbox {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
@@ -70,6 +70,8 @@ type Transport interface {
 
 // Params is what the module needs.
 type Params struct {
+	fx.In
+
 	Config      Config
 	DB          *db.DB
 	Bus         Bus
@@ -80,7 +82,49 @@ type Params struct {
 	Transport   Transport
 	Pages       *page.Codec
 	Logger      *slog.Logger
-	Metrics     prometheus.Registerer
+	Workers     *worker.Metrics
+}
+
+// New makes the service; nothing runs before Start.
+func New(p Params) (*Service, error) {
+	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Service{
+		db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
+		idempotency: p.Idempotency, transport: p.Transport, pages: p.Pages, logger: p.Logger,
+		acceptOnly: p.Config.Concurrency == 0,
+	}
+	s.accepts = db.NewJoiner(db.JoinerConfig[*acceptance]{
+		MaxItems: acceptBatch, MaxBytes: acceptBytes, Size: func(a *acceptance) int { return a.size },
+	}, s.flushAccepts)
+	s.deliveries = worker.New(worker.Queue[delivery, smtpclient.Outcome]{
+		Name: "delivery", Claim: s.claim, Run: s.deliver, Settle: s.settle, Extend: s.extend, Release: s.release,
+	}, worker.Config{
+		Concurrency: p.Config.Concurrency, Batch: p.Config.ClaimBatch, Lease: p.Config.Lease, Poll: p.Config.Poll,
+	}, p.Logger, p.Workers)
+	return s, nil
+}
+
+// What one commit of accepted messages holds at most.
+const (
+	acceptBatch = 128
+	acceptBytes = 16 << 20
+)
+
+// Start begins to deliver, unless this process only accepts.
+func (s *Service) Start(ctx context.Context) error {
+	if s.acceptOnly {
+		s.logger.InfoContext(ctx, "this process accepts mail and does not deliver it: delivery concurrency is 0")
+		return nil
+	}
+	return s.deliveries.Start(ctx)
+}
+
+// Stop accepts nothing more, and lets deliveries that have begun end until ctx does.
+func (s *Service) Stop(ctx context.Context) error {
+	s.accepts.Close()
+	return s.deliveries.Stop(ctx)
 }
 
 // Service accepts, delivers and tells of messages.
@@ -94,6 +138,7 @@ type Service struct {
 	transport   Transport
 	pages       *page.Codec
 	logger      *slog.Logger
+	acceptOnly  bool
 	accepts     *db.Joiner[*acceptance]
 	deliveries  *worker.Worker[delivery, smtpclient.Outcome]
 }

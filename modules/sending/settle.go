@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // finished is a delivery with its result.
@@ -25,10 +26,11 @@ type finished struct {
 
 // settle stores the outcomes of a batch of attempts in one transaction: the
 // attempt rows always, everything else only where the claim's fence still holds.
-func (s *Service) settle(ctx context.Context, batch []finished) error {
+func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, smtpclient.Outcome]) error {
 	now := time.Now()
-	for i := range batch {
-		batch[i].verdict = judge(batch[i].delivery, batch[i].out)
+	batch := make([]finished, 0, len(results))
+	for _, r := range results {
+		batch = append(batch, finished{delivery: r.Job, out: r.Value, verdict: judge(r.Job, r.Value)})
 	}
 	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		held, err := updateRecipients(ctx, tx, batch)
@@ -55,7 +57,8 @@ func (s *Service) settle(ctx context.Context, batch []finished) error {
 }
 
 // The attempt's outcome is the truth whoever holds the recipient by now; the
-// recipient changes only under the fence of the claim that made the attempt.
+// recipient changes only under the fence of the claim that made the attempt. The
+// fence goes up, so that a batch whose commit was not heard of can be repeated.
 const settleSQL = `
 WITH done AS (
 	SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bool[])
@@ -65,7 +68,7 @@ WITH done AS (
 		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls
 	FROM done v WHERE a.recipient_id = v.id AND a.fence = v.fence
 )
-UPDATE recipients r SET state = v.state, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
+UPDATE recipients r SET state = v.state, fence = r.fence + 1, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
 	diagnostic = NULLIF(v.reply, ''), remote_mta = NULLIF(v.remote_host, ''),
 	due_at = CASE WHEN v.state = 'deferred' THEN now() + v.wait * interval '1 microsecond' END,
 	settled_at = CASE WHEN v.state <> 'deferred' THEN now() END,

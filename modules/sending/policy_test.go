@@ -1,0 +1,53 @@
+package sending
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	own := address.Address{Local: "owner", Domain: "example.com"}
+	ownUpper := address.Address{Local: "Owner", Domain: "example.com"}
+	other := address.Address{Local: "bob", Domain: "example.net"}
+	free := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}}
+	unlocked := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}, ProductionUnlocked: true}
+	paid := accounts.Account{Email: "owner@example.com"}
+	domain := domains.Identity{DomainID: "dom_1", Domain: "example.com"}
+	sandbox := domains.Identity{DomainID: "dom_0", Domain: "sandbox.test", Sandbox: true}
+
+	for name, c := range map[string]struct {
+		in   policyInput
+		code string
+	}{
+		"paid account to anyone":                  {policyInput{account: paid, identity: domain, recipients: []address.Address{other}}, ""},
+		"free account to itself":                  {policyInput{account: free, identity: domain, recipients: []address.Address{own, ownUpper}}, ""},
+		"free account to another":                 {policyInput{account: free, identity: domain, recipients: []address.Address{own, other}}, fault.CodeProductionLocked},
+		"free account unlocked":                   {policyInput{account: unlocked, identity: domain, recipients: []address.Address{other}}, ""},
+		"sandbox to the account email":            {policyInput{account: paid, identity: sandbox, recipients: []address.Address{own}}, ""},
+		"sandbox to another, even on a paid plan": {policyInput{account: paid, identity: sandbox, recipients: []address.Address{own, other}}, fault.CodeSandboxRecipient},
+		"key bound to this domain": {policyInput{account: paid, identity: domain, recipients: []address.Address{other},
+			caller: accounts.Caller{DomainIDs: []string{"dom_9", "dom_1"}}}, ""},
+		"key bound to another domain": {policyInput{account: paid, identity: domain, recipients: []address.Address{other},
+			caller: accounts.Caller{DomainIDs: []string{"dom_9"}}}, fault.CodeDomainNotVerified},
+		"key bound to a domain, sandbox sender": {policyInput{account: paid, identity: sandbox, recipients: []address.Address{own},
+			caller: accounts.Caller{DomainIDs: []string{"dom_9"}}}, fault.CodeDomainNotVerified},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.in.check()
+			var refused *fault.Error
+			switch {
+			case c.code == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case c.code != "" && (!errors.As(err, &refused) || refused.Code != c.code || refused.Kind != fault.Forbidden):
+				t.Errorf("got %v, want Forbidden %s", err, c.code)
+			}
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+var clientCounts = []int{1, 16, 64}
+
+// benchAccepts measures with delivery switched off, so that the two cores serve
+// the requests and nothing else.
+func benchAccepts(ctx context.Context, binary, dir string, each time.Duration) ([]target, error) {
+	server, err := start(ctx, binary, dir, "POSTRIDER_DELIVERY_CONCURRENCY=0")
+	if err != nil {
+		return nil, err
+	}
+	defer server.stop()
+	inserts, err := newPgbench(ctx, server.Ready.DatabaseURL, dir)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Printf("%-10s %14s %14s %10s %10s\n", "clients", "pgbench/s", "accepts/s", "p50", "p95")
+	var out []target
+	for _, clients := range clientCounts {
+		if _, _, err := measureAccepts(ctx, server.Ready, clients, each/4); err != nil { // warm-up
+			return nil, err
+		}
+		base, err := inserts.run(ctx, clients, each)
+		if err != nil {
+			return nil, err
+		}
+		rate, took, err := measureAccepts(ctx, server.Ready, clients, each)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Printf("%-10d %14.0f %14.0f %10s %10s\n", clients, base, rate, percentile(took, 50), percentile(took, 95))
+		t := target{name: fmt.Sprintf("accepts / pgbench inserts, %d clients", clients), ratio: rate / base}
+		if clients == 16 {
+			t.least = 0.15
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// measureAccepts posts from the given number of clients and gives accepts/s and
+// the time that each took. Any answer but 200 is an error.
+func measureAccepts(ctx context.Context, r ready, clients int, length time.Duration) (float64, []time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, length)
+	defer cancel()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+	defer client.CloseIdleConnections()
+	body := sampleEmail(r)
+	took := make([][]time.Duration, clients)
+	var failed atomic.Pointer[error]
+	var all sync.WaitGroup
+	begin := time.Now()
+	for i := range clients {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				start := time.Now()
+				if err := post(ctx, client, r, body); err != nil && ctx.Err() == nil {
+					failed.Store(&err)
+					cancel()
+				} else if err == nil {
+					took[i] = append(took[i], time.Since(start))
+				}
+			}
+		})
+	}
+	all.Wait()
+	elapsed := time.Since(begin)
+	if err := failed.Load(); err != nil {
+		return 0, nil, *err
+	}
+	flat := slices.Concat(took...)
+	return float64(len(flat)) / elapsed.Seconds(), flat, nil
+}
+
+func post(ctx context.Context, client *http.Client, r ready, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.APIURL+"/emails", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.APIKey)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	answer, err := io.ReadAll(res.Body)
+	if closeErr := res.Body.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("POST /emails answered %d: %s", res.StatusCode, answer)
+	}
+	return err
+}
+
+// sampleEmail is an ordinary transactional message: about 2 KB of html beside a
+// short text.
+func sampleEmail(r ready) []byte {
+	html := "<html><body><h1>Your receipt</h1>" + strings.Repeat("<p>One line of what was bought, with its price.</p>", 40) + "</body></html>"
+	body, err := json.Marshal(map[string]any{
+		"from": "Bench <bench@" + r.VerifiedDomain + ">", "to": "someone@example.net", "subject": "Your receipt",
+		"html": html, "text": "Your receipt: one line of what was bought.", "tags": map[string]string{"kind": "receipt"},
+	})
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return body
+}
+
+func percentile(took []time.Duration, p int) string {
+	if len(took) == 0 {
+		return "-"
+	}
+	slices.Sort(took)
+	return took[min(len(took)-1, len(took)*p/100)].Round(10 * time.Microsecond).String()
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"time"
+)
+
+// pgbench measures what the same PostgreSQL can insert: one durable row per
+// transaction, about as large as an email, prepared.
+type pgbench struct {
+	binary, script, url string
+}
+
+const (
+	benchTable = `CREATE TABLE IF NOT EXISTS bench_rows (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL, at timestamptz NOT NULL DEFAULT now())`
+	benchRow   = `INSERT INTO bench_rows (body) VALUES (repeat('0123456789abcdef', 128));` + "\n"
+)
+
+func newPgbench(ctx context.Context, url, dir string) (*pgbench, error) {
+	b := &pgbench{url: url, script: filepath.Join(dir, "insert.sql")}
+	var err error
+	if b.binary, err = findPgbench(); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(b.script, []byte(benchRow), 0o600); err != nil {
+		return nil, err
+	}
+	return b, execSQL(ctx, url, benchTable)
+}
+
+func findPgbench() (string, error) {
+	if found, err := exec.LookPath("pgbench"); err == nil {
+		return found, nil
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", fmt.Errorf("pgbench is not on this machine; it comes with PostgreSQL's own packages (Debian: apt-get install postgresql)")
+	}
+	return found[len(found)-1], nil
+}
+
+var ratePattern = regexp.MustCompile(`tps = ([0-9.]+)`)
+
+func (b *pgbench) run(ctx context.Context, clients int, length time.Duration) (float64, error) {
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, b.binary, "--no-vacuum", "--protocol=prepared", "--file="+b.script,
+		"--client="+strconv.Itoa(clients), "--jobs="+strconv.Itoa(min(clients, runtime.NumCPU())),
+		"--time="+strconv.Itoa(int(max(time.Second, length)/time.Second)), b.url)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return 0, fmt.Errorf("pgbench: %w: %s", err, out.String())
+	}
+	found := ratePattern.FindSubmatch(out.Bytes())
+	if found == nil {
+		return 0, fmt.Errorf("pgbench printed no rate: %s", out.String())
+	}
+	return strconv.ParseFloat(string(found[1]), 64)
+}
