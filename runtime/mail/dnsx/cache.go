@@ -1,0 +1,111 @@
+package dnsx
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"github.com/miekg/dns"
+	"golang.org/x/net/idna"
+)
+
+// maxChain is how many aliases are followed.
+const maxChain = 10
+
+// question is a cache key: the name in lower case with a trailing dot.
+type question struct {
+	name  string
+	qtype uint16
+}
+
+// answer is what a server said to one question; an ErrNotFound is an answer too.
+type answer struct {
+	records   []dns.RR // of the asked type, for the name at the end of the chain
+	alias     string   // where the chain in the reply ended without records; empty: it is complete
+	links     int      // aliases followed inside the reply
+	authentic bool
+	ttl       time.Duration
+	notFound  *Error
+}
+
+func newCache(cfg Config) (*otter.Cache[question, *answer], error) {
+	return otter.New(&otter.Options[question, *answer]{
+		MaximumSize: cfg.CacheSize,
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[question, *answer]) time.Duration {
+			return e.Value.ttl
+		}),
+	})
+}
+
+// names are looked up leniently: an underscore or a digit is the publisher's affair.
+var toASCII = idna.New(idna.MapForLookup(), idna.StrictDomainName(false))
+
+func newQuestion(name string, qtype uint16) (question, error) {
+	q := question{name: name, qtype: qtype}
+	for i := 0; i < len(name); i++ {
+		if name[i] >= 0x80 {
+			ascii, err := toASCII.ToASCII(name)
+			if err != nil {
+				return q, notFound(q, "", true)
+			}
+			name = ascii
+			break
+		}
+	}
+	// No server knows a name that cannot be written; "." is the root.
+	if labels, ok := dns.IsDomainName(name); !ok || labels == 0 && name != "." {
+		return q, notFound(q, "", true)
+	}
+	q.name = strings.ToLower(dns.Fqdn(name))
+	return q, nil
+}
+
+// ask gives what is known of exactly this name and type, from the cache or a server.
+func (r *Resolver) ask(ctx context.Context, name string, qtype uint16) (*answer, error) {
+	q, err := newQuestion(name, qtype)
+	if err != nil {
+		return &answer{}, err
+	}
+	a, err := r.answer(ctx, q)
+	if err != nil {
+		return &answer{}, err
+	}
+	if a.notFound != nil {
+		return a, a.notFound
+	}
+	return a, nil
+}
+
+func (r *Resolver) answer(ctx context.Context, q question) (*answer, error) {
+	if r.cache != nil {
+		if a, ok := r.cache.GetIfPresent(q); ok {
+			return a, nil
+		}
+	}
+	a, err := r.exchange(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if r.cache != nil && a.ttl > 0 { // a TTL of 0 is for this lookup only (RFC 1035, 3.2.1)
+		r.cache.Set(q, a)
+	}
+	return a, nil
+}
+
+// follow is ask, going on where a server left a chain of aliases unfinished.
+func (r *Resolver) follow(ctx context.Context, name string, qtype uint16) (*answer, error) {
+	a, err := r.ask(ctx, name, qtype)
+	authentic, links := a.authentic, a.links
+	for err == nil && a.alias != "" && links <= maxChain {
+		a, err = r.ask(ctx, a.alias, qtype)
+		authentic = authentic && a.authentic
+		links += a.links
+	}
+	if links > maxChain {
+		return &answer{}, temporary(question{name, qtype}, "", "too many aliases, or a loop of them", nil)
+	}
+	result := *a
+	result.authentic = authentic
+	return &result, err
+}

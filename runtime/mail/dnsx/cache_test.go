@@ -1,0 +1,65 @@
+package dnsx_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+)
+
+func TestAnswersAreKeptForTheirTTL(t *testing.T) {
+	t.Parallel()
+	s := dnsxtest.New(t, "kept.test. 300 IN MX 10 mx.test.", "once.test. 0 IN MX 10 mx.test.")
+	s.Fault("broken.test", dnsxtest.ServFail)
+	r := resolver(t, s)
+	for range 3 {
+		for _, name := range []string{"kept.test", "KEPT.test.", "once.test", "missing.test", "broken.test"} {
+			if _, err := r.LookupMX(t.Context(), name); err != nil && name[0] != 'm' && name[0] != 'b' {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, want := range map[string]int{"kept.test": 1, "once.test": 3, "missing.test": 1, "broken.test": 3} {
+		if got := s.Count(name, "MX"); got != want {
+			t.Errorf("%s was asked for %d times, want %d", name, got, want)
+		}
+	}
+}
+
+func TestUncachedSeesAnEditAtOnce(t *testing.T) {
+	t.Parallel()
+	s := dnsxtest.New(t)
+	r := resolver(t, s)
+	if _, err := r.LookupTXT(t.Context(), "_service.example.test"); !errors.Is(err, dnsx.ErrNotFound) {
+		t.Fatal(err)
+	}
+	s.Set(t, "_service.example.test", `_service.example.test. 300 IN TXT "postrider=1"`)
+	if _, err := r.LookupTXT(t.Context(), "_service.example.test"); !errors.Is(err, dnsx.ErrNotFound) {
+		t.Errorf("the negative answer was not kept: %v", err)
+	}
+	if got, err := r.Uncached().LookupTXT(t.Context(), "_service.example.test"); err != nil || len(got) != 1 {
+		t.Errorf("uncached: %q, %v", got, err)
+	}
+}
+
+func TestLongTTLsAreCutDown(t *testing.T) {
+	t.Parallel()
+	s := dnsxtest.New(t, "long.test. 604800 IN MX 10 mx.test.")
+	r := resolver(t, s, func(c *dnsx.Config) { c.MaxTTL = time.Nanosecond; c.MaxNegative = time.Nanosecond })
+	for range 2 {
+		if _, err := r.LookupMX(t.Context(), "long.test"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.LookupMX(t.Context(), "none.test"); !errors.Is(err, dnsx.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	if n := s.Count("long.test", "MX"); n != 2 {
+		t.Errorf("asked %d times, want 2", n)
+	}
+	if n := s.Count("none.test", "MX"); n != 2 {
+		t.Errorf("negative: asked %d times, want 2", n)
+	}
+}

@@ -1,0 +1,150 @@
+// Package dnsx looks things up in the DNS, for delivery and for verifying domains.
+//
+// An answer is one of three things, and callers must treat them apart:
+//
+//   - records;
+//   - ErrNotFound: the name does not exist, or has no records of that type
+//     (Error.NXDomain tells which). It is an answer, and it is cached;
+//   - ErrTemporary: SERVFAIL, REFUSED, no reply, no network, a broken or
+//     endless chain of aliases. It says nothing about the name; ask again later.
+//
+// Names are case-insensitive and may end in a dot; names with U-labels are looked
+// up by their A-labels. CNAME chains are followed to at most 10 links, except by
+// LookupCNAME, which tells the first link. Queries go over UDP with EDNS0, then
+// TCP when the reply is truncated, to each server in turn.
+//
+// Positive and negative answers are cached for their TTL within bounds.
+// Uncached gives the same resolver without the cache, for "check now" buttons.
+// SMTP gives it in the form that mox's delivery code expects.
+package dnsx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"github.com/miekg/dns"
+)
+
+// Config says whom to ask and for how long to believe the answers.
+type Config struct {
+	Server      string        // host:port or host of the recursive resolver; empty: those of /etc/resolv.conf
+	Timeout     time.Duration // per query and server; default 3 s
+	Rounds      int           // how often to go round the servers; default 2
+	MaxTTL      time.Duration // longest time an answer is believed; default 15 min
+	MaxNegative time.Duration // the same for ErrNotFound; default 2 min
+	CacheSize   int           // answers kept; default 20,000
+	TrustAD     bool          // believe the AD bit also from servers that are not on this machine
+	Logger      *slog.Logger  // default: none
+}
+
+// Resolver asks the configured servers. It is safe for concurrent use.
+type Resolver struct {
+	cfg     Config
+	servers []string // host:port, in order of preference
+	trustAD bool
+	cache   *otter.Cache[question, *answer] // nil: ask every time
+	log     *slog.Logger
+}
+
+// New finds the servers to ask and makes the resolver. It asks nothing yet.
+func New(cfg Config) (*Resolver, error) {
+	cfg = withDefaults(cfg)
+	servers, err := serversOf(cfg.Server)
+	if err != nil {
+		return nil, err
+	}
+	cache, err := newCache(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make the dns cache: %w", err)
+	}
+	return &Resolver{
+		cfg:     cfg,
+		servers: servers,
+		trustAD: cfg.TrustAD || allLoopback(servers),
+		cache:   cache,
+		log:     cfg.Logger,
+	}, nil
+}
+
+// Uncached is the same resolver, asking every time.
+func (r *Resolver) Uncached() *Resolver {
+	fresh := *r
+	fresh.cache = nil
+	return &fresh
+}
+
+// Servers names the servers that are asked, as host:port.
+func (r *Resolver) Servers() []string { return r.servers }
+
+// Close ends the cache's housekeeping. Lookups go on to work.
+func (r *Resolver) Close() {
+	if r.cache != nil {
+		r.cache.StopAllGoroutines()
+	}
+}
+
+// LookupTXT gives the TXT records of a name, each with its strings joined.
+func (r *Resolver) LookupTXT(ctx context.Context, name string) ([]string, error) {
+	a, err := r.follow(ctx, name, dns.TypeTXT)
+	return a.txt(), err
+}
+
+// LookupCNAME gives the name that an alias points to, with a trailing dot. A name
+// that is no alias is ErrNotFound.
+func (r *Resolver) LookupCNAME(ctx context.Context, name string) (string, error) {
+	a, err := r.ask(ctx, name, dns.TypeCNAME)
+	return a.cname(), err
+}
+
+// LookupMX gives the mail hosts of a domain, most preferred first and those of
+// equal preference in random order (RFC 5321, 5.1). A null MX (RFC 7505) is one
+// record with the host ".".
+func (r *Resolver) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
+	a, err := r.follow(ctx, name, dns.TypeMX)
+	return a.mx(), err
+}
+
+// LookupNS gives the name servers of a zone.
+func (r *Resolver) LookupNS(ctx context.Context, name string) ([]string, error) {
+	a, err := r.follow(ctx, name, dns.TypeNS)
+	return a.ns(), err
+}
+
+// LookupIP gives the addresses of a host, IPv4 first. One family failing does not
+// hide the addresses of the other.
+func (r *Resolver) LookupIP(ctx context.Context, name string) ([]netip.Addr, error) {
+	addrs, _, err := r.lookupIP(ctx, "ip", name)
+	return addrs, err
+}
+
+// lookupIP asks for the families of a network: "ip", "ip4" or "ip6".
+func (r *Resolver) lookupIP(ctx context.Context, network, name string) ([]netip.Addr, bool, error) {
+	authentic := true
+	var addrs []netip.Addr
+	var failed error
+	for _, family := range []struct {
+		network string
+		qtype   uint16
+	}{{"ip4", dns.TypeA}, {"ip6", dns.TypeAAAA}} {
+		if network != "ip" && network != family.network {
+			continue
+		}
+		a, err := r.follow(ctx, name, family.qtype)
+		authentic = authentic && a.authentic
+		addrs = append(addrs, a.addrs()...)
+		// "No such records" of one family is less than a failure of the other.
+		if err != nil && (failed == nil || errors.Is(failed, ErrNotFound)) {
+			failed = err
+		}
+	}
+	if len(addrs) > 0 {
+		failed = nil
+	}
+	return addrs, authentic, failed
+}

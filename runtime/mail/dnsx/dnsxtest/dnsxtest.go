@@ -1,0 +1,165 @@
+// Package dnsxtest is a scripted DNS server for tests: it listens on loopback, on
+// UDP and TCP with one port, answers from records that the test sets at any time,
+// follows aliases as a recursive resolver does, misbehaves per name where told to,
+// and remembers what it was asked.
+//
+// A name that was never mentioned does not exist (NXDOMAIN); a name with records
+// of other types has none of the asked type (an empty answer). Both carry an SOA.
+package dnsxtest
+
+import (
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// Fault is a way to misbehave for one name.
+type Fault int
+
+// The faults. Timeout stays silent; Truncate answers over TCP only; NoEDNS refuses
+// queries with EDNS0; OnlyFirstAlias leaves the rest of a chain to the client;
+// OtherQuestion replies to a question that was not asked.
+const (
+	ServFail Fault = iota + 1
+	Refused
+	NXDomain
+	Timeout
+	Truncate
+	NoEDNS
+	OnlyFirstAlias
+	OtherQuestion
+)
+
+// Query is one question that arrived.
+type Query struct {
+	Name string // lower case, trailing dot
+	Type string // "MX"
+	TCP  bool
+}
+
+// Server is a running server. It stops with the test.
+type Server struct {
+	addr string
+
+	mu        sync.Mutex
+	records   map[string][]dns.RR
+	faults    map[string]Fault
+	queries   []Query
+	authentic bool
+}
+
+// New starts a server with records in zone-file form:
+//
+//	dnsxtest.New(t, "example.test. 300 IN MX 10 mx.example.test.", "mx.example.test. 300 IN A 127.0.0.1")
+func New(t testing.TB, records ...string) *Server {
+	t.Helper()
+	s := &Server{records: map[string][]dns.RR{}, faults: map[string]Fault{}}
+	s.Add(t, records...)
+	listener, packets := listen(t)
+	s.addr = listener.Addr().String()
+	for _, server := range []*dns.Server{{Listener: listener, Handler: s}, {PacketConn: packets, Handler: s}} {
+		started, ended := make(chan struct{}), make(chan error, 1)
+		server.NotifyStartedFunc = func() { close(started) }
+		go func() { ended <- server.ActivateAndServe() }()
+		<-started
+		t.Cleanup(func() {
+			if err := server.Shutdown(); err != nil {
+				t.Errorf("stop the dns server: %v", err)
+			}
+			if err := <-ended; err != nil {
+				t.Errorf("dns server: %v", err)
+			}
+		})
+	}
+	return s
+}
+
+// listen finds a port that is free for both protocols.
+func listen(t testing.TB) (net.Listener, net.PacketConn) {
+	t.Helper()
+	var last error
+	for range 20 {
+		listener, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		packets, err := net.ListenPacket("udp4", listener.Addr().String())
+		if err == nil {
+			return listener, packets
+		}
+		last = err
+		listener.Close()
+	}
+	t.Fatalf("no port is free for UDP and TCP: %v", last)
+	return nil, nil
+}
+
+// Addr is host:port, for dnsx.Config.Server.
+func (s *Server) Addr() string { return s.addr }
+
+// Add adds records in zone-file form.
+func (s *Server) Add(t testing.TB, records ...string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range records {
+		rr, err := dns.NewRR(line)
+		if err != nil || rr == nil {
+			t.Fatalf("record %q: %v", line, err)
+		}
+		name := key(rr.Header().Name)
+		s.records[name] = append(s.records[name], rr)
+	}
+}
+
+// Set replaces all records of a name: what a customer does who edits the zone.
+func (s *Server) Set(t testing.TB, name string, records ...string) {
+	t.Helper()
+	s.Remove(name)
+	s.Add(t, records...)
+}
+
+// Remove takes a name out of the zone.
+func (s *Server) Remove(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.records, key(name))
+}
+
+// Fault makes a name misbehave; 0 heals it.
+func (s *Server) Fault(name string, f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults[key(name)] = f
+}
+
+// SetAuthentic sets the AD bit of all answers, as a validating resolver does.
+func (s *Server) SetAuthentic(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.authentic = on
+}
+
+// Queries is what was asked so far, oldest first.
+func (s *Server) Queries() []Query {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.queries)
+}
+
+// Count is how often a name was asked for with a type ("MX"; "" counts all).
+func (s *Server) Count(name, qtype string) int {
+	n := 0
+	for _, q := range s.Queries() {
+		if q.Name == key(name) && (qtype == "" || q.Type == qtype) {
+			n++
+		}
+	}
+	return n
+}
+
+func key(name string) string { return strings.ToLower(dns.Fqdn(name)) }

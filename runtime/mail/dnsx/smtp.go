@@ -1,0 +1,145 @@
+package dnsx
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/miekg/dns"
+	"github.com/mjl-/adns"
+	moxdns "github.com/mjl-/mox/dns"
+)
+
+// SMTP is the resolver in the form of mox's delivery code: errors are its DNSError,
+// answers say whether they were authenticated by DNSSEC (the AD bit, honoured from
+// resolvers on this machine or by setting), which DANE needs.
+func (r *Resolver) SMTP() moxdns.Resolver { return forSMTP{r} }
+
+type forSMTP struct{ r *Resolver }
+
+var _ moxdns.Resolver = forSMTP{}
+
+func result(a *answer) adns.Result { return adns.Result{Authentic: a.authentic} }
+
+func dnsError(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	missing := errors.Is(err, ErrNotFound)
+	return &adns.DNSError{
+		UnwrapErr: err, Err: e.Reason, Name: e.Name, Server: e.Server,
+		IsNotFound: missing, IsTemporary: !missing,
+	}
+}
+
+func (f forSMTP) LookupCNAME(ctx context.Context, host string) (string, adns.Result, error) {
+	a, err := f.r.ask(ctx, host, dns.TypeCNAME)
+	return a.cname(), result(a), dnsError(err)
+}
+
+func (f forSMTP) LookupMX(ctx context.Context, name string) ([]*net.MX, adns.Result, error) {
+	a, err := f.r.follow(ctx, name, dns.TypeMX)
+	return a.mx(), result(a), dnsError(err)
+}
+
+func (f forSMTP) LookupTXT(ctx context.Context, name string) ([]string, adns.Result, error) {
+	a, err := f.r.follow(ctx, name, dns.TypeTXT)
+	return a.txt(), result(a), dnsError(err)
+}
+
+func (f forSMTP) LookupNS(ctx context.Context, name string) ([]*net.NS, adns.Result, error) {
+	a, err := f.r.follow(ctx, name, dns.TypeNS)
+	var hosts []*net.NS
+	for _, host := range a.ns() {
+		hosts = append(hosts, &net.NS{Host: host})
+	}
+	return hosts, result(a), dnsError(err)
+}
+
+func (f forSMTP) LookupIP(ctx context.Context, network, host string) ([]net.IP, adns.Result, error) {
+	addrs, authentic, err := f.r.lookupIP(ctx, network, host)
+	ips := make([]net.IP, 0, len(addrs))
+	for _, addr := range addrs {
+		ips = append(ips, addr.AsSlice())
+	}
+	return ips, adns.Result{Authentic: authentic}, dnsError(err)
+}
+
+func (f forSMTP) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, adns.Result, error) {
+	ips, res, err := f.LookupIP(ctx, "ip", host)
+	addrs := make([]net.IPAddr, 0, len(ips))
+	for _, ip := range ips {
+		addrs = append(addrs, net.IPAddr{IP: ip})
+	}
+	return addrs, res, err
+}
+
+func (f forSMTP) LookupHost(ctx context.Context, host string) ([]string, adns.Result, error) {
+	ips, res, err := f.LookupIP(ctx, "ip", host)
+	hosts := make([]string, 0, len(ips))
+	for _, ip := range ips {
+		hosts = append(hosts, ip.String())
+	}
+	return hosts, res, err
+}
+
+func (f forSMTP) LookupAddr(ctx context.Context, addr string) ([]string, adns.Result, error) {
+	name, err := dns.ReverseAddr(addr)
+	if err != nil {
+		return nil, adns.Result{}, &adns.DNSError{Err: "not an address", Name: addr, IsNotFound: true}
+	}
+	a, err := f.r.follow(ctx, name, dns.TypePTR)
+	var names []string
+	for _, rr := range a.records {
+		if ptr, ok := rr.(*dns.PTR); ok {
+			names = append(names, ptr.Ptr)
+		}
+	}
+	return names, result(a), dnsError(err)
+}
+
+func (f forSMTP) LookupSRV(ctx context.Context, service, proto, name string) (string, []*net.SRV, adns.Result, error) {
+	target := name
+	if service != "" || proto != "" {
+		target = "_" + service + "._" + proto + "." + name
+	}
+	a, err := f.r.follow(ctx, target, dns.TypeSRV)
+	var records []*net.SRV
+	for _, rr := range a.records {
+		if srv, ok := rr.(*dns.SRV); ok {
+			records = append(records, &net.SRV{Target: srv.Target, Port: srv.Port, Priority: srv.Priority, Weight: srv.Weight})
+		}
+	}
+	return target, records, result(a), dnsError(err)
+}
+
+func (f forSMTP) LookupTLSA(ctx context.Context, port int, protocol, host string) ([]adns.TLSA, adns.Result, error) {
+	name := host
+	if port != 0 || protocol != "" {
+		name = fmt.Sprintf("_%d._%s.%s", port, protocol, host)
+	}
+	a, err := f.r.follow(ctx, name, dns.TypeTLSA)
+	var records []adns.TLSA
+	for _, rr := range a.records {
+		tlsa, ok := rr.(*dns.TLSA)
+		if !ok {
+			continue
+		}
+		data, hexErr := hex.DecodeString(tlsa.Certificate)
+		if hexErr != nil {
+			continue // cannot come out of a wire message
+		}
+		records = append(records, adns.TLSA{
+			Usage: adns.TLSAUsage(tlsa.Usage), Selector: adns.TLSASelector(tlsa.Selector),
+			MatchType: adns.TLSAMatchType(tlsa.MatchingType), CertAssoc: data,
+		})
+	}
+	return records, result(a), dnsError(err)
+}
+
+func (f forSMTP) LookupPort(ctx context.Context, network, service string) (int, error) {
+	return net.DefaultResolver.LookupPort(ctx, network, service)
+}
