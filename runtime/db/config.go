@@ -1,0 +1,119 @@
+package db
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Config says which server to use and how long to wait for it. Zero values
+// mean the defaults.
+type Config struct {
+	URL              string        // postgres://… or key=value, as libpq takes it
+	MaxConns         int           // connections of each of the two pools, 20
+	OpTimeout        time.Duration // deadline of one network operation, 4 s
+	StatementTimeout time.Duration // server side, less than OpTimeout, 3 s
+	LockTimeout      time.Duration // server side, 2 s
+	IdleInTxTimeout  time.Duration // server side, 10 s
+
+	// RiskLosingAcceptedMail accepts a server with synchronous_commit=off,
+	// which forgets the last moments before a crash: mail that was answered
+	// with 200 can be lost.
+	RiskLosingAcceptedMail bool
+}
+
+func (c Config) withDefaults() Config {
+	set := func(value *time.Duration, standard time.Duration) {
+		if *value == 0 {
+			*value = standard
+		}
+	}
+	if c.MaxConns == 0 {
+		c.MaxConns = 20
+	}
+	set(&c.OpTimeout, 4*time.Second)
+	set(&c.StatementTimeout, c.OpTimeout*3/4)
+	set(&c.LockTimeout, c.OpTimeout/2)
+	set(&c.IdleInTxTimeout, 10*time.Second)
+	return c
+}
+
+// Validate reports every wrong field.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	wrong := fault.Fields{}
+	if c.URL == "" {
+		wrong.Add("URL", "is empty")
+	} else if _, err := pq.NewConfig(c.URL); err != nil {
+		wrong.Add("URL", "is not a PostgreSQL connection string") // the error would show the password
+	}
+	if c.MaxConns < 2 {
+		wrong.Add("MaxConns", "is less than 2")
+	}
+	for name, value := range map[string]time.Duration{"OpTimeout": c.OpTimeout, "StatementTimeout": c.StatementTimeout,
+		"LockTimeout": c.LockTimeout, "IdleInTxTimeout": c.IdleInTxTimeout} {
+		if value < time.Millisecond {
+			wrong.Add(name, "is less than a millisecond")
+		}
+	}
+	if c.StatementTimeout >= c.OpTimeout {
+		wrong.Add("StatementTimeout", "is not less than OpTimeout (%s): the server could not say what was slow", c.OpTimeout)
+	}
+	return wrong.Err()
+}
+
+// dsn is the connection string with our parameters, for a pool or a listener.
+// What the URL says of them already stays.
+func (c Config) dsn(parameters ...parameter) (string, error) {
+	given, err := pq.NewConfig(c.URL)
+	if err != nil {
+		return "", fmt.Errorf("database url: not understood")
+	}
+	all := append([]parameter{
+		{"statement_timeout", milliseconds(c.StatementTimeout)},
+		{"lock_timeout", milliseconds(c.LockTimeout)},
+		{"idle_in_transaction_session_timeout", milliseconds(c.IdleInTxTimeout)},
+		{"fallback_application_name", "postrider"},
+	}, parameters...)
+	if local(given) && !strings.Contains(c.URL, "sslmode") && os.Getenv("PGSSLMODE") == "" {
+		all = append(all, parameter{"sslmode", "prefer"}) // lib/pq would require TLS on loopback
+	}
+	result := c.URL
+	for _, p := range all {
+		if _, known := given.Runtime[p.name]; !known {
+			result = p.appendTo(result)
+		}
+	}
+	return result, nil
+}
+
+func local(c pq.Config) bool {
+	if strings.HasPrefix(c.Host, "/") || strings.HasPrefix(c.Host, "@") || c.Host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(c.Host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// parameter is one connection parameter; the values used here need no quoting.
+type parameter struct{ name, value string }
+
+func (p parameter) appendTo(dsn string) string {
+	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
+		return dsn + " " + p.name + "=" + p.value
+	}
+	separator := "?"
+	if strings.Contains(dsn, "?") {
+		separator = "&"
+	}
+	return dsn + separator + p.name + "=" + p.value
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

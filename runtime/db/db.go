@@ -1,0 +1,106 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+)
+
+// DB is the database of this process.
+type DB struct {
+	SQL *sql.DB     // the ordinary pool
+	Hot *sql.DB     // one round trip a statement; hand-written SQL only, JSON arguments as string
+	Ent *ent.Client // over SQL
+
+	config Config
+	log    *slog.Logger
+}
+
+// Execer runs SQL: *sql.DB, *sql.Tx, *ent.Tx, *ent.Client.
+type Execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+var (
+	_ Execer = (*sql.DB)(nil)
+	_ Execer = (*sql.Tx)(nil)
+	_ Execer = (*ent.Tx)(nil)
+	_ Execer = (*ent.Client)(nil)
+)
+
+// Open connects and checks that the server keeps what it confirms. It does not
+// migrate.
+func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	config = config.withDefaults()
+	shared := &dialer{timeout: config.OpTimeout}
+	ordinary, err := open(config, shared)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	hot, err := open(config, shared, parameter{"binary_parameters", "yes"})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), ordinary.Close())
+	}
+	d := &DB{SQL: ordinary, Hot: hot, config: config, log: log,
+		Ent: ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, ordinary)))}
+	if err := checkServer(ctx, ordinary, config); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), d.Close())
+	}
+	return d, nil
+}
+
+// open makes one pool. The whole handshake of a connection takes no longer than
+// one operation may.
+func open(config Config, d *dialer, parameters ...parameter) (*sql.DB, error) {
+	seconds := max(1, int(d.timeout/time.Second))
+	dsn, err := config.dsn(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := pq.NewConnector(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("database url: not understood")
+	}
+	connector.Dialer(d)
+	handle := sql.OpenDB(connector)
+	handle.SetMaxOpenConns(config.MaxConns)
+	handle.SetMaxIdleConns(config.MaxConns) // the default of 2 would open and close connections all day
+	handle.SetConnMaxLifetime(time.Hour)
+	return handle, nil
+}
+
+// Ping asks the server for a sign of life. (sql.DB.Ping would ask three times.)
+func (d *DB) Ping(ctx context.Context) error {
+	if _, err := d.SQL.ExecContext(ctx, "SELECT 1"); err != nil {
+		return fmt.Errorf("ping database: %w", err)
+	}
+	return nil
+}
+
+// Close closes both pools.
+func (d *DB) Close() error {
+	if err := errors.Join(d.Hot.Close(), d.SQL.Close()); err != nil {
+		return fmt.Errorf("close database: %w", err)
+	}
+	return nil
+}
+
+// Connections says how many connections of both pools are open, and how many in use.
+func (d *DB) Connections() (open, used int) {
+	ordinary, hot := d.SQL.Stats(), d.Hot.Stats()
+	return ordinary.OpenConnections + hot.OpenConnections, ordinary.InUse + hot.InUse
+}

@@ -1,0 +1,191 @@
+// Package dbtest gives each test a migrated PostgreSQL database of its own.
+//
+// Each test binary starts one throw-away server when its first test asks, from
+// a ready-made data folder that is kept between runs (initdb and the migrations
+// run again only when one of them changed), and each test gets a clone of the
+// migrated template. The server does not flush to disk. It ends with the test
+// binary, however that ends, and a small shell process that outlives both
+// removes its files; what even that could not remove, the next run does.
+//
+// POSTRIDER_TEST_DATABASE_URL names a server to use instead, with the right to
+// create databases; POSTRIDER_POSTGRES_BIN the binaries of the throw-away one.
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/db"
+)
+
+const patience = 2 * time.Minute // for set-up steps on a busy machine
+
+// New is a fresh database with all migrations, closed and dropped when the test
+// ends. It may be asked for many times, by parallel tests too.
+func New(t testing.TB) *db.DB {
+	t.Helper()
+	return open(t, URL(t))
+}
+
+// URL is the connection string of a fresh database with all migrations, for
+// tests of programs that connect by themselves.
+func URL(t testing.TB) string {
+	t.Helper()
+	admin, err := sharedServer()
+	if err != nil {
+		t.Fatalf("test server: %v", err)
+	}
+	name, err := admin.clone()
+	if err != nil {
+		t.Fatalf("clone the template database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := admin.drop(name); err != nil {
+			t.Errorf("drop the test database: %v", err)
+		}
+	})
+	return databaseURL(admin.url, name)
+}
+
+func open(t testing.TB, address string) *db.DB {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	d, err := db.Open(ctx, db.Config{URL: address, MaxConns: 8}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("open the test database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("close the test database: %v", err)
+		}
+	})
+	return d
+}
+
+// admin creates and drops databases on a server.
+type admin struct {
+	url      string // of any database of the server
+	template string
+	handle   *sql.DB
+}
+
+var sharedServer = sync.OnceValues(func() (*admin, error) {
+	if given := os.Getenv("POSTRIDER_TEST_DATABASE_URL"); given != "" {
+		return onGivenServer(given)
+	}
+	server, err := startFromCache(throwAway)
+	if err != nil {
+		return nil, err
+	}
+	return newAdmin(server.DatabaseURL("postgres"), templateName)
+})
+
+func newAdmin(address, template string) (*admin, error) {
+	handle, err := sql.Open("postgres", address)
+	if err != nil {
+		return nil, err
+	}
+	handle.SetMaxOpenConns(2) // cloning is the server's work, more at once is not faster
+	handle.SetMaxIdleConns(0) // nothing that a leak test could find
+	return &admin{url: address, template: template, handle: handle}, nil
+}
+
+func (a *admin) clone() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	name := "test_" + randomName()
+	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", pq.QuoteIdentifier(name), pq.QuoteIdentifier(a.template)))
+	return name, err
+}
+
+func (a *admin) drop(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", pq.QuoteIdentifier(name)))
+	return err
+}
+
+// onGivenServer makes the template on a server that others may use at the same
+// time; its name carries the version of the migrations.
+func onGivenServer(address string) (*admin, error) {
+	sum, err := migrationsSum()
+	if err != nil {
+		return nil, err
+	}
+	a, err := newAdmin(address, "postrider_template_"+sum)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := a.handle.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a, errors.Join(makeTemplate(ctx, conn, a), conn.Close())
+}
+
+// makeTemplate holds a lock while it looks, creates and migrates. The finished
+// template is marked as one, so that a half-made one is not taken for it.
+func makeTemplate(ctx context.Context, conn *sql.Conn, a *admin) error {
+	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock(hashtext($1))`, a.template); err != nil {
+		return err
+	}
+	var finished bool
+	err := conn.QueryRowContext(ctx, `SELECT datistemplate FROM pg_database WHERE datname = $1`, a.template).Scan(&finished)
+	if err == nil && finished {
+		return nil
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	name := pq.QuoteIdentifier(a.template)
+	for _, statement := range []string{"DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name} {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	if err := migrateTemplate(ctx, databaseURL(a.url, a.template)); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "ALTER DATABASE "+name+" IS_TEMPLATE true")
+	return err
+}
+
+func migrateTemplate(ctx context.Context, address string) error {
+	log := slog.New(slog.DiscardHandler)
+	d, err := db.Open(ctx, db.Config{URL: address, MaxConns: 2}, log)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Migrate(ctx, d, log), d.Close())
+}
+
+// databaseURL is the same address with another database.
+func databaseURL(address, database string) string {
+	if parsed, err := url.Parse(address); err == nil && strings.HasPrefix(parsed.Scheme, "postgres") {
+		parsed.Path = "/" + database
+		return parsed.String()
+	}
+	return address + " dbname=" + database
+}
+
+func randomName() string {
+	var random [8]byte
+	rand.Read(random[:]) // never returns an error
+	return hex.EncodeToString(random[:])
+}

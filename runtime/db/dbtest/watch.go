@@ -1,0 +1,72 @@
+package dbtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// watcher waits for the end of its standard input, whose other end this process
+// holds and never writes to: it comes when the process ends, by whatever. Then
+// it ends the server, which nobody needs any more, and removes the files.
+const watcher = `cat >/dev/null
+file="$1/data/postgres/postmaster.pid"
+pid=$(head -n 1 "$file" 2>/dev/null)
+if [ -n "$pid" ]; then
+	kill -CONT "$pid" 2>/dev/null
+	kill -QUIT "$pid" 2>/dev/null
+	tries=0
+	while [ -f "$file" ] && kill -0 "$pid" 2>/dev/null && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+	kill -KILL "$pid" 2>/dev/null
+fi
+socket=$(cat "$1/socket" 2>/dev/null) && rm -rf "$socket"
+rm -rf "$1"`
+
+// held keeps the pipes to the watchers open until this process ends.
+var held []*os.File
+
+// watch starts the watcher of a run's folder. It has a session of its own, so
+// that Ctrl-C at the terminal does not reach it, and no output, for which
+// `go test` would wait.
+func watch(run string) error {
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	command := exec.Command("/bin/sh", "-c", watcher, "sh", run)
+	command.Dir, command.Stdin = "/", reader
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = command.Start()
+	if err = errors.Join(err, reader.Close()); err != nil {
+		return errors.Join(fmt.Errorf("start the watcher: %w", err), writer.Close())
+	}
+	held = append(held, writer)
+	return nil
+}
+
+// sweep removes what no watcher is left to remove (the machine went down) and
+// caches of old migrations, once they are a day old.
+func sweep(root string) error {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if !entry.IsDir() || strings.HasSuffix(entry.Name(), ".new") {
+			continue
+		}
+		info, err := entry.Info()
+		if err != nil || time.Since(info.ModTime()) < 24*time.Hour {
+			continue // gone meanwhile, or young
+		}
+		if err := os.RemoveAll(filepath.Join(root, entry.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

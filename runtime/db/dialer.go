@@ -1,0 +1,137 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// chunk is how much one write deadline covers: a large attachment takes many
+// deadlines, a stuck server only one.
+const chunk = 256 << 10
+
+// dialer makes connections on which nothing waits for ever.
+type dialer struct {
+	timeout time.Duration // of each read and write
+	idle    time.Duration // of each read, when not 0: a listener mostly waits
+	stalled atomic.Int64  // when an operation last ran into its deadline, Unix nanoseconds; 0 after a success
+}
+
+var (
+	_ pq.Dialer        = (*dialer)(nil)
+	_ pq.DialerContext = (*dialer)(nil)
+)
+
+// patience is how long one operation may take now. After a deadline the next
+// ones are short: whoever waited for a connection must not wait in full again.
+// A stall that nobody has met for half a minute is forgotten.
+func (d *dialer) patience() time.Duration {
+	if at := d.stalled.Load(); at != 0 && time.Since(time.Unix(0, at)) < 30*time.Second {
+		return d.timeout / 5
+	}
+	return d.timeout
+}
+
+// note learns from the end of an operation.
+func (d *dialer) note(err error) {
+	switch {
+	case err == nil:
+		if d.stalled.Load() != 0 {
+			d.stalled.Store(0)
+		}
+	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
+		d.stalled.Store(time.Now().UnixNano())
+	}
+}
+
+// Dial is what lib/pq asks of a dialer; it uses DialContext.
+func (d *dialer) Dial(network, address string) (net.Conn, error) {
+	return d.DialContext(context.Background(), network, address)
+}
+
+// DialTimeout is what lib/pq asks of a dialer; it uses DialContext.
+func (d *dialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return d.DialContext(ctx, network, address)
+}
+
+// DialContext connects and wraps the connection.
+func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	inner := net.Dialer{Timeout: d.patience()}
+	conn, err := inner.DialContext(ctx, network, address)
+	if err != nil {
+		d.note(err)
+		return nil, err
+	}
+	return &deadlineConn{Conn: conn, dialer: d}, nil
+}
+
+// deadlineConn sets a deadline before each read and write.
+type deadlineConn struct {
+	net.Conn
+	dialer *dialer
+	limit  atomic.Int64 // set from outside: no operation goes beyond it, Unix nanoseconds
+}
+
+// SetDeadline limits all operations together; lib/pq bounds the handshake so.
+func (c *deadlineConn) SetDeadline(at time.Time) error {
+	if at.IsZero() {
+		c.limit.Store(0)
+	} else {
+		c.limit.Store(at.UnixNano())
+	}
+	return nil
+}
+
+func (c *deadlineConn) deadline(timeout time.Duration) time.Time {
+	at := time.Now().Add(timeout)
+	if limit := c.limit.Load(); limit != 0 && limit < at.UnixNano() {
+		return time.Unix(0, limit)
+	}
+	return at
+}
+
+// Read waits for the server. Its end in the middle of an answer is an
+// operational error: for a plain io.EOF database/sql would run the statement
+// again, whose effect may be there already.
+func (c *deadlineConn) Read(buffer []byte) (int, error) {
+	timeout := c.dialer.patience()
+	if c.dialer.idle != 0 {
+		timeout = c.dialer.idle
+	}
+	if err := c.SetReadDeadline(c.deadline(timeout)); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Read(buffer)
+	c.dialer.note(err)
+	if errors.Is(err, io.EOF) {
+		err = &net.OpError{Op: "read", Net: "postgres", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: io.ErrUnexpectedEOF}
+	}
+	return n, err
+}
+
+// Write sends in pieces, each with its deadline.
+func (c *deadlineConn) Write(data []byte) (int, error) {
+	written := 0
+	for {
+		if err := c.SetWriteDeadline(c.deadline(c.dialer.patience())); err != nil {
+			return written, err
+		}
+		n, err := c.Conn.Write(data[written:min(written+chunk, len(data))])
+		written += n
+		if err != nil {
+			c.dialer.note(err)
+			return written, err
+		}
+		if written == len(data) {
+			return written, nil
+		}
+	}
+}
