@@ -1,0 +1,121 @@
+package accounts
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+const (
+	keyPrefix     = "svc_"
+	shownPrefix   = 12 // characters of a secret that stay readable
+	minSecret     = 24
+	maxSecret     = 128
+	lookupTimeout = 5 * time.Second
+)
+
+// CodeAccountSuspended is the error code of a good key whose account may do
+// nothing.
+const CodeAccountSuspended = "account_suspended"
+
+// keyHash is the SHA-256 of a secret: the cache never holds the secret itself.
+type keyHash [sha256.Size]byte
+
+// credential is what the database said of a hash, also that it knows none.
+type credential struct {
+	caller    Caller
+	known     bool // exists and is not revoked
+	suspended bool
+	expires   bool
+	expiresAt time.Time // on this process's monotonic clock, from the database's remaining time
+	askedAt   time.Time
+}
+
+// Authenticate tells who the bearer of a secret is. The secret comes without the
+// word Bearer.
+func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, error) {
+	if !isSecret(bearer) {
+		return Caller{}, fault.Unauthenticated()
+	}
+	found, err := s.keys.Get(ctx, keyHash(secret.HashToken(bearer)), otter.LoaderFunc[keyHash, credential](s.loadCredential))
+	switch {
+	case err != nil:
+		return Caller{}, fmt.Errorf("authenticate: %w", err)
+	case !found.known, found.expires && !time.Now().Before(found.expiresAt):
+		return Caller{}, fault.Unauthenticated()
+	case found.suspended:
+		return Caller{}, fault.Forbiddenf(CodeAccountSuspended, "This account is suspended; contact the operator of this service")
+	}
+	s.used.mark(found.caller.KeyID)
+	return found.caller, nil
+}
+
+// isSecret tells whether a string has the form of a secret, so that garbage
+// costs no query.
+func isSecret(s string) bool {
+	rest, found := strings.CutPrefix(s, keyPrefix)
+	if !found || len(s) < minSecret || len(s) > maxSecret {
+		return false
+	}
+	for i := range len(rest) {
+		c := rest[i]
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// The database clock decides what has expired; the remaining time lets the
+// cache decide the same later without asking.
+const selectCredential = `
+SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
+       extract(epoch FROM k.expires_at - now())::float8
+  FROM api_keys k JOIN accounts a ON a.id = k.account_id
+ WHERE k.hash = $1 AND k.revoked_at IS NULL`
+
+func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential, error) {
+	// Others wait for this answer, so it must not end with the first caller.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
+	defer cancel()
+	found := credential{known: true, askedAt: time.Now()}
+	var domainIDs string
+	var expiresIn sql.NullFloat64
+	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(&found.caller.KeyID, &found.caller.AccountID,
+		&found.caller.Scope, &domainIDs, &found.suspended, &expiresIn)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return credential{askedAt: found.askedAt}, nil
+	case err != nil:
+		return credential{}, unavailable(err)
+	}
+	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
+		return credential{}, fmt.Errorf("domains of key %s: %w", found.caller.KeyID, err)
+	}
+	if expiresIn.Valid {
+		// A key without a limit may live longer than a Duration can say; one with
+		// a limit beyond the cache's life needs no more precision than that.
+		found.expires = true
+		seconds := min(expiresIn.Float64, (24 * time.Hour).Seconds())
+		found.expiresAt = found.askedAt.Add(time.Duration(seconds * float64(time.Second)))
+	}
+	return found, nil
+}
+
+// unavailable keeps a database that is away apart from a key that is wrong.
+func unavailable(err error) error {
+	if fault.IsDatabaseAway(err) {
+		return fault.Unavailable(err)
+	}
+	return err
+}

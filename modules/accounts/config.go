@@ -1,0 +1,47 @@
+package accounts
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Config of the module; the zero value of a field is its default.
+type Config struct {
+	// CacheTTL is how long an authentication or an account is believed without
+	// asking the database: 3 s, at most 4 s, because a revocation is promised
+	// to work within 5 s.
+	CacheTTL time.Duration
+	// CacheSize bounds the credentials remembered, unknown ones included: 20,000.
+	CacheSize int
+	// LastUsedEvery is the pace at which last_used_at is written: 30 s.
+	LastUsedEvery time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	if c.CacheTTL == 0 {
+		c.CacheTTL = 3 * time.Second
+	}
+	if c.CacheSize == 0 {
+		c.CacheSize = 20_000
+	}
+	if c.LastUsedEvery == 0 {
+		c.LastUsedEvery = 30 * time.Second
+	}
+	return c
+}
+
+// Validate reports every setting that cannot work.
+func (c Config) Validate() error {
+	wrong := fault.Fields{}
+	if c.CacheTTL < 0 || c.CacheTTL > 4*time.Second {
+		wrong.Add("cache_ttl", "must be between 0 and 4s, so that a revoked key stops working within 5s")
+	}
+	if c.CacheSize < 0 {
+		wrong.Add("cache_size", "must be positive")
+	}
+	if c.LastUsedEvery < 0 {
+		wrong.Add("last_used_every", "must be positive")
+	}
+	return wrong.Err()
+}

@@ -1,0 +1,153 @@
+package accounts
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+const maxKeyDomains = 100
+
+// NewKey is the input of CreateKey.
+type NewKey struct {
+	AccountID string
+	Name      string
+	Scope     Scope      // full when empty
+	DomainIDs []string   // the domains it may send from; empty is all
+	ExpiresAt *time.Time // never when nil
+}
+
+// Validate reports every wrong field.
+func (in NewKey) Validate() error {
+	_, wrong := in.normalized()
+	return wrong.Err()
+}
+
+func (in NewKey) normalized() (NewKey, fault.Fields) {
+	wrong := fault.Fields{}
+	in.Name = checkName(wrong, "name", in.Name, true)
+	if in.Scope == "" {
+		in.Scope = ScopeFull
+	}
+	if err := apikey.ScopeValidator(apikey.Scope(in.Scope)); err != nil {
+		wrong.Add("scope", "must be one of full, sending, read")
+	}
+	if len(in.DomainIDs) > maxKeyDomains {
+		wrong.Add("domain_ids", "has more than %d entries", maxKeyDomains)
+	}
+	for i, domainID := range in.DomainIDs {
+		if !id.Is(id.Domain, domainID) {
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not the id of a domain")
+		}
+	}
+	if in.ExpiresAt != nil && in.ExpiresAt.Before(time.Now()) {
+		wrong.Add("expires_at", "is in the past")
+	}
+	return in, wrong
+}
+
+// CreateKey makes a key. The secret is returned here and never again.
+func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret.String, error) {
+	in, wrong := in.normalized()
+	if err := wrong.Err(); err != nil {
+		return nil, secret.String{}, err
+	}
+	if err := s.requireAccount(ctx, in.AccountID); err != nil {
+		return nil, secret.String{}, err
+	}
+	token, hash := secret.NewToken(keyPrefix)
+	made, err := s.insertKey(in, token, hash).Save(ctx)
+	if err != nil {
+		return nil, secret.String{}, fmt.Errorf("create key: %w", err)
+	}
+	return made, token, nil
+}
+
+// EnsureKey adopts a secret that exists already: it makes the key unless the
+// account has one with this secret, and gives that one otherwise. A revoked one
+// stays revoked. Safe against a second process.
+func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token secret.String, scope Scope) (*ent.APIKey, error) {
+	in, wrong := NewKey{AccountID: accountID, Name: name, Scope: scope}.normalized()
+	if !isSecret(token.Reveal()) {
+		wrong.Add("secret", "must be %s and letters, digits, - or _, %d to %d characters in all", keyPrefix, minSecret, maxSecret)
+	}
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.requireAccount(ctx, accountID); err != nil {
+		return nil, err
+	}
+	hash := secret.HashToken(token.Reveal())
+	insert := s.insertKey(in, token, hash).OnConflict(entsql.ConflictColumns(apikey.FieldHash), entsql.DoNothing())
+	if err := insert.Exec(ctx); err != nil && !isNoRows(err) {
+		return nil, fmt.Errorf("ensure key: %w", err)
+	}
+	s.keys.Invalidate(keyHash(hash))
+	found, err := s.db.Ent.APIKey.Query().Where(apikey.Hash(hash), apikey.AccountID(accountID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Conflictf(fault.CodeConflict, "This secret already belongs to another account")
+	case err != nil:
+		return nil, fmt.Errorf("ensure key: %w", err)
+	}
+	return found, nil
+}
+
+func (s *Service) insertKey(in NewKey, token secret.String, hash []byte) *ent.APIKeyCreate {
+	return s.db.Ent.APIKey.Create().SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
+		SetScope(apikey.Scope(in.Scope)).SetPrefix(token.Reveal()[:shownPrefix]).SetHash(hash).
+		SetDomainIds(in.DomainIDs).SetNillableExpiresAt(in.ExpiresAt)
+}
+
+func (s *Service) requireAccount(ctx context.Context, accountID string) error {
+	known, err := s.db.Ent.Account.Query().Where(account.ID(accountID)).Exist(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look up account: %w", err)
+	case !known:
+		return fault.Missing("account", accountID)
+	}
+	return nil
+}
+
+// RevokeKey ends a key: at once here, within CacheTTL on other processes.
+// Revoking it again changes nothing.
+func (s *Service) RevokeKey(ctx context.Context, accountID, keyID string) (*ent.APIKey, error) {
+	err := s.db.Ent.APIKey.Update().Where(apikey.ID(keyID), apikey.AccountID(accountID), apikey.RevokedAtIsNil()).
+		Modify(func(u *entsql.UpdateBuilder) { u.Set(apikey.FieldRevokedAt, entsql.Expr("now()")) }).Exec(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("revoke key: %w", err)
+	}
+	found, err := s.Key(ctx, accountID, keyID)
+	if err != nil {
+		return nil, err
+	}
+	s.keys.Invalidate(keyHash(found.Hash))
+	return found, nil
+}
+
+// Key gives one key of the account.
+func (s *Service) Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error) {
+	found, err := s.db.Ent.APIKey.Query().Where(apikey.ID(keyID), apikey.AccountID(accountID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("api key", keyID)
+	case err != nil:
+		return nil, fmt.Errorf("key: %w", err)
+	}
+	return found, nil
+}
+
+// isNoRows is how Ent reports an insert that ON CONFLICT DO NOTHING left out.
+func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -1,0 +1,32 @@
+package accounts
+
+import "github.com/postrider/postrider/ent"
+
+// The plans that an installation starts with.
+const (
+	PlanFree      = "free"
+	PlanPro       = "pro"
+	PlanScale     = "scale"
+	PlanPool      = "pool"
+	PlanDedicated = "dedicated"
+)
+
+// UpgradeURL is the dashboard page where a plan is changed, relative to the
+// dashboard.
+const UpgradeURL = "/settings/billing"
+
+// Plan is what an account may do. A nil cap is none.
+type Plan struct {
+	ID                string
+	Name              string
+	RequestsPerSecond int
+	DailyEmails       *int
+	MonthlyEmails     *int
+	MaxDomains        int
+	Sandboxed         bool // sends only to the account email until production is unlocked
+}
+
+func planOf(p *ent.Plan) Plan {
+	return Plan{ID: p.ID, Name: p.Name, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
+		MonthlyEmails: p.MonthlyEmails, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
+}

@@ -1,0 +1,98 @@
+package accounts
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Config  Config
+	DB      *db.DB
+	Cursors *page.Codec
+	Logger  *slog.Logger
+}
+
+// Service answers for accounts, users, plans and API keys. Safe for concurrent
+// use.
+type Service struct {
+	config  Config
+	db      *db.DB
+	cursors *page.Codec
+	log     *slog.Logger
+
+	keys     *otter.Cache[keyHash, credential]
+	accounts *otter.Cache[string, snapshot]
+	used     usage
+
+	stop func() // ends the background writer and waits for it
+	once sync.Once
+}
+
+// New makes the service; Start runs its background writer.
+func New(p Params) (*Service, error) {
+	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	config := p.Config.withDefaults()
+	keys, err := otter.New(&otter.Options[keyHash, credential]{
+		MaximumSize: config.CacheSize,
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[keyHash, credential]) time.Duration {
+			return remaining(config.CacheTTL, e.Value.askedAt)
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	accounts, err := otter.New(&otter.Options[string, snapshot]{
+		MaximumSize: config.CacheSize,
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, snapshot]) time.Duration {
+			return remaining(config.CacheTTL, e.Value.askedAt)
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Service{config: config, db: p.DB, cursors: p.Cursors, log: p.Logger, keys: keys, accounts: accounts}, nil
+}
+
+// remaining counts an entry's life from the moment its question was asked: a
+// slow answer is not believed for longer.
+func remaining(ttl time.Duration, askedAt time.Time) time.Duration {
+	return max(ttl-time.Since(askedAt), time.Nanosecond)
+}
+
+// Start begins to write last_used_at. The context only bounds the start.
+func (s *Service) Start(context.Context) error {
+	done, stopped := make(chan struct{}), make(chan struct{})
+	s.stop = func() { close(done); <-stopped }
+	go func() {
+		defer close(stopped)
+		s.writeLastUsed(done)
+	}()
+	return nil
+}
+
+// Stop writes what is left of last_used_at and ends the caches' goroutines.
+func (s *Service) Stop(ctx context.Context) error {
+	var err error
+	s.once.Do(func() {
+		if s.stop != nil {
+			s.stop()
+		}
+		s.keys.StopAllGoroutines()
+		s.accounts.StopAllGoroutines()
+		err = s.flushLastUsed(ctx)
+	})
+	return err
+}

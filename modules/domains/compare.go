@@ -1,0 +1,192 @@
+package domains
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The comparisons: pure functions from what DNS answered to what it means. TXT
+// values come with their character-strings joined (RFC 7208 section 3.3, RFC 6376
+// section 3.6.2.2), so a split key compares like a whole one.
+
+func compareOwnership(e expectation, found []string) observation {
+	want := ownershipPrefix + e.ownershipToken
+	o := observation{purpose: Ownership, found: found}
+	switch {
+	case slices.ContainsFunc(found, func(v string) bool { return unquote(v) == want }):
+		o.status = Verified
+	case len(found) == 0:
+		o.status = Missing
+		o.advice = fmt.Sprintf("Publish a TXT record at %s with the value %q.", ownershipLabel+e.name, want)
+	default:
+		o.status = Mismatch
+		o.advice = fmt.Sprintf("Add a TXT record at %s with exactly the value %q; the values found there belong to something else.", ownershipLabel+e.name, want)
+	}
+	return o
+}
+
+// unquote forgives what DNS control panels add around a pasted value.
+func unquote(value string) string {
+	return strings.TrimSpace(strings.Trim(strings.TrimSpace(value), `"`))
+}
+
+// compareReturnPath follows the chain of aliases that was found: the target may
+// stand anywhere in it.
+func compareReturnPath(e expectation, chain []string) observation {
+	name := returnPathLabel + e.name
+	o := observation{purpose: ReturnPath, found: chain}
+	switch {
+	case slices.ContainsFunc(chain, func(v string) bool { return canonical(v) == e.returnPathHost }):
+		o.status = Verified
+	case len(chain) == 0:
+		o.status = Missing
+		o.advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s.", name, e.returnPathHost)
+	default:
+		o.status = Mismatch
+		o.advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", name, e.returnPathHost, canonical(chain[len(chain)-1]))
+	}
+	return o
+}
+
+// compareDKIM holds the published key records against our key, RFC 6376 section
+// 3.6.1.
+func compareDKIM(e expectation, found []string) observation {
+	o := observation{purpose: DKIM, found: found, status: Mismatch}
+	name := e.dkimName()
+	switch len(found) {
+	case 0:
+		o.status = Missing
+		o.advice = fmt.Sprintf("Publish a TXT record at %s with the DKIM key.", name)
+		return o
+	case 1:
+	default:
+		// Undefined by RFC 6376 section 3.6.2.2; some receivers even join them.
+		o.advice = fmt.Sprintf("Keep only one TXT record at %s, the one with the value shown: %d were found, and receivers may use any of them.", name, len(found))
+		return o
+	}
+	tags, err := parseTags(unquote(found[0]))
+	switch {
+	case err != nil:
+		o.advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the one there is not a key record (%s).", name, err)
+	case !hasTag(tags, "p"):
+		o.advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the one there has no p= tag.", name)
+	default:
+		o.advice = keyFault(e, tags, name)
+	}
+	if o.advice == "" {
+		o.status = Verified
+	}
+	return o
+}
+
+// keyFault says what keeps one key record from being ours, empty for nothing.
+func keyFault(e expectation, tags map[string]string, name string) string {
+	switch {
+	case hasTag(tags, "v") && tags["v"] != "DKIM1":
+		return fmt.Sprintf("Change v=%s to v=DKIM1 in the record at %s.", tags["v"], name)
+	case hasTag(tags, "k") && !strings.EqualFold(tags["k"], "rsa"):
+		return fmt.Sprintf("Change k=%s to k=rsa in the record at %s.", tags["k"], name)
+	case hasTag(tags, "h") && !listHas(tags["h"], "sha256"):
+		return fmt.Sprintf("Remove the h= tag from the record at %s, or let it contain sha256.", name)
+	case hasTag(tags, "s") && !listHas(tags["s"], "email") && !listHas(tags["s"], "*"):
+		return fmt.Sprintf("Remove the s= tag from the record at %s, or let it contain email.", name)
+	case tags["p"] == "":
+		return fmt.Sprintf("Publish the key at %s again: its p= tag is empty, which means that the key is revoked.", name)
+	case !sameKey(tags["p"], e.publicKey):
+		return fmt.Sprintf("Replace the key at %s with the value shown: the p= tag there is another key, or was cut off.", name)
+	}
+	return ""
+}
+
+// sameKey compares base64 without regard to white space and padding.
+func sameKey(published, ours string) bool {
+	a, errA := base64.RawStdEncoding.DecodeString(strings.TrimRight(withoutSpace(published), "="))
+	b, errB := base64.RawStdEncoding.DecodeString(strings.TrimRight(withoutSpace(ours), "="))
+	return errA == nil && errB == nil && len(a) > 0 && slices.Equal(a, b)
+}
+
+func listHas(list, item string) bool {
+	return slices.ContainsFunc(strings.Split(list, ":"), func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), item) })
+}
+
+// parseTags reads a tag-list (RFC 6376 section 3.2). Names are case-sensitive,
+// the order is free except that v, if there, comes first (section 3.6.1).
+func parseTags(record string) (map[string]string, error) {
+	tags := map[string]string{}
+	for i, part := range strings.Split(record, ";") {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		name, value, found := strings.Cut(part, "=")
+		name = strings.TrimSpace(name)
+		if !found || name == "" {
+			return nil, fmt.Errorf("%q is not a tag", clipText(strings.TrimSpace(part)))
+		}
+		if hasTag(tags, name) {
+			return nil, fmt.Errorf("the tag %s= stands twice", clipText(name))
+		}
+		if name == "v" && i != 0 {
+			return nil, fmt.Errorf("v= is not the first tag")
+		}
+		tags[name] = strings.TrimSpace(value)
+	}
+	return tags, nil
+}
+
+func hasTag(tags map[string]string, name string) bool { _, found := tags[name]; return found }
+
+// compareDMARC gives advice only: nothing depends on it. RFC 7489 section 6.6.3
+// ignores values that do not begin with v=DMARC1 and every record of several.
+func compareDMARC(e expectation, found []string) observation {
+	o := observation{purpose: DMARC, found: found}
+	var records []string
+	for _, value := range found {
+		if version, _, _ := strings.Cut(unquote(value), ";"); withoutSpace(version) == "v=DMARC1" {
+			records = append(records, unquote(value))
+		}
+	}
+	name := dmarcLabel + e.name
+	switch {
+	case len(records) == 0 && len(found) == 0:
+		o.status = Missing
+		o.advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=DMARC1; p=none;\"; it is advised, not required.", name)
+	case len(records) == 0:
+		o.status = Mismatch
+		o.advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=DMARC1;\"; it is advised, not required.", name)
+	case len(records) > 1:
+		o.status = Mismatch
+		o.advice = fmt.Sprintf("Keep only one DMARC record at %s: receivers ignore all of several.", name)
+	default:
+		o.status, o.advice = checkDMARCPolicy(records[0], name)
+	}
+	return o
+}
+
+func checkDMARCPolicy(record, name string) (RecordStatus, string) {
+	tags, err := parseTags(record)
+	if err != nil {
+		return Mismatch, fmt.Sprintf("Correct the DMARC record at %s: %s.", name, err)
+	}
+	if policy := strings.ToLower(tags["p"]); policy != "none" && policy != "quarantine" && policy != "reject" {
+		return Mismatch, fmt.Sprintf("Set p= to none, quarantine or reject in the DMARC record at %s.", name)
+	}
+	return Verified, ""
+}
+
+func withoutSpace(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \t\r\n", r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func clipText(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}

@@ -1,0 +1,63 @@
+package domains
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// Config of the module. Hosts are names without port; the zero value of a
+// duration or number is its default.
+type Config struct {
+	BaseHost       string // host of the base URL
+	SandboxDomain  string // shared domain of every account's first steps
+	ReturnPathHost string // target of the rp CNAME
+	SPFInclude     string // host of the SPF include
+	SMTPHost       string // host of the relay
+	Hostname       string // EHLO name; may be empty
+
+	CheckTimeout time.Duration // one check of one domain, all look-ups: 15 s
+	IdentityTTL  time.Duration // how old an identity may be: 10 s, at most 30 s
+	FailAfter    time.Duration // from broken records to failed: 72 h
+	Checks       int           // checks at once in the background: 8
+}
+
+func (c Config) withDefaults() Config {
+	if c.CheckTimeout == 0 {
+		c.CheckTimeout = 15 * time.Second
+	}
+	if c.IdentityTTL == 0 {
+		c.IdentityTTL = 10 * time.Second
+	}
+	if c.FailAfter == 0 {
+		c.FailAfter = 72 * time.Hour
+	}
+	if c.Checks == 0 {
+		c.Checks = 8
+	}
+	return c
+}
+
+// Validate reports every setting that cannot work.
+func (c Config) Validate() error {
+	wrong := fault.Fields{}
+	for field, host := range map[string]string{"sandbox_domain": c.SandboxDomain, "return_path_host": c.ReturnPathHost, "spf_include": c.SPFInclude} {
+		if _, err := address.ParseDomain(host); err != nil {
+			wrong.Add(field, "%s", err)
+		}
+	}
+	if c.CheckTimeout < 0 || c.CheckTimeout > time.Minute {
+		wrong.Add("check_timeout", "must be between 0 and 1m, which is less than a worker's lease")
+	}
+	if c.IdentityTTL < 0 || c.IdentityTTL > 30*time.Second {
+		wrong.Add("identity_ttl", "must be between 0 and 30s")
+	}
+	if c.FailAfter < 0 {
+		wrong.Add("fail_after", "must be positive")
+	}
+	if c.Checks < 0 {
+		wrong.Add("checks", "must be positive")
+	}
+	return wrong.Err()
+}

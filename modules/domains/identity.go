@@ -1,0 +1,111 @@
+package domains
+
+import (
+	"context"
+	"crypto"
+	"fmt"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// Identity is who signs a mail.
+type Identity struct {
+	DomainID string
+	Domain   string // A-labels
+	Selector string
+	Key      crypto.Signer
+	Sandbox  bool   // the installation's shared domain
+	TLSMode  string // opportunistic, enforced
+}
+
+type identityKey struct{ accountID, name string }
+
+// sender is what the database said of a name, also that it may not send.
+type sender struct {
+	identity Identity
+	status   domain.Status // empty: the account has no such domain
+	askedAt  time.Time
+}
+
+const (
+	refusalTTL    = time.Second // how long a domain that may not send is remembered
+	lookupTimeout = 5 * time.Second
+)
+
+// lifetime counts from the question, so that a slow answer is not believed for
+// longer. Refusals are short: somebody who has just verified sends at once.
+func (s sender) lifetime(ttl time.Duration) time.Duration {
+	if !Sends(s.status) {
+		ttl = min(ttl, refusalTTL)
+	}
+	return max(ttl-time.Since(s.askedAt), time.Nanosecond)
+}
+
+// Identity tells how mail from the address is signed, or refuses it with
+// domain_not_verified. The sandbox domain is open to every account here.
+func (s *Service) Identity(ctx context.Context, accountID string, from address.Address) (Identity, error) {
+	key := identityKey{accountID: accountID, name: from.Domain}
+	if from.Domain == s.reserved.sandbox {
+		key.accountID = "" // one row for all
+	}
+	found, err := s.identities.Get(ctx, key, otter.LoaderFunc[identityKey, sender](s.loadSender))
+	if err != nil {
+		return Identity{}, fmt.Errorf("identity: %w", err)
+	}
+	if !Sends(found.status) {
+		return Identity{}, refuse(from.Domain, found.status)
+	}
+	return found.identity, nil
+}
+
+func refuse(name string, status domain.Status) *fault.Error {
+	name = address.ReadableDomain(name)
+	switch status {
+	case domain.StatusPending:
+		return fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain %s is not verified yet: publish its DNS records and verify it", name)
+	case domain.StatusFailed:
+		return fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain %s lost its verification because its DNS records are broken: repair them and verify it again", name)
+	default:
+		return fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain %s is not a domain of this account: add it and verify it", name)
+	}
+}
+
+func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, error) {
+	// Others wait for this answer, so it must not end with the first caller.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
+	defer cancel()
+	answer := sender{askedAt: time.Now()}
+	owner := domain.AccountID(key.accountID)
+	if key.accountID == "" {
+		owner = domain.AccountIDIsNil()
+	}
+	row, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return answer, nil
+	case err != nil:
+		return sender{}, err
+	}
+	answer.status = row.Status
+	if !Sends(row.Status) {
+		return answer, nil
+	}
+	signer, err := s.signer(ctx, row)
+	if err != nil {
+		return sender{}, err
+	}
+	answer.identity = Identity{DomainID: row.ID, Domain: row.Name, Selector: row.DkimSelector, Key: signer,
+		Sandbox: row.AccountID == nil, TLSMode: string(row.TLSMode)}
+	return answer, nil
+}
+
+// forget makes the next question about a name go to the database.
+func (s *Service) forget(accountID, name string) {
+	s.identities.Invalidate(identityKey{accountID: accountID, name: name})
+}

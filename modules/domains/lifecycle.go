@@ -1,0 +1,95 @@
+package domains
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// The distances between checks.
+const (
+	firstCheck      = time.Minute      // also the first step of every growing distance
+	longestFrequent = time.Hour        // reached by doubling …
+	frequentChecks  = 48               // … and kept for this many checks
+	seldom          = 6 * time.Hour    // after that
+	healthy         = 12 * time.Hour   // of a verified domain
+	afterNoAnswer   = 10 * time.Minute // at most, when DNS said nothing
+)
+
+// facts names what is told when a domain comes into a status.
+var facts = map[domain.Status]event.Type{
+	domain.StatusVerified:         event.DomainVerified,
+	domain.StatusTemporaryFailure: event.DomainTemporaryFailure,
+	domain.StatusFailed:           event.DomainFailed,
+}
+
+// standing is how a domain stood before a check.
+type standing struct {
+	status   domain.Status
+	attempts int  // checks since the status last changed
+	overdue  bool // failing for longer than FailAfter, by the database clock
+	records  []shape.RecordState
+}
+
+// verdict is what a check makes of it.
+type verdict struct {
+	status   domain.Status
+	attempts int
+	records  []shape.RecordState
+	next     time.Duration // until the next check
+}
+
+// judge is the state machine of doc.go.
+func judge(before standing, seen []observation) verdict {
+	v := verdict{status: before.status, attempts: before.attempts + 1, records: merge(before.records, seen)}
+	answered, sound := assess(seen)
+	switch {
+	case answered && sound:
+		v.status = domain.StatusVerified
+	case sound:
+		// Nothing is known to be broken, but not everything answered: no change.
+	case before.status == domain.StatusVerified:
+		v.status = domain.StatusTemporaryFailure
+	case before.status == domain.StatusTemporaryFailure && before.overdue:
+		v.status = domain.StatusFailed
+	}
+	if v.status != before.status {
+		v.attempts = 0
+	}
+	v.next = distance(v.status, v.attempts)
+	if !answered {
+		v.next = min(v.next, afterNoAnswer)
+	}
+	return v
+}
+
+// assess tells whether every required record answered, and whether none of those
+// that did is broken.
+func assess(seen []observation) (answered, sound bool) {
+	answered, sound = true, true
+	for _, o := range seen {
+		switch {
+		case o.purpose == DMARC: // advice
+		case o.unanswered:
+			answered = false
+		case o.status != Verified:
+			sound = false
+		}
+	}
+	return answered, sound
+}
+
+// distance is the time until the next check.
+func distance(status domain.Status, attempts int) time.Duration {
+	switch {
+	case status == domain.StatusVerified:
+		return healthy
+	case attempts >= frequentChecks:
+		return seldom
+	case attempts > 6: // 2^6 min is over an hour
+		return longestFrequent
+	}
+	return min(firstCheck<<attempts, longestFrequent)
+}

@@ -1,0 +1,53 @@
+package domains
+
+import (
+	"strings"
+
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// reserved are the names of this installation, which no account may have.
+type reserved struct {
+	hosts   map[string]string // name to what it is here
+	sandbox string
+}
+
+func newReserved(c Config) reserved {
+	r := reserved{hosts: map[string]string{}, sandbox: canonical(c.SandboxDomain)}
+	for _, own := range []struct{ host, what string }{
+		{c.BaseHost, "the host of this service"}, {c.ReturnPathHost, "the return path host of this service"},
+		{c.SPFInclude, "the SPF host of this service"}, {c.SMTPHost, "the SMTP host of this service"}, {c.Hostname, "the mail host of this service"},
+	} {
+		if own.host != "" {
+			r.hosts[canonical(own.host)] = own.what
+		}
+	}
+	return r
+}
+
+// parseName gives the name as it is stored (A-labels, lower case, no final dot),
+// or one sentence fragment on why an account cannot have it.
+func (r reserved) parseName(input string) (name, reason string) {
+	input = strings.TrimSpace(input)
+	if input == "" {
+		return "", "is required"
+	}
+	name, err := address.ParseDomain(strings.TrimSuffix(input, "."))
+	if err != nil {
+		return "", err.Error()
+	}
+	if what, own := r.hosts[name]; own {
+		return "", "is " + what
+	}
+	if name == r.sandbox || strings.HasSuffix(name, "."+r.sandbox) {
+		return "", "is, or lies under, the sandbox domain of this service"
+	}
+	if address.IsPublicSuffix(name) {
+		return "", "is a public suffix, under which others register names; add a domain of your own"
+	}
+	return name, ""
+}
+
+// canonical makes names comparable: DNS ignores ASCII case, and a final dot only
+// says that the name is complete (RFC 4343, RFC 1034 section 3.1).
+func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

@@ -1,0 +1,121 @@
+package domains
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// job is a domain that was claimed for a check.
+type job struct {
+	domain *ent.Domain
+	fence  int64
+}
+
+// checked is what came of it; an error leaves everything as it was.
+type checked struct {
+	seen []observation
+	err  error
+}
+
+func (s *Service) queue() worker.Queue[job, checked] {
+	return worker.Queue[job, checked]{Name: "domains", Claim: s.claim, Run: s.run, Settle: s.settle, Release: s.release}
+}
+
+const claimDue = `
+UPDATE domains SET fence = fence + 1, due_at = now() + make_interval(secs => $2)
+ WHERE id IN (SELECT id FROM domains WHERE due_at <= now() AND NOT seeded AND account_id IS NOT NULL
+               ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING id`
+
+func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]job, error) {
+	var jobs []job
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		ids, err := queryStrings(ctx, tx, claimDue, limit, lease.Seconds())
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		rows, err := tx.Domain.Query().Where(domain.IDIn(ids...)).All(ctx)
+		if err != nil {
+			return err
+		}
+		jobs = make([]job, len(rows))
+		for i, row := range rows {
+			jobs[i] = job{domain: row.Unwrap(), fence: row.Fence}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim domains: %w", err)
+	}
+	return jobs, nil
+}
+
+func (s *Service) run(ctx context.Context, j job, _ *worker.Lease) checked {
+	seen, err := s.check(ctx, j.domain)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // a look-up that we broke off says nothing of DNS
+	}
+	return checked{seen: seen, err: err}
+}
+
+// settle stores a batch; a failed check lets its lease run out.
+func (s *Service) settle(ctx context.Context, results []worker.Result[job, checked]) error {
+	outcomes := make([]outcome, len(results))
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		for i, r := range results {
+			if r.Value.err != nil {
+				outcomes[i] = outcome{gone: true}
+				continue
+			}
+			var err error
+			if outcomes[i], err = s.store(ctx, tx, r.Job.domain, &r.Job.fence, r.Value.seen); err != nil {
+				return fmt.Errorf("store check of %s: %w", r.Job.domain.ID, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, r := range results {
+		if r.Value.err != nil {
+			s.log.Warn("domain not checked, tried again when the lease is over", "domain_id", r.Job.domain.ID, "error", r.Value.err)
+		}
+		s.announce(r.Job.domain, outcomes[i])
+	}
+	return nil
+}
+
+// release makes claimed domains due again that were not checked.
+func (s *Service) release(ctx context.Context, jobs []job) error {
+	return s.db.InTx(ctx, func(tx *ent.Tx) error {
+		for _, j := range jobs {
+			if _, err := tx.ExecContext(ctx, `UPDATE domains SET due_at = now(), fence = fence + 1 WHERE id = $1 AND fence = $2`, j.domain.ID, j.fence); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func queryStrings(ctx context.Context, tx *ent.Tx, query string, args ...any) ([]string, error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var values []string
+	for rows.Next() {
+		var value string
+		if err := rows.Scan(&value); err != nil {
+			return nil, err
+		}
+		values = append(values, value)
+	}
+	return values, rows.Err()
+}

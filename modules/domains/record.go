@@ -1,0 +1,163 @@
+package domains
+
+import (
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+)
+
+// Purpose says what a record is for.
+type Purpose string
+
+// The purposes, in the order in which records are shown.
+const (
+	Ownership  Purpose = "ownership"
+	DKIM       Purpose = "dkim"
+	ReturnPath Purpose = "return_path"
+	SPF        Purpose = "spf"
+	DMARC      Purpose = "dmarc"
+)
+
+// RecordStatus is what DNS last said of a record.
+type RecordStatus string
+
+// The states of a record.
+const (
+	Missing  RecordStatus = "missing"
+	Mismatch RecordStatus = "mismatch"
+	Verified RecordStatus = "verified"
+)
+
+// Record is one DNS record that a domain has to publish, and how it stands.
+type Record struct {
+	Purpose  Purpose
+	Type     string // TXT, CNAME
+	Name     string // in full, without final dot
+	Value    string // what to publish, unquoted
+	Priority *int   // MX only
+	TTL      int    // proposed, in seconds
+	Required bool   // for verification
+	Status   RecordStatus
+	Found    []string // what was there at the last check
+	Error    string   // one sentence on what to do; empty when verified
+}
+
+const (
+	ownershipLabel  = "_service."
+	returnPathLabel = "rp."
+	dmarcLabel      = "_dmarc."
+	recordTTL       = 3600
+	ownershipPrefix = "postrider-verification="
+	notChecked      = "Not checked yet: publish this record, then verify the domain."
+)
+
+// expectation is everything that decides which records a domain publishes.
+type expectation struct {
+	name           string
+	ownershipToken string
+	selector       string
+	publicKey      string // base64, the p= value
+	returnPathHost string
+	spfInclude     string
+}
+
+func (s *Service) expect(d *ent.Domain) expectation {
+	return expectation{name: d.Name, ownershipToken: d.OwnershipToken, selector: d.DkimSelector, publicKey: d.DkimPublicKey,
+		returnPathHost: canonical(s.config.ReturnPathHost), spfInclude: canonical(s.config.SPFInclude)}
+}
+
+func (e expectation) dkimName() string { return dkim.RecordName(e.selector, e.name) }
+
+// records lists what to publish, without any state.
+func (e expectation) records() []Record {
+	return []Record{
+		{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + e.name, Value: ownershipPrefix + e.ownershipToken, TTL: recordTTL, Required: true},
+		{Purpose: DKIM, Type: "TXT", Name: e.dkimName(), Value: "v=DKIM1; k=rsa; p=" + e.publicKey, TTL: recordTTL, Required: true},
+		{Purpose: ReturnPath, Type: "CNAME", Name: returnPathLabel + e.name, Value: e.returnPathHost, TTL: recordTTL, Required: true},
+		{Purpose: SPF, Type: "TXT", Name: e.name, Value: "v=spf1 include:" + e.spfInclude + " ~all", TTL: recordTTL, Required: true},
+		{Purpose: DMARC, Type: "TXT", Name: dmarcLabel + e.name, Value: "v=DMARC1; p=none;", TTL: recordTTL},
+	}
+}
+
+// Records lists the domain's DNS records with what the last check saw.
+func (s *Service) Records(d *ent.Domain) []Record {
+	records := s.expect(d).records()
+	for i := range records {
+		r := &records[i]
+		r.Found = []string{}
+		if d.Seeded {
+			r.Status = Verified
+			continue
+		}
+		r.Status, r.Error = Missing, notChecked
+		for _, state := range d.Records {
+			if state.Purpose == string(r.Purpose) {
+				r.Status, r.Error = RecordStatus(state.Status), state.Error
+				r.Found = append(r.Found, state.Found...)
+			}
+		}
+	}
+	return records
+}
+
+// DKIMReady tells whether the published key was seen to verify our signatures.
+func DKIMReady(d *ent.Domain) bool {
+	if d.Seeded {
+		return true
+	}
+	for _, state := range d.Records {
+		if state.Purpose == string(DKIM) {
+			return state.Status == string(Verified)
+		}
+	}
+	return false
+}
+
+// Sends tells whether a status may send.
+func Sends(status domain.Status) bool {
+	return status == domain.StatusVerified || status == domain.StatusTemporaryFailure
+}
+
+// observation is what one check saw of one record. An unanswered one says
+// nothing and keeps the state as it was.
+type observation struct {
+	purpose    Purpose
+	status     RecordStatus
+	found      []string
+	advice     string // one sentence; empty when verified
+	unanswered bool
+}
+
+// merge gives the states after a check: what answered replaces what was known.
+func merge(known []shape.RecordState, seen []observation) []shape.RecordState {
+	merged := make([]shape.RecordState, 0, len(seen))
+	for _, o := range seen {
+		state := shape.RecordState{Purpose: string(o.purpose), Status: string(o.status), Found: clip(o.found), Error: o.advice}
+		if o.unanswered {
+			state = shape.RecordState{Purpose: string(o.purpose), Status: string(Missing), Found: []string{}, Error: o.advice}
+			for _, k := range known {
+				if k.Purpose == string(o.purpose) {
+					state = k
+				}
+			}
+		}
+		merged = append(merged, state)
+	}
+	return merged
+}
+
+// clip bounds what a stranger's zone can make us store.
+func clip(found []string) []string {
+	const maxValues, maxLength = 10, 1000
+	out := make([]string, 0, min(len(found), maxValues))
+	for _, value := range found[:min(len(found), maxValues)] {
+		if len(value) > maxLength {
+			value = value[:maxLength] + "…"
+		}
+		out = append(out, strings.ToValidUTF8(strings.ReplaceAll(value, "\x00", ""), "�"))
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package domains
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// EnsureSandbox gives the installation's own domain, making it once. It belongs
+// to no account.
+func (s *Service) EnsureSandbox(ctx context.Context) (*ent.Domain, error) {
+	return s.ensureSeeded(ctx, nil, s.reserved.sandbox)
+}
+
+// EnsureSeeded gives a domain of the account that counts as verified although no
+// DNS was asked: development mode's. One that the account had added is changed.
+func (s *Service) EnsureSeeded(ctx context.Context, accountID, name string) (*ent.Domain, error) {
+	name, err := address.ParseDomain(name)
+	if err != nil {
+		return nil, fault.InvalidField("name", "%s", err)
+	}
+	defer s.forget(accountID, name)
+	return s.ensureSeeded(ctx, &accountID, name)
+}
+
+func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name string) (*ent.Domain, error) {
+	owner := domain.AccountIDIsNil()
+	if accountID != nil {
+		owner = domain.AccountID(*accountID)
+	}
+	found, err := s.findSeeded(ctx, owner, name)
+	if err == nil || !ent.IsNotFound(err) {
+		return found, err
+	}
+	m, err := s.newMaterial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// A second process may be as far as this: the unique indexes let one row in,
+	// the other process updates or finds it.
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('domains/seed/' || $1, 0))`, name); err != nil {
+			return err
+		}
+		changed, err := tx.Domain.Update().Where(owner, domain.Name(name)).SetSeeded(true).SetStatus(domain.StatusVerified).ClearDueAt().Save(ctx)
+		if err != nil || changed > 0 {
+			return err
+		}
+		return m.create(tx.Domain, name).SetNillableAccountID(accountID).SetSeeded(true).SetStatus(domain.StatusVerified).Exec(ctx)
+	})
+	if ent.IsConstraintError(err) {
+		return nil, fault.Conflictf(fault.CodeConflict, "The domain %s is verified by an account of this installation and cannot be seeded", name).Because(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("seed domain %s: %w", name, err)
+	}
+	return s.findSeeded(ctx, owner, name)
+}
+
+func (s *Service) findSeeded(ctx context.Context, owner predicate.Domain, name string) (*ent.Domain, error) {
+	return s.db.Ent.Domain.Query().Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).Only(ctx)
+}

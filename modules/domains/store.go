@@ -1,0 +1,146 @@
+package domains
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// outcome is what storing a check came to.
+type outcome struct {
+	gone    bool // no such row any more, or somebody else has the job
+	from    domain.Status
+	to      domain.Status
+	claimed bool // sound, but another account has the name verified
+}
+
+const lockStanding = `
+SELECT status, check_attempts, coalesce(failing_since <= now() - make_interval(secs => $3), false), coalesce(records, '[]')::text
+  FROM domains WHERE id = $1 AND account_id = $2 AND NOT seeded AND ($4::bigint IS NULL OR fence = $4) FOR UPDATE`
+
+// The fencing number rises here too: a check that was under way meanwhile has
+// seen an older state of DNS and changes nothing. The next check is spread by a
+// tenth, so that domains added together are not checked together for ever.
+const storeVerdict = `
+UPDATE domains SET status = $2::text, records = $3::jsonb, check_attempts = $4, fence = fence + 1,
+       due_at = now() + make_interval(secs => $5 * (0.9 + 0.2 * random())), last_checked_at = now(), updated_at = now(),
+       verified_at = CASE WHEN $2::text = 'verified' AND status <> 'verified' THEN now() ELSE verified_at END,
+       failing_since = CASE $2::text WHEN 'temporary_failure' THEN coalesce(failing_since, now()) WHEN 'failed' THEN failing_since END
+ WHERE id = $1 RETURNING now()`
+
+// store judges what a check saw against the row as it is now, and stores it with
+// its fact. A fence limits that to the claim it belongs to; without one the
+// check was asked for by hand and wins.
+func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64, seen []observation) (outcome, error) {
+	before, err := s.lock(ctx, tx, d, fence)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return outcome{gone: true}, nil
+	case err != nil:
+		return outcome{}, err
+	}
+	v := judge(before, seen)
+	result := outcome{from: before.status, to: v.status}
+	at, err := s.promote(ctx, tx, d, before, v)
+	if isUnique(err) {
+		// Another account verified the name first: keep what was seen, not the status.
+		result.claimed, result.to = true, before.status
+		v.status, v.attempts = before.status, before.attempts+1
+		v.next = distance(v.status, v.attempts)
+		at, err = write(ctx, tx, d, v)
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	if typ, told := facts[result.to]; told && result.to != result.from {
+		fact := event.New(*d.AccountID, typ, at, event.Domain{DomainID: d.ID, Name: d.Name, Status: string(result.to)})
+		if err := s.bus.Publish(ctx, tx, fact); err != nil {
+			return outcome{}, err
+		}
+	}
+	return result, nil
+}
+
+func (s *Service) lock(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64) (standing, error) {
+	var before standing
+	var records string
+	err := queryRow(ctx, tx, lockStanding, []any{d.ID, *d.AccountID, s.config.FailAfter.Seconds(), fence},
+		&before.status, &before.attempts, &before.overdue, &records)
+	if err != nil {
+		return standing{}, err
+	}
+	if err := json.Unmarshal([]byte(records), &before.records); err != nil {
+		return standing{}, fmt.Errorf("records of %s: %w", d.ID, err)
+	}
+	return before, nil
+}
+
+// promote writes the verdict; where it makes the domain a verified one it can
+// hit the index that knows one owner a name, so that the transaction survives.
+func (s *Service) promote(ctx context.Context, tx *ent.Tx, d *ent.Domain, before standing, v verdict) (time.Time, error) {
+	if Sends(before.status) || !Sends(v.status) {
+		return write(ctx, tx, d, v)
+	}
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT promote"); err != nil {
+		return time.Time{}, err
+	}
+	at, err := write(ctx, tx, d, v)
+	if isUnique(err) {
+		if _, undo := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT promote"); undo != nil {
+			return time.Time{}, undo
+		}
+	}
+	return at, err
+}
+
+func write(ctx context.Context, tx *ent.Tx, d *ent.Domain, v verdict) (at time.Time, err error) {
+	records, err := json.Marshal(v.records)
+	if err != nil {
+		return time.Time{}, err
+	}
+	err = queryRow(ctx, tx, storeVerdict, []any{d.ID, string(v.status), string(records), v.attempts, v.next.Seconds()}, &at)
+	return at, err
+}
+
+// announce does what follows a commit.
+func (s *Service) announce(d *ent.Domain, o outcome) {
+	switch {
+	case o.gone:
+		return
+	case o.claimed:
+		s.log.Info("domain is verified by another account", slog.String("domain_id", d.ID), slog.String("domain", d.Name))
+	case o.to != o.from:
+		s.log.Info("domain changed", slog.String("domain_id", d.ID), slog.String("domain", d.Name), slog.String("from", string(o.from)), slog.String("to", string(o.to)))
+		s.bus.Wake()
+	}
+	s.forget(*d.AccountID, d.Name)
+}
+
+func queryRow(ctx context.Context, tx *ent.Tx, query string, args []any, into ...any) error {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	if !rows.Next() {
+		return errors.Join(rows.Err(), rows.Close(), sql.ErrNoRows)
+	}
+	if err := rows.Scan(into...); err != nil {
+		return errors.Join(err, rows.Close())
+	}
+	return rows.Close()
+}
+
+func isUnique(err error) bool {
+	var refused *pq.Error
+	return errors.As(err, &refused) && refused.Code == "23505" // unique_violation
+}
