@@ -1,0 +1,24 @@
+package dkim_test
+
+import (
+	"testing"
+
+	"github.com/postrider/postrider/runtime/mail/dkim"
+)
+
+// FuzzSign holds that whatever is signed verifies elsewhere.
+func FuzzSign(f *testing.F) {
+	for _, message := range oddMessages() {
+		f.Add([]byte(message))
+	}
+	f.Fuzz(func(t *testing.T, message []byte) {
+		signed, err := dkim.Sign(message, testSigner())
+		if err != nil {
+			return
+		}
+		results, err := dkim.Verify(signed, lookup)
+		if err != nil || len(results) == 0 || results[0].Err != nil {
+			t.Errorf("signed %q, verified %+v, %v", message, results, err)
+		}
+	})
+}
