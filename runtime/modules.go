@@ -1,0 +1,113 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
+)
+
+// Module is a row of the registry: everything that the assembly, the tests and
+// `postrider modules` know about a domain module.
+type Module struct {
+	Name     string
+	Line     string   // what it is for
+	Requires []string // must be on with it
+	Uses     []string // served too, when on
+	Always   bool     // cannot be switched off
+	Dev      bool     // exists in development mode only
+	Option   fx.Option
+	Edges    fx.Option // its routes in rest and fields in graph
+}
+
+// Modules is the registry, every module after those it requires.
+func Modules() []Module { return slices.Clone(registry) }
+
+var registry = []Module{
+	{
+		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
+		Option: accounts.Module, Edges: accountsEdges,
+	},
+	{
+		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
+		Requires: []string{"accounts"},
+		Option:   domains.Module, Edges: domainsEdges,
+	},
+	{
+		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
+		Requires: []string{"accounts", "domains"},
+		Option:   sending.Module, Edges: sendingEdges,
+	},
+	{
+		Name: "devinbox", Line: "catches outbound mail in development mode and shows it at /dev/inbox", Dev: true,
+		Option: devinbox.Module, Edges: devinboxEdges,
+	},
+}
+
+// Select gives the modules that are to run: all that exist in the mode, less
+// those that are off. Every reason why the set cannot run is in the error.
+func Select(on []string, dev bool) ([]Module, error) {
+	var chosen []Module
+	var wrong []string
+	for _, m := range registry {
+		switch {
+		case m.Dev && !dev:
+		case slices.Contains(on, m.Name):
+			chosen = append(chosen, m)
+		case m.Always:
+			wrong = append(wrong, fmt.Sprintf("module %s cannot be switched off", m.Name))
+		}
+	}
+	for _, m := range chosen {
+		for _, needed := range m.Requires {
+			if !slices.Contains(on, needed) {
+				wrong = append(wrong, fmt.Sprintf("module %s requires %s: switch %s on, or %s off too", m.Name, needed, needed, m.Name))
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, fmt.Errorf("POSTRIDER_MODULES: %s", strings.Join(wrong, "; "))
+	}
+	return chosen, nil
+}
+
+// ModuleNames lists what POSTRIDER_MODULES may name in the mode.
+func ModuleNames(dev bool) []string {
+	var names []string
+	for _, m := range registry {
+		if dev || !m.Dev {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// ModuleTable is what `postrider modules` prints.
+func ModuleTable() string {
+	rows := [][]string{{"MODULE", "REQUIRES", "USES", "WHAT FOR"}}
+	for _, m := range registry {
+		line := m.Line
+		if m.Always {
+			line += " (always on)"
+		}
+		rows = append(rows, []string{m.Name, orDash(m.Requires), orDash(m.Uses), line})
+	}
+	var out strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&out, "%-10s %-20s %-10s %s\n", r[0], r[1], r[2], r[3])
+	}
+	return out.String()
+}
+
+func orDash(names []string) string {
+	if len(names) == 0 {
+		return "-"
+	}
+	return strings.Join(names, ", ")
+}

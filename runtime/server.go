@@ -1,0 +1,81 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+const (
+	// Bodies and answers have their own limits, per route; these are for peers
+	// that say nothing.
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	headerBytes   = 64 << 10
+	// streamGrace is how long a stop waits for requests; open streams never end
+	// by themselves and are cut then.
+	streamGrace = 10 * time.Second
+)
+
+// server listens and serves one handler.
+type server struct {
+	http     *http.Server
+	listener net.Listener
+	cut      context.CancelFunc // ends every request's context
+	health   *health
+	log      *slog.Logger
+	quit     fx.Shutdowner
+}
+
+// listen takes the address, so that a taken port is an error of the start.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("POSTRIDER_HTTP_ADDR: cannot listen on %s: %w", addr, err)
+	}
+	return l, nil
+}
+
+func newServer(l net.Listener, h http.Handler, health *health, log *slog.Logger, quit fx.Shutdowner) *server {
+	base, cut := context.WithCancel(context.Background()) // lives as long as the server does
+	return &server{listener: l, cut: cut, health: health, log: log, quit: quit, http: &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+		BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken handshakes and the like
+	}}
+}
+
+func (s *server) start(context.Context) error {
+	go func() {
+		err := s.http.Serve(s.listener)
+		if errors.Is(err, http.ErrServerClosed) {
+			return
+		}
+		s.log.Error("the HTTP listener ended", telemetry.KeyError, err)
+		if err := s.quit.Shutdown(fx.ExitCode(1)); err != nil {
+			s.log.Error("shutdown", telemetry.KeyError, err)
+		}
+	}()
+	return nil
+}
+
+// stop refuses new connections, lets requests end, and cuts those that do not.
+func (s *server) stop(ctx context.Context) error {
+	s.health.draining.Store(true)
+	grace, cancel := context.WithTimeout(ctx, streamGrace)
+	defer cancel()
+	err := s.http.Shutdown(grace)
+	s.cut()
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	return err
+}
