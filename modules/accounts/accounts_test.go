@@ -1,0 +1,196 @@
+package accounts
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// start runs a service as one process of an installation would.
+func start(t testing.TB, d *db.DB, config Config) *Service {
+	t.Helper()
+	s, err := New(Params{Config: config, DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	return s
+}
+
+func newService(t testing.TB) *Service {
+	t.Helper()
+	return start(t, dbtest.New(t), Config{})
+}
+
+func addAccount(t testing.TB, s *Service, email string) *ent.Account {
+	t.Helper()
+	made, err := s.CreateAccount(t.Context(), NewAccount{Name: "Acme", Email: email, Plan: PlanPro})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func exec(t testing.TB, d *db.DB, query string, args ...any) {
+	t.Helper()
+	if _, err := d.SQL.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantKind(t testing.TB, err error, kind fault.Kind) {
+	t.Helper()
+	if err == nil || fault.KindOf(err) != kind {
+		t.Fatalf("error %v, want kind %d", err, kind)
+	}
+}
+
+// eventually asks again until the answer is yes or the time is over.
+func eventually(t testing.TB, within time.Duration, ask func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(within)
+	for !ask() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within %s", within)
+		}
+	}
+}
+
+func TestAccountIsMadeWithItsOwner(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	made, err := s.CreateAccount(t.Context(), NewAccount{Name: " Acme ", Email: "Ada@Example.COM", OwnerName: "Ada", Unmetered: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.Name != "Acme" || made.Email != "ada@example.com" || made.PlanID != PlanFree {
+		t.Errorf("%+v", made)
+	}
+	owner, err := made.QueryUsers().Only(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner.Email != made.Email || owner.Name != "Ada" || owner.Role != "owner" {
+		t.Errorf("%+v", owner)
+	}
+	snapshot, err := s.Account(t.Context(), made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !snapshot.Unmetered || snapshot.ProductionUnlocked || snapshot.Suspended || !snapshot.Plan.Sandboxed ||
+		snapshot.Plan.MaxDomains != 1 || snapshot.Plan.DailyEmails == nil || *snapshot.Plan.DailyEmails != 100 {
+		t.Errorf("%+v", snapshot)
+	}
+}
+
+func TestTakenEmailIsAConflictAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	addAccount(t, s, "ada@example.com")
+	_, err := s.CreateAccount(t.Context(), NewAccount{Name: "Other", Email: "ADA@example.com"})
+	wantKind(t, err, fault.Conflict)
+	if users := s.db.Ent.User.Query().CountX(t.Context()); users != 1 {
+		t.Errorf("%d users, want 1", users)
+	}
+}
+
+func TestNewAccountNamesEveryWrongField(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	_, err := s.CreateAccount(t.Context(), NewAccount{Name: " ", Email: "not an address", OwnerName: "a\nb"})
+	refused := fault.From(err)
+	for _, field := range []string{"name", "email", "owner_name"} {
+		if refused.Fields[field] == "" {
+			t.Errorf("no reason for %s in %v", field, refused.Fields)
+		}
+	}
+	_, err = s.CreateAccount(t.Context(), NewAccount{Name: "Acme", Email: "a@example.com", Plan: "gold"})
+	if fault.From(err).Fields["plan"] == "" {
+		t.Errorf("unknown plan: %v", err)
+	}
+	_, err = s.CreateAccount(t.Context(), NewAccount{Name: "Acme", Email: "Ada <a@example.com>"})
+	if fault.From(err).Fields["email"] == "" {
+		t.Errorf("display name: %v", err)
+	}
+}
+
+func TestEnsureAccountIsSafeAgainstOthers(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	ids := make(chan string, 8)
+	for range cap(ids) {
+		go func() {
+			found, err := s.EnsureAccount(t.Context(), NewAccount{Name: "Development", Email: "dev@dev.test", Plan: PlanScale})
+			if err != nil {
+				ids <- err.Error()
+				return
+			}
+			ids <- found.ID
+		}()
+	}
+	first := <-ids
+	for range cap(ids) - 1 {
+		if other := <-ids; other != first {
+			t.Errorf("%s and %s", first, other)
+		}
+	}
+	found, err := s.AccountByEmail(t.Context(), "Dev@dev.test")
+	if err != nil || found.ID != first {
+		t.Errorf("%v, %v, want %s", found, err, first)
+	}
+}
+
+func TestUnknownAccount(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	_, err := s.Account(t.Context(), "acc_unknown")
+	wantKind(t, err, fault.NotFound)
+	_, err = s.AccountByEmail(t.Context(), "nobody@example.com")
+	wantKind(t, err, fault.NotFound)
+}
+
+func TestChangesOfAnAccountAreSeenAfterTheCache(t *testing.T) {
+	t.Parallel()
+	s := start(t, dbtest.New(t), Config{CacheTTL: 20 * time.Millisecond})
+	made := addAccount(t, s, "ada@example.com")
+	if before, err := s.Account(t.Context(), made.ID); err != nil || before.Suspended || before.Plan.ID != PlanPro {
+		t.Fatal(before, err)
+	}
+	exec(t, s.db, `UPDATE accounts SET suspended_at = now(), plan_id = 'scale' WHERE id = $1`, made.ID)
+	eventually(t, 5*time.Second, func() bool {
+		now, err := s.Account(t.Context(), made.ID)
+		return err == nil && now.Suspended && now.Plan.MaxDomains == 1000
+	})
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	if err := (Config{}).Validate(); err != nil {
+		t.Error(err)
+	}
+	if ttl := (Config{}).withDefaults().CacheTTL; ttl > 3*time.Second {
+		t.Errorf("default cache of %s", ttl)
+	}
+	wrong := fault.From(Config{CacheTTL: 5 * time.Second, CacheSize: -1, LastUsedEvery: -1}.Validate())
+	if len(wrong.Fields) != 3 {
+		t.Errorf("%v", wrong.Fields)
+	}
+}

@@ -1,0 +1,365 @@
+package accounts
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+func addKey(t testing.TB, s *Service, in NewKey) (*ent.APIKey, string) {
+	t.Helper()
+	if in.Name == "" {
+		in.Name = "server"
+	}
+	made, token, err := s.CreateKey(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made, token.Reveal()
+}
+
+func TestKeyAuthenticates(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	domainID := "dom_01kf0m4w7he6x8q2v5b3n9c1ta"
+	made, token := addKey(t, s, NewKey{AccountID: owner.ID, Scope: ScopeSending, DomainIDs: []string{domainID}})
+
+	if !strings.HasPrefix(token, "svc_") || made.Prefix != token[:12] {
+		t.Errorf("secret %s, prefix %s", token, made.Prefix)
+	}
+	if hash := sha256.Sum256([]byte(token)); cmp.Diff(hash[:], made.Hash) != "" {
+		t.Error("the stored hash is not SHA-256 of the secret")
+	}
+	want := Caller{AccountID: owner.ID, KeyID: made.ID, Scope: ScopeSending, DomainIDs: []string{domainID}}
+	for range 2 { // from the database, from the cache
+		caller, err := s.Authenticate(t.Context(), token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, caller); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestSecretIsNowhereInTheDatabase(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	_, token := addKey(t, s, NewKey{AccountID: addAccount(t, s, "ada@example.com").ID})
+	var row string
+	if err := s.db.SQL.QueryRowContext(t.Context(), `SELECT k::text FROM api_keys k`).Scan(&row); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(row, token[12:]) {
+		t.Errorf("the row holds the secret: %s", row)
+	}
+}
+
+func TestWhatIsNoKeyIsRefusedWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	if err := s.db.SQL.Close(); err != nil { // any query is an error now
+		t.Fatal(err)
+	}
+	for _, bearer := range []string{"", "svc_", "svc_short", "sk_" + strings.Repeat("a", 43), strings.Repeat("a", 47), "Bearer svc_" + strings.Repeat("a", 43),
+		"svc_" + strings.Repeat("a", 200), "svc_" + strings.Repeat("a", 42) + " ", "svc_" + strings.Repeat("a", 30) + "'; DROP--", "svc_" + strings.Repeat("é", 20), "svc_\x00" + strings.Repeat("a", 42)} {
+		_, err := s.Authenticate(t.Context(), bearer)
+		if fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("%q: %v", bearer, err)
+		}
+	}
+}
+
+func TestKeysThatDoNotWork(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	soon := time.Now().Add(time.Hour)
+	expired, expiredToken := addKey(t, s, NewKey{AccountID: owner.ID, ExpiresAt: &soon})
+	exec(t, s.db, `UPDATE api_keys SET expires_at = now() WHERE id = $1`, expired.ID)
+	revoked, revokedToken := addKey(t, s, NewKey{AccountID: owner.ID})
+	exec(t, s.db, `UPDATE api_keys SET revoked_at = now() WHERE id = $1`, revoked.ID)
+	unknown, _ := secret.NewToken("svc_")
+	for name, token := range map[string]string{"expired": expiredToken, "revoked": revokedToken, "unknown": unknown.Reveal()} {
+		_, err := s.Authenticate(t.Context(), token)
+		refused := fault.From(err)
+		if refused.Kind != fault.Unauthorized || refused.Message != "Unauthorized" || refused.Code != "" || refused.Details != nil {
+			t.Errorf("%s: %+v", name, refused)
+		}
+	}
+}
+
+func TestKeyExpiresWhileItIsCached(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	soon := time.Now().Add(time.Hour)
+	made, token := addKey(t, s, NewKey{AccountID: addAccount(t, s, "ada@example.com").ID, ExpiresAt: &soon})
+	exec(t, s.db, `UPDATE api_keys SET expires_at = now() + interval '500 milliseconds' WHERE id = $1`, made.ID)
+	if _, err := s.Authenticate(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	// The row says "much later" now: only what is cached can know of the end.
+	exec(t, s.db, `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE id = $1`, made.ID)
+	eventually(t, 2500*time.Millisecond, func() bool {
+		_, err := s.Authenticate(t.Context(), token)
+		return fault.KindOf(err) == fault.Unauthorized
+	})
+}
+
+func TestSuspendedAccountIsForbidden(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	_, token := addKey(t, s, NewKey{AccountID: owner.ID})
+	exec(t, s.db, `UPDATE accounts SET suspended_at = now() WHERE id = $1`, owner.ID)
+	_, err := s.Authenticate(t.Context(), token)
+	if refused := fault.From(err); refused.Kind != fault.Forbidden || refused.Code != CodeAccountSuspended {
+		t.Errorf("%+v", refused)
+	}
+}
+
+func TestRevocationReachesEveryProcess(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	here, there := start(t, d, Config{}), start(t, d, Config{CacheTTL: 100 * time.Millisecond})
+	owner := addAccount(t, here, "ada@example.com")
+	made, token := addKey(t, here, NewKey{AccountID: owner.ID})
+	for _, s := range []*Service{here, there} {
+		if _, err := s.Authenticate(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	revoked, err := here.RevokeKey(t.Context(), owner.ID, made.ID)
+	if err != nil || revoked.RevokedAt == nil {
+		t.Fatal(revoked, err)
+	}
+	_, err = here.Authenticate(t.Context(), token)
+	wantKind(t, err, fault.Unauthorized) // at once where it was done
+	begin := time.Now()
+	eventually(t, 5*time.Second, func() bool {
+		_, err := there.Authenticate(t.Context(), token)
+		return fault.KindOf(err) == fault.Unauthorized
+	})
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("revoked after %s with a cache of 100 ms", took)
+	}
+	again, err := here.RevokeKey(t.Context(), owner.ID, made.ID)
+	if err != nil || !again.RevokedAt.Equal(*revoked.RevokedAt) {
+		t.Errorf("revoked again: %v, %v", again, err)
+	}
+}
+
+func TestUnknownKeyIsRememberedAndEnsureForgetsIt(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	token, _ := secret.NewToken("svc_")
+	_, err := s.Authenticate(t.Context(), token.Reveal())
+	wantKind(t, err, fault.Unauthorized)
+	if _, cached := s.keys.GetIfPresent(keyHash(secret.HashToken(token.Reveal()))); !cached {
+		t.Error("an unknown key is asked for each time")
+	}
+	first, err := s.EnsureKey(t.Context(), owner.ID, "development", token, ScopeFull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.EnsureKey(t.Context(), owner.ID, "development", token, ScopeFull)
+	if err != nil || second.ID != first.ID {
+		t.Errorf("second start: %v, %v, want %s", second, err, first.ID)
+	}
+	caller, err := s.Authenticate(t.Context(), token.Reveal())
+	if err != nil || caller.KeyID != first.ID {
+		t.Errorf("%+v, %v", caller, err)
+	}
+	_, err = s.EnsureKey(t.Context(), addAccount(t, s, "eve@example.com").ID, "mine", token, ScopeFull)
+	wantKind(t, err, fault.Conflict)
+	_, err = s.EnsureKey(t.Context(), owner.ID, "weak", secret.New("svc_1"), ScopeFull)
+	wantKind(t, err, fault.Invalid)
+}
+
+func TestEqualLookUpsAreOneQuery(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	_, token := addKey(t, s, NewKey{AccountID: addAccount(t, s, "ada@example.com").ID})
+	before := s.db.SQL.Stats().WaitCount // the pool has 8 connections
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			if _, err := s.Authenticate(t.Context(), token); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if waited := s.db.SQL.Stats().WaitCount - before; waited > 0 {
+		t.Errorf("%d look-ups waited for a connection: each asked by itself", waited)
+	}
+}
+
+func TestDatabaseAwayIsNotUnauthorized(t *testing.T) {
+	t.Parallel()
+	server := dbtest.NewServer(t)
+	s := start(t, server.Open(), Config{CacheTTL: time.Millisecond})
+	_, token := addKey(t, s, NewKey{AccountID: addAccount(t, s, "ada@example.com").ID})
+	server.Stop()
+	for range 3 {
+		_, err := s.Authenticate(t.Context(), token)
+		wantKind(t, err, fault.Away)
+	}
+	server.Start()
+	eventually(t, 20*time.Second, func() bool {
+		_, err := s.Authenticate(t.Context(), token)
+		return err == nil
+	})
+}
+
+func TestLastUseIsWrittenAtStop(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	used, token := addKey(t, s, NewKey{AccountID: owner.ID})
+	idle, _ := addKey(t, s, NewKey{AccountID: owner.ID})
+	if _, err := s.Authenticate(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	if before := lastUsed(t, s, owner.ID, used.ID); before != nil {
+		t.Errorf("written on the hot path: %s", before)
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if at := lastUsed(t, s, owner.ID, used.ID); at == nil || time.Since(*at).Abs() > time.Minute {
+		t.Errorf("last used at %v", at)
+	}
+	if at := lastUsed(t, s, owner.ID, idle.ID); at != nil {
+		t.Errorf("an idle key was used at %s", at)
+	}
+}
+
+func TestLastUseIsWrittenMeanwhileAndNeverGoesBack(t *testing.T) {
+	t.Parallel()
+	s := start(t, dbtest.New(t), Config{LastUsedEvery: 10 * time.Millisecond})
+	owner := addAccount(t, s, "ada@example.com")
+	made, token := addKey(t, s, NewKey{AccountID: owner.ID})
+	if _, err := s.Authenticate(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 5*time.Second, func() bool { return lastUsed(t, s, owner.ID, made.ID) != nil })
+	exec(t, s.db, `UPDATE api_keys SET last_used_at = now() + interval '1 hour' WHERE id = $1`, made.ID) // another process was later
+	later := *lastUsed(t, s, owner.ID, made.ID)
+	if _, err := s.Authenticate(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if at := lastUsed(t, s, owner.ID, made.ID); !at.Equal(later) {
+		t.Errorf("went from %s to %s", later, at)
+	}
+}
+
+func TestUseThatCouldNotBeWrittenIsKept(t *testing.T) {
+	t.Parallel()
+	var u usage
+	u.mark("key_a")
+	u.mark("key_b")
+	taken := u.take()
+	u.mark("key_b")
+	newer := u.last["key_b"]
+	u.putBack(taken)
+	if len(u.last) != 2 || !u.last["key_b"].Equal(newer) || !u.last["key_a"].Equal(taken["key_a"]) {
+		t.Errorf("%v", u.last)
+	}
+}
+
+func lastUsed(t testing.TB, s *Service, accountID, keyID string) *time.Time {
+	t.Helper()
+	found, err := s.Key(t.Context(), accountID, keyID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.LastUsedAt
+}
+
+func TestKeysArePagedAndKeptApart(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	ada, eve := addAccount(t, s, "ada@example.com"), addAccount(t, s, "eve@example.com")
+	var want []string
+	for i := range 5 {
+		made, _ := addKey(t, s, NewKey{AccountID: ada.ID, Name: fmt.Sprint("key ", i)})
+		want = append([]string{made.ID}, want...)
+		addKey(t, s, NewKey{AccountID: eve.ID})
+	}
+	var got []string
+	request := page.Request{Limit: 2}
+	for {
+		list, err := s.Keys(t.Context(), ada.ID, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range list.Keys {
+			got = append(got, key.ID)
+		}
+		if list.HasMore != (list.NextCursor != "") {
+			t.Errorf("has more %t, cursor %q", list.HasMore, list.NextCursor)
+		}
+		if !list.HasMore {
+			break
+		}
+		request.Cursor = list.NextCursor
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+
+	_, err := s.Keys(t.Context(), eve.ID, request) // ada's cursor
+	wantKind(t, err, fault.Invalid)
+	_, err = s.Keys(t.Context(), ada.ID, page.Request{Limit: 101})
+	wantKind(t, err, fault.Invalid)
+	_, err = s.Key(t.Context(), eve.ID, want[0])
+	wantKind(t, err, fault.NotFound)
+	_, err = s.RevokeKey(t.Context(), eve.ID, want[0])
+	wantKind(t, err, fault.NotFound)
+	if key, err := s.Key(t.Context(), ada.ID, want[0]); err != nil || key.RevokedAt != nil {
+		t.Errorf("revoked by another account: %+v, %v", key, err)
+	}
+}
+
+func TestNewKeyNamesEveryWrongField(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	past := time.Now().Add(-time.Second)
+	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: addAccount(t, s, "ada@example.com").ID, Scope: "admin", DomainIDs: []string{"example.com"}, ExpiresAt: &past})
+	for _, field := range []string{"name", "scope", "domain_ids[0]", "expires_at"} {
+		if fault.From(err).Fields[field] == "" {
+			t.Errorf("no reason for %s in %v", field, err)
+		}
+	}
+	_, _, err = s.CreateKey(t.Context(), NewKey{AccountID: "acc_unknown", Name: "x"})
+	wantKind(t, err, fault.NotFound)
+}
+
+func BenchmarkAuthenticateCached(b *testing.B) {
+	s := newService(b)
+	_, token := addKey(b, s, NewKey{AccountID: addAccount(b, s, "ada@example.com").ID})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Authenticate(b.Context(), token); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+

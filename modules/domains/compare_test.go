@@ -1,0 +1,114 @@
+package domains
+
+import (
+	"strings"
+	"testing"
+)
+
+const testKey = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA7fJ0"
+
+func testExpectation() expectation {
+	return expectation{name: "example.com", ownershipToken: "tok3n", selector: "pr1abc", publicKey: testKey,
+		returnPathHost: "rp.postrider.example", spfInclude: "spf.postrider.example"}
+}
+
+// comparison is one row of the tables below.
+type comparison struct {
+	name   string
+	found  []string
+	want   RecordStatus
+	advice string // part of the sentence
+}
+
+func (c comparison) check(t *testing.T, got observation) {
+	t.Helper()
+	if got.status != c.want || got.unanswered {
+		t.Errorf("status %s, want %s (%s)", got.status, c.want, got.advice)
+	}
+	if (got.advice == "") != (c.want == Verified) {
+		t.Errorf("a record that is %s has the advice %q", got.status, got.advice)
+	}
+	if !strings.Contains(got.advice, c.advice) {
+		t.Errorf("advice %q does not say %q", got.advice, c.advice)
+	}
+	if got.advice != "" && (!strings.HasSuffix(got.advice, ".") || strings.ToUpper(got.advice[:1]) != got.advice[:1]) {
+		t.Errorf("advice %q is no sentence", got.advice)
+	}
+}
+
+func runComparisons(t *testing.T, compare func(expectation, []string) observation, table []comparison) {
+	t.Helper()
+	for _, c := range table {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.check(t, compare(testExpectation(), c.found))
+		})
+	}
+}
+
+func TestCompareOwnership(t *testing.T) {
+	t.Parallel()
+	runComparisons(t, compareOwnership, []comparison{
+		{"as shown", []string{"postrider-verification=tok3n"}, Verified, ""},
+		{"among others", []string{"google-site-verification=x", "postrider-verification=tok3n", "v=spf1 -all"}, Verified, ""},
+		{"pasted with quotes and space", []string{` "postrider-verification=tok3n" `}, Verified, ""},
+		{"none", nil, Missing, "Publish a TXT record at _service.example.com"},
+		{"another account's", []string{"postrider-verification=0ther"}, Mismatch, "Add a TXT record at _service.example.com"},
+		{"wildcard answer", []string{"v=spf1 -all"}, Mismatch, "belong to something else"},
+		{"case matters in a token", []string{"postrider-verification=TOK3N"}, Mismatch, ""},
+		{"only part of it", []string{"postrider-verification=tok3"}, Mismatch, ""},
+	})
+}
+
+func TestCompareReturnPath(t *testing.T) {
+	t.Parallel()
+	runComparisons(t, compareReturnPath, []comparison{
+		{"direct", []string{"rp.postrider.example."}, Verified, ""},
+		{"without final dot, other case", []string{"RP.Postrider.Example"}, Verified, ""},
+		{"through a chain", []string{"a.example.net.", "b.example.net.", "rp.postrider.example."}, Verified, ""},
+		{"none", nil, Missing, "Publish a CNAME record at rp.example.com that points to rp.postrider.example"},
+		{"elsewhere", []string{"bounces.example.net."}, Mismatch, "it points to bounces.example.net now"},
+		{"zone appended by a control panel", []string{"rp.postrider.example.example.com."}, Mismatch, ""},
+	})
+}
+
+func TestCompareDKIM(t *testing.T) {
+	t.Parallel()
+	runComparisons(t, compareDKIM, []comparison{
+		{"as shown", []string{"v=DKIM1; k=rsa; p=" + testKey}, Verified, ""},
+		{"only the key", []string{"p=" + testKey}, Verified, ""},
+		{"tag order and white space", []string{"v=DKIM1 ;p= " + testKey[:20] + " \t" + testKey[20:] + " ; k = rsa;"}, Verified, ""},
+		{"final semicolon and notes", []string{"v=DKIM1;k=rsa;n=our key;t=y:s;p=" + testKey + ";"}, Verified, ""},
+		{"hash and service lists", []string{"v=DKIM1; h=sha1:sha256; s=*; p=" + testKey}, Verified, ""},
+		{"quotes pasted", []string{`"v=DKIM1; k=rsa; p=` + testKey + `"`}, Verified, ""},
+		{"none", nil, Missing, "Publish a TXT record at pr1abc._domainkey.example.com"},
+		{"another key", []string{"v=DKIM1; k=rsa; p=" + strings.Replace(testKey, "7fJ0", "7fJ1", 1)}, Mismatch, "another key, or was cut off"},
+		{"cut off", []string{"v=DKIM1; k=rsa; p=" + testKey[:24]}, Mismatch, "cut off"},
+		{"key in other case", []string{"v=DKIM1; k=rsa; p=" + strings.ToLower(testKey)}, Mismatch, "another key"},
+		{"revoked", []string{"v=DKIM1; p="}, Mismatch, "revoked"},
+		{"no p tag", []string{"v=DKIM1; k=rsa"}, Mismatch, "no p= tag"},
+		{"wrong type", []string{"v=DKIM1; k=ed25519; p=" + testKey}, Mismatch, "k=rsa"},
+		{"wrong version", []string{"v=DKIM2; p=" + testKey}, Mismatch, "v=DKIM1"},
+		{"version not first", []string{"p=" + testKey + "; v=DKIM1"}, Mismatch, "not the first tag"},
+		{"sha1 only", []string{"v=DKIM1; h=sha1; p=" + testKey}, Mismatch, "sha256"},
+		{"not for email", []string{"v=DKIM1; s=tlsrpt; p=" + testKey}, Mismatch, "email"},
+		{"tag twice", []string{"v=DKIM1; p=" + testKey + "; p=" + testKey}, Mismatch, "stands twice"},
+		{"not a key record", []string{"hello there"}, Mismatch, "not a key record"},
+		{"two records", []string{"v=DKIM1; p=" + testKey, "v=DKIM1; p=AAAA"}, Mismatch, "Keep only one TXT record"},
+	})
+}
+
+func TestCompareDMARC(t *testing.T) {
+	t.Parallel()
+	runComparisons(t, compareDMARC, []comparison{
+		{"as shown", []string{"v=DMARC1; p=none;"}, Verified, ""},
+		{"stricter, with reports", []string{"v=DMARC1;p=reject; rua=mailto:d@example.com"}, Verified, ""},
+		{"beside something else", []string{"hello", "v=DMARC1; p=quarantine"}, Verified, ""},
+		{"none", nil, Missing, "not required"},
+		{"wildcard answer", []string{"v=spf1 -all"}, Mismatch, "begin with"},
+		{"two", []string{"v=DMARC1; p=none", "v=DMARC1; p=reject"}, Mismatch, "Keep only one"},
+		{"no policy", []string{"v=DMARC1; rua=mailto:d@example.com"}, Mismatch, "Set p="},
+		{"bad policy", []string{"v=DMARC1; p=maybe"}, Mismatch, "Set p="},
+		{"broken", []string{"v=DMARC1; p"}, Mismatch, "Correct the DMARC record"},
+	})
+}

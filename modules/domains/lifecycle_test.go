@@ -1,0 +1,110 @@
+package domains
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/schema/shape"
+)
+
+// sight builds the observations of a check: v verified, m missing, x mismatch,
+// ? no answer, in the order ownership, dkim, return path, spf, dmarc.
+func sight(code string) []observation {
+	purposes := []Purpose{Ownership, DKIM, ReturnPath, SPF, DMARC}
+	seen := make([]observation, len(code))
+	for i, c := range code {
+		seen[i] = observation{purpose: purposes[i], status: map[rune]RecordStatus{'v': Verified, 'm': Missing, 'x': Mismatch}[c], unanswered: c == '?'}
+	}
+	return seen
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	const pending, verified, temporary, failed = domain.StatusPending, domain.StatusVerified, domain.StatusTemporaryFailure, domain.StatusFailed
+	for _, c := range []struct {
+		name   string
+		from   domain.Status
+		over   bool
+		seen   string
+		want   domain.Status
+		within time.Duration // until the next check, at most
+	}{
+		{"all right", pending, false, "vvvvv", verified, 12 * time.Hour},
+		{"dmarc is advice", pending, false, "vvvvm", verified, 12 * time.Hour},
+		{"dmarc without answer", pending, false, "vvvv?", verified, 12 * time.Hour},
+		{"one missing", pending, false, "vvvmv", pending, time.Hour},
+		{"one mismatch", pending, false, "xvvvv", pending, time.Hour},
+		{"one without answer does not promote", pending, false, "?vvvv", pending, 10 * time.Minute},
+		{"breaks", verified, false, "vmvvv", temporary, time.Minute},
+		{"no answer does not break", verified, false, "????v", verified, 10 * time.Minute},
+		{"broken beside no answer", verified, false, "?vxvv", temporary, time.Minute},
+		{"stays broken", temporary, false, "vmvvv", temporary, time.Hour},
+		{"stays broken too long", temporary, true, "vmvvv", failed, time.Minute},
+		{"no answer does not fail", temporary, true, "v?vvv", temporary, 10 * time.Minute},
+		{"recovers", temporary, false, "vvvvx", verified, 12 * time.Hour},
+		{"recovers late", temporary, true, "vvvvv", verified, 12 * time.Hour},
+		{"failed stays", failed, true, "mmmmm", failed, time.Hour},
+		{"failed comes back", failed, true, "vvvvv", verified, 12 * time.Hour},
+		{"stays verified", verified, false, "vvvvv", verified, 12 * time.Hour},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			v := judge(standing{status: c.from, overdue: c.over, attempts: 3}, sight(c.seen))
+			if v.status != c.want {
+				t.Errorf("%s, want %s", v.status, c.want)
+			}
+			if v.next <= 0 || v.next > c.within {
+				t.Errorf("next check in %s, want at most %s", v.next, c.within)
+			}
+			wantAttempts := 4
+			if c.want != c.from {
+				wantAttempts = 0
+			}
+			if v.attempts != wantAttempts {
+				t.Errorf("attempts %d, want %d", v.attempts, wantAttempts)
+			}
+		})
+	}
+}
+
+func TestNoAnswerLeavesTheStateOfItsRecord(t *testing.T) {
+	t.Parallel()
+	known := []shape.RecordState{
+		{Purpose: "ownership", Status: "verified", Found: []string{"a"}},
+		{Purpose: "dkim", Status: "mismatch", Found: []string{"b"}, Error: "Replace it."},
+	}
+	seen := []observation{
+		{purpose: Ownership, unanswered: true, advice: "Wait."},
+		{purpose: DKIM, unanswered: true, advice: "Wait."},
+		{purpose: SPF, unanswered: true, advice: "Wait."},
+		{purpose: DMARC, status: Verified, found: []string{"c"}},
+	}
+	want := []shape.RecordState{
+		known[0], known[1],
+		{Purpose: "spf", Status: "missing", Found: []string{}, Error: "Wait."},
+		{Purpose: "dmarc", Status: "verified", Found: []string{"c"}},
+	}
+	if diff := cmp.Diff(want, merge(known, seen)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestChecksGrowApart(t *testing.T) {
+	t.Parallel()
+	var total time.Duration
+	last := time.Duration(0)
+	for attempts := range 100 {
+		next := distance(domain.StatusPending, attempts)
+		if next < last || next > 6*time.Hour {
+			t.Fatalf("after %d checks %s, before it %s", attempts, next, last)
+		}
+		last = next
+		total += next
+	}
+	if distance(domain.StatusPending, 0) != time.Minute || distance(domain.StatusPending, 10) != time.Hour || last != 6*time.Hour {
+		t.Errorf("first %s, tenth %s, last %s", distance(domain.StatusPending, 0), distance(domain.StatusPending, 10), last)
+	}
+}
