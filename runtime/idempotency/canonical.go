@@ -1,0 +1,199 @@
+package idempotency
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Canonical gives the form in which bodies are compared: no white space, members
+// sorted by name (of equal names the last one counts, as decoders take it),
+// strings without needless escapes. Numbers stay as they were written: 1 and 1.0
+// are different requests. An empty body is canonical.
+//
+// The large strings of attachments are copied once and not decoded.
+func Canonical(jsonBody []byte) ([]byte, error) {
+	if len(jsonBody) == 0 {
+		return nil, nil
+	}
+	if !json.Valid(jsonBody) {
+		return nil, errors.New("canonical form: body is not JSON")
+	}
+	c := canonicaliser{in: jsonBody}
+	return c.value(make([]byte, 0, len(jsonBody))), nil
+}
+
+// canonicaliser walks JSON that is known to be valid: it checks nothing. Depth
+// is bounded by json.Valid (10,000).
+type canonicaliser struct {
+	in  []byte
+	pos int
+}
+
+// next is the next octet that is not white space.
+func (c *canonicaliser) next() byte {
+	for {
+		switch b := c.in[c.pos]; b {
+		case ' ', '\t', '\r', '\n':
+			c.pos++
+		default:
+			return b
+		}
+	}
+}
+
+// value appends the canonical form of the next value.
+func (c *canonicaliser) value(out []byte) []byte {
+	switch c.next() {
+	case '{':
+		return c.object(out)
+	case '[':
+		return c.array(out)
+	case '"':
+		return appendString(out, c.stringToken())
+	default:
+		return append(out, c.literal()...)
+	}
+}
+
+// literal is a number, true, false or null: all up to the next delimiter.
+func (c *canonicaliser) literal() []byte {
+	start := c.pos
+	for c.pos < len(c.in) && !strings.ContainsRune(",]} \t\r\n", rune(c.in[c.pos])) {
+		c.pos++
+	}
+	return c.in[start:c.pos]
+}
+
+// stringToken is a string with its quotes.
+func (c *canonicaliser) stringToken() []byte {
+	start := c.pos
+	for c.pos++; c.in[c.pos] != '"'; c.pos++ {
+		if c.in[c.pos] == '\\' {
+			c.pos++
+		}
+	}
+	c.pos++
+	return c.in[start:c.pos]
+}
+
+func (c *canonicaliser) array(out []byte) []byte {
+	c.pos++
+	out = append(out, '[')
+	for first := true; c.next() != ']'; first = false {
+		if !first {
+			c.pos++ // the comma
+			out = append(out, ',')
+		}
+		out = c.value(out)
+	}
+	c.pos++
+	return append(out, ']')
+}
+
+type member struct {
+	name       string
+	start, end int // of `"name":value` in the output
+}
+
+// object appends the members as they come and puts them in order when that is
+// not the order already.
+func (c *canonicaliser) object(out []byte) []byte {
+	c.pos++
+	out = append(out, '{')
+	begin := len(out)
+	var members []member
+	for first := true; c.next() != '}'; first = false {
+		if !first {
+			c.pos++ // the comma
+		}
+		c.next()
+		name := decodeString(c.stringToken())
+		m := member{name: name, start: len(out)}
+		out = appendQuoted(out, name)
+		c.next()
+		c.pos++ // the colon
+		out = c.value(append(out, ':'))
+		m.end = len(out)
+		members = append(members, m)
+		out = append(out, ',')
+	}
+	c.pos++
+	if len(members) == 0 {
+		return append(out, '}')
+	}
+	if slices.IsSortedFunc(members, byName) && !hasDuplicates(members) {
+		out[len(out)-1] = '}' // over the last comma
+		return out
+	}
+	return reorder(out, begin, members)
+}
+
+func byName(a, b member) int { return strings.Compare(a.name, b.name) }
+
+func hasDuplicates(sorted []member) bool {
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i].name == sorted[i-1].name {
+			return true
+		}
+	}
+	return false
+}
+
+// reorder writes the members again in order, leaving out overridden ones.
+func reorder(out []byte, begin int, members []member) []byte {
+	slices.SortStableFunc(members, byName)
+	sorted := make([]byte, 0, len(out)-begin)
+	for i, m := range members {
+		if i+1 < len(members) && members[i+1].name == m.name {
+			continue
+		}
+		sorted = append(append(sorted, out[m.start:m.end]...), ',')
+	}
+	sorted[len(sorted)-1] = '}'
+	return append(out[:begin], sorted...)
+}
+
+// appendString copies a string token as it is when it has no escapes, the case
+// of base64 data.
+func appendString(out, token []byte) []byte {
+	if plain(token) {
+		return append(out, token...)
+	}
+	return appendQuoted(out, decodeString(token))
+}
+
+func plain(token []byte) bool {
+	return bytes.IndexByte(token, '\\') < 0 && utf8.Valid(token)
+}
+
+func decodeString(token []byte) string {
+	if plain(token) {
+		return string(token[1 : len(token)-1])
+	}
+	var text string
+	if err := json.Unmarshal(token, &text); err != nil {
+		panic("idempotency: a string of valid JSON does not decode: " + err.Error())
+	}
+	return text
+}
+
+// appendQuoted escapes what RFC 8259 section 7 demands and nothing else.
+func appendQuoted(out []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	out = append(out, '"')
+	for i := range len(text) {
+		switch b := text[i]; {
+		case b == '"' || b == '\\':
+			out = append(out, '\\', b)
+		case b < 0x20:
+			out = append(out, '\\', 'u', '0', '0', hex[b>>4], hex[b&0xf])
+		default:
+			out = append(out, b)
+		}
+	}
+	return append(out, '"')
+}

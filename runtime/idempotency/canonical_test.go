@@ -1,0 +1,106 @@
+package idempotency_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+func TestCanonicalFormIsThatOfEqualBodies(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		``:                                    ``,
+		` { } `:                               `{}`,
+		`[ ]`:                                 `[]`,
+		`{"b":1,"a":[true,null , "x"]}`:       `{"a":[true,null,"x"],"b":1}`,
+		"{\n\t\"a\" :\r\n {\"z\":1,\"b\":2}}": `{"a":{"b":2,"z":1}}`,
+		`{"n":1.0,"m":1,"e":1E2,"h":12345678901234567890}`: `{"e":1E2,"h":12345678901234567890,"m":1,"n":1.0}`,
+		`{"a":1,"b":2,"a":3}`:                              `{"a":3,"b":2}`,
+		`{"\u0061":"\u0041\/\n\u00e9\u2028"}`:              `{"a":"A/\u000a` + "é\u2028" + `"}`,
+		`"q\"\\"`:                                          `"q\"\\"`,
+		`"\ud83d\ude00"`:                                   `"😀"`,
+		`{"a":"]}\"","b":[{}]}`:                            `{"a":"]}\"","b":[{}]}`,
+		`-0`:                                               `-0`,
+	} {
+		got, err := idempotency.Canonical([]byte(body))
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", body, diff)
+		}
+	}
+	for _, body := range []string{`{`, `{"a":1}x`, `nul`, `{"a":}`, `[1,]`, "\"\n\"", ` `, strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)} {
+		if got, err := idempotency.Canonical([]byte(body)); err == nil {
+			t.Errorf("%.20q is taken for JSON: %.20q", body, got)
+		}
+	}
+}
+
+// Not parallel: the allocations of other tests would count.
+func TestCanonicalFormDoesNotMultiplyLargeBodies(t *testing.T) { //nolint:paralleltest // see above
+	body := []byte(`{"b":"` + strings.Repeat("QUJD", 1<<20) + `","a":1}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := idempotency.Canonical(body); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > uint64(5*len(body)/2) {
+		t.Errorf("a body of %d octets allocates %d", len(body), grown)
+	}
+}
+
+// The standard decoder and encoder are the reference: bodies are equal in
+// canonical form exactly when they decode to the same thing.
+func FuzzCanonical(f *testing.F) {
+	for _, seed := range []string{`{"b":1,"a":[true,null,"x"]}`, `"\ud800"`, "\"\xff\"", `{"a":{"a":{}},"":0}`, `{"é":1,"e\u0301":2,"\u00e9":3}`, `-1.5e+10`, `{`, ` 1`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got, err := idempotency.Canonical(body)
+		if len(body) == 0 {
+			return
+		}
+		if (err == nil) != json.Valid(body) {
+			t.Fatalf("%q: valid is %v, canonical form says %v", body, json.Valid(body), err)
+		}
+		if err != nil {
+			return
+		}
+		if again, err := idempotency.Canonical(got); err != nil || !bytes.Equal(again, got) {
+			t.Fatalf("%q: canonical form %q is not stable: %q, %v", body, got, again, err)
+		}
+		if before, after := reference(t, body), reference(t, got); before != after {
+			t.Fatalf("%q changed its meaning:\n%s\n%s", body, before, after)
+		}
+		if other, err := idempotency.Canonical([]byte(reference(t, body))); err != nil || !bytes.Equal(other, got) {
+			t.Fatalf("%q: an equal body has another canonical form:\n%s\n%s", body, got, other)
+		}
+	})
+}
+
+func reference(t *testing.T, body []byte) string {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		t.Fatalf("rest after %q", body)
+	}
+	out, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}

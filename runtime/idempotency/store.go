@@ -1,0 +1,166 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Store looks up and keeps answers. It owns the table idempotency_keys.
+type Store struct {
+	db     Execer
+	logger *slog.Logger
+	every  time.Duration
+	batch  int
+
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// Params is what New needs.
+type Params struct {
+	DB         Execer // a pool, not a transaction
+	Logger     *slog.Logger
+	SweepEvery time.Duration // 0: 5 minutes
+	SweepBatch int           // rows per sweeping transaction; 0: 500
+}
+
+// New makes a Store. It sweeps expired keys between Start and Stop.
+func New(p Params) (*Store, error) {
+	if p.DB == nil || p.Logger == nil {
+		return nil, errors.New("idempotency: DB and Logger are needed")
+	}
+	s := &Store{db: p.DB, logger: p.Logger, every: p.SweepEvery, batch: p.SweepBatch}
+	if s.every <= 0 {
+		s.every = 5 * time.Minute
+	}
+	if s.batch <= 0 {
+		s.batch = 500
+	}
+	return s, nil
+}
+
+// Begin opens a request of an account on an operation (as "POST /api/emails",
+// with the id of the resource where the path has one). It gives the answer to
+// replay when there is one already, else the claim to store the answer under. An
+// empty key gives neither. The error is a fault: a key that is not 1-255 printable
+// ASCII characters, or idempotency_conflict for a key used on another request.
+func (s *Store) Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*Claim, *Answer, error) {
+	if key == "" {
+		return nil, nil, nil
+	}
+	claim, err := newClaim(accountID, operation, key, canonicalBody)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := find(ctx, s.db, claim)
+	if err != nil || answer != nil {
+		return nil, answer, err
+	}
+	return claim, nil, nil
+}
+
+// Replay gives the answer of the request that took the claim's key. The error is
+// idempotency_conflict when that was a different request.
+func (s *Store) Replay(ctx context.Context, c *Claim) (*Answer, error) {
+	if c == nil {
+		return nil, errors.New("replay of a request without an idempotency key")
+	}
+	answer, err := find(ctx, s.db, c)
+	if err == nil && answer == nil {
+		// It has expired between the two statements.
+		return nil, inProgress()
+	}
+	return answer, err
+}
+
+// Refuse keeps a refusal (4xx) that has no effect to share a transaction with,
+// and gives the answer to send: this one, or that of another request which took
+// the key meanwhile. Answers that are not outcomes (429, 5xx) pass unstored, and
+// so does whatever comes of a claim that is lost.
+func (s *Store) Refuse(ctx context.Context, c *Claim, a Answer) (Answer, error) {
+	if c == nil || c.lost || !a.storable() {
+		return a, nil
+	}
+	err := c.Store(ctx, s.db, a)
+	if errors.Is(err, ErrTaken) {
+		winner, err := s.Replay(ctx, c)
+		if err != nil {
+			return Answer{}, err
+		}
+		return *winner, nil
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	return a, nil
+}
+
+// Sweep deletes one batch of expired keys and tells how many there were.
+func (s *Store) Sweep(ctx context.Context) (int, error) {
+	rows, err := s.db.QueryContext(ctx, sweepSQL, s.batch)
+	if err != nil {
+		return 0, fmt.Errorf("sweep idempotency keys: %w", err)
+	}
+	defer rows.Close()
+	var swept int
+	for rows.Next() {
+		if err := rows.Scan(&swept); err != nil {
+			return 0, fmt.Errorf("sweep idempotency keys: %w", err)
+		}
+	}
+	return swept, rows.Err()
+}
+
+// Start sweeps in the background until Stop.
+func (s *Store) Start(context.Context) error {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.done.Go(func() { s.sweeping(ctx) })
+	return nil
+}
+
+// Stop ends the sweeping and waits for it.
+func (s *Store) Stop(context.Context) error {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.done.Wait()
+	return nil
+}
+
+func (s *Store) sweeping(ctx context.Context) {
+	tick := time.NewTicker(s.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.sweepAll(ctx)
+		}
+	}
+}
+
+// sweepAll sweeps until a batch is not full.
+func (s *Store) sweepAll(ctx context.Context) {
+	total := 0
+	for {
+		swept, err := s.Sweep(ctx)
+		total += swept
+		if err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "sweep of idempotency keys stopped; the next one goes on", telemetry.KeyError, err)
+		}
+		if err != nil || swept < s.batch {
+			break
+		}
+	}
+	if total > 0 {
+		s.logger.DebugContext(ctx, "idempotency keys swept", telemetry.KeyCount, total)
+	}
+}
