@@ -1,0 +1,197 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Channel is the notification channel on which idle groups are woken.
+const Channel = "postrider_bus"
+
+// Signals wakes other goroutines and processes on the same database.
+type Signals interface {
+	// Wake wakes all subscribers of the channel, soon; many calls may share one signal.
+	Wake(channel string)
+	// Subscribe gives a channel that receives after each signal, and the function to end that.
+	Subscribe(channel string) (woken <-chan struct{}, unsubscribe func())
+}
+
+// Consumer is a group's interest in facts.
+type Consumer struct {
+	Group  string       // the module's name
+	Types  []event.Type // what it wants
+	Handle Handler
+}
+
+// Handler turns a fact into rows. See the package comment for what it may do.
+type Handler func(ctx context.Context, tx db.Execer, fact event.Fact) error
+
+// Options tune a bus. Zero fields take the default.
+type Options struct {
+	Signals        Signals               // nil: messages are found by the poll only
+	Registerer     prometheus.Registerer // nil: metrics are kept to ourselves
+	Batch          int                   // messages handled in one transaction; default 50
+	HandlerTimeout time.Duration         // default 5 s; less than the server's idle_in_transaction_session_timeout
+	Poll           time.Duration         // an idle group looks for messages at least so often; default 5 s
+	Retry          worker.Backoff        // waits after failures of a handler; default 5 s to 5 min
+	PoisonAfter    int                   // failures after which a message is set aside; default 5
+}
+
+func (o Options) withDefaults() Options {
+	if o.Batch == 0 {
+		// Each handled message is a subtransaction. Above 64 in one transaction
+		// (PGPROC_MAX_CACHED_SUBXIDS) every snapshot in the server gets slower.
+		o.Batch = 50
+	}
+	if o.HandlerTimeout == 0 {
+		o.HandlerTimeout = 5 * time.Second
+	}
+	if o.Poll == 0 {
+		o.Poll = 5 * time.Second
+	}
+	if o.Retry == (worker.Backoff{}) {
+		o.Retry = worker.Backoff{Min: 5 * time.Second, Max: 5 * time.Minute}
+	}
+	if o.PoisonAfter == 0 {
+		o.PoisonAfter = 5
+	}
+	if o.Signals == nil {
+		o.Signals = silence{}
+	}
+	return o
+}
+
+// Bus publishes facts and hands them to consumers.
+type Bus struct {
+	db      *db.DB
+	log     *slog.Logger
+	options Options
+	metrics metrics
+
+	consumers []Consumer
+	audience  map[event.Type][]string // groups by type
+
+	mu       sync.Mutex
+	state    state
+	stopping chan struct{}
+	done     chan struct{}
+	cancel   context.CancelFunc
+}
+
+type state int
+
+const (
+	registering state = iota
+	running
+	stopped
+)
+
+// New makes a bus without consumers.
+func New(d *db.DB, log *slog.Logger, options Options) *Bus {
+	options = options.withDefaults()
+	return &Bus{db: d, log: log, options: options, metrics: newMetrics(options.Registerer), audience: map[event.Type][]string{},
+		stopping: make(chan struct{}), done: make(chan struct{}), cancel: func() {}}
+}
+
+// Register adds a consumer. It must happen before Start and before the first
+// Publish; a consumer that cannot be is a defect and panics.
+func (b *Bus) Register(c Consumer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.state != registering:
+		panic(fmt.Sprintf("bus: consumer %q registered after the start", c.Group))
+	case c.Group == "" || len(c.Types) == 0 || c.Handle == nil:
+		panic(fmt.Sprintf("bus: consumer %q needs a group, types and a handler", c.Group))
+	case slices.ContainsFunc(b.consumers, func(other Consumer) bool { return other.Group == c.Group }):
+		panic(fmt.Sprintf("bus: consumer %q registered twice", c.Group))
+	}
+	b.consumers = append(b.consumers, c)
+	for _, typ := range c.Types {
+		if !slices.Contains(b.audience[typ], c.Group) {
+			b.audience[typ] = append(b.audience[typ], c.Group)
+		}
+	}
+}
+
+// Start begins to hand out messages. It goes on until Stop: ctx bounds only the
+// start itself.
+func (b *Bus) Start(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state != registering {
+		return errors.New("start bus: it was already started or stopped")
+	}
+	b.state = running
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	b.cancel = cancel
+	var groups sync.WaitGroup
+	var failed error
+	for _, c := range b.consumers {
+		g := newGroup(b, c)
+		if err := g.subscribe(run); err != nil {
+			failed = fmt.Errorf("start bus: subscribe %s: %w", c.Group, err)
+			break
+		}
+		groups.Go(g.run)
+	}
+	go func() {
+		defer close(b.done)
+		groups.Wait()
+		cancel()
+	}()
+	if failed != nil {
+		b.state = stopped
+		close(b.stopping)
+	}
+	return failed
+}
+
+// Stop ends the handing out: the handlers that run finish, what they did is
+// stored. When ctx ends first, their transactions are rolled back and the
+// messages stay for the next start.
+func (b *Bus) Stop(ctx context.Context) error {
+	b.mu.Lock()
+	before := b.state
+	b.state = stopped
+	b.mu.Unlock()
+	switch before {
+	case registering:
+		close(b.done)
+	case running:
+		close(b.stopping)
+	}
+	select {
+	case <-b.done:
+		return nil
+	case <-ctx.Done():
+		b.cancel()
+		return fmt.Errorf("stop bus: handlers still ran: %w", ctx.Err())
+	}
+}
+
+// Wake tells the groups of all replicas that messages were committed. Call it
+// after the commit; calls are cheap and joined.
+func (b *Bus) Wake() {
+	if len(b.consumers) > 0 {
+		b.options.Signals.Wake(Channel)
+	}
+}
+
+// silence stands in where there are no signals.
+type silence struct{}
+
+func (silence) Wake(string) {}
+
+func (silence) Subscribe(string) (<-chan struct{}, func()) { return nil, func() {} }

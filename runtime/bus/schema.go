@@ -1,0 +1,140 @@
+package bus
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	wsql "github.com/ThreeDotsLabs/watermill-sql/v4/pkg/sql"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// schema says how facts are stored and found, in place of Watermill's schemas.
+// The tables come with the migrations.
+type schema struct {
+	audience map[event.Type][]string // for publishing
+	group    *group                  // for reading
+}
+
+var _ wsql.SchemaAdapter = schema{}
+
+const insertFacts = `
+INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
+SELECT id, account_id, type, subject_id, data::jsonb, created_at
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+     AS f (id, account_id, type, subject_id, data, created_at)`
+
+const insertFactsAndMessages = `
+WITH fact AS (` + insertFacts + `)
+INSERT INTO bus_messages (consumer, fact_id)
+SELECT consumer, fact_id FROM unnest($7::text[], $8::text[]) AS m (consumer, fact_id)`
+
+// InsertQuery writes all facts and their messages in one statement. Arrays go
+// as text, so that it works on both pools, with binary parameters and without.
+func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
+	var ids, accounts, types, subjects, data, times, consumers, wanted []string
+	for _, m := range p.Msgs {
+		ids = append(ids, m.UUID)
+		accounts = append(accounts, m.Metadata[metaAccount])
+		types = append(types, m.Metadata[metaType])
+		subjects = append(subjects, m.Metadata[metaSubject])
+		data = append(data, string(m.Payload))
+		times = append(times, m.Metadata[metaTime])
+		for _, group := range s.audience[event.Type(m.Metadata[metaType])] {
+			consumers = append(consumers, group)
+			wanted = append(wanted, m.UUID)
+		}
+	}
+	args := []any{pq.Array(ids), pq.Array(accounts), pq.Array(types), pq.Array(subjects), pq.Array(data), pq.Array(times)}
+	if len(consumers) == 0 {
+		return wsql.Query{Query: insertFacts, Args: args}, nil
+	}
+	return wsql.Query{Query: insertFactsAndMessages, Args: append(args, pq.Array(consumers), pq.Array(wanted))}, nil
+}
+
+// selectMessages locks the next messages of a group that nobody else holds. The
+// sub-select with LIMIT keeps the planner from joining the whole of facts; a
+// fact that is gone (deleted by hand) leaves its columns null.
+const selectMessages = `
+WITH due AS MATERIALIZED (
+  SELECT "offset", fact_id, failures FROM bus_messages
+  WHERE consumer = $1 AND due_at <= now()
+  ORDER BY "offset" LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+SELECT due."offset", due.failures, due.fact_id, f.account_id, f.type, f.subject_id, f.data, f.created_at
+FROM due LEFT JOIN LATERAL (SELECT * FROM facts WHERE facts.id = due.fact_id LIMIT 1) f ON true
+ORDER BY due."offset"`
+
+// SelectQuery gives the next batch.
+func (s schema) SelectQuery(wsql.SelectQueryParams) (wsql.Query, error) {
+	return wsql.Query{Query: selectMessages, Args: []any{s.group.name, s.group.limit}}, nil
+}
+
+// UnmarshalMessage reads a row of selectMessages. What Watermill has no field
+// for, the batch remembers.
+func (s schema) UnmarshalMessage(p wsql.UnmarshalMessageParams) (wsql.Row, error) {
+	var offset int64
+	var failures int
+	var id string
+	var account, typ, subject sql.NullString
+	var data []byte
+	var created sql.NullTime
+	if err := p.Row.Scan(&offset, &failures, &id, &account, &typ, &subject, &data, &created); err != nil {
+		return wsql.Row{}, fmt.Errorf("scan message: %w", err)
+	}
+	m := message.NewMessage(id, data)
+	m.Metadata = message.Metadata{metaAccount: account.String, metaType: typ.String, metaSubject: subject.String,
+		metaTime: created.Time.UTC().Format(time.RFC3339Nano)}
+	s.group.batch.expect(m, delivery{offset: offset, failures: failures, gone: !created.Valid})
+	return wsql.Row{Offset: offset, Msg: m}, nil
+}
+
+// SubscribeIsolationLevel is READ COMMITTED: under REPEATABLE READ a row that
+// another replica has just deleted would be a serialization failure of the batch.
+func (schema) SubscribeIsolationLevel() sql.IsolationLevel { return sql.LevelReadCommitted }
+
+// SchemaInitializingQueries is refused: tables belong in the migrations.
+func (schema) SchemaInitializingQueries(wsql.SchemaInitializingQueriesParams) ([]wsql.Query, error) {
+	return nil, errors.New("the tables of the bus come with the migrations")
+}
+
+// offsets says what a commit takes off the queue.
+type offsets struct{ group *group }
+
+var _ wsql.OffsetsAdapter = offsets{}
+
+const deleteMessages = `DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = ANY($2)`
+
+// AckMessageQuery deletes exactly the messages that were handled in this
+// transaction, whatever Watermill fetched or thinks was acknowledged.
+func (o offsets) AckMessageQuery(wsql.AckMessageQueryParams) (wsql.Query, error) {
+	handled, err := o.group.batch.close()
+	if err != nil {
+		return wsql.Query{}, err
+	}
+	return wsql.Query{Query: deleteMessages, Args: []any{o.group.name, pq.Array(handled)}}, nil
+}
+
+// ConsumedMessageQuery is not needed.
+func (offsets) ConsumedMessageQuery(wsql.ConsumedMessageQueryParams) (wsql.Query, error) {
+	return wsql.Query{}, nil
+}
+
+// NextOffsetQuery is not needed: there are no offsets, only rows.
+func (offsets) NextOffsetQuery(wsql.NextOffsetQueryParams) (wsql.Query, error) {
+	return wsql.Query{}, nil
+}
+
+// SchemaInitializingQueries does nothing.
+func (offsets) SchemaInitializingQueries(wsql.OffsetsSchemaInitializingQueriesParams) ([]wsql.Query, error) {
+	return nil, nil
+}
+
+// BeforeSubscribingQueries does nothing.
+func (offsets) BeforeSubscribingQueries(wsql.BeforeSubscribingQueriesParams) ([]wsql.Query, error) {
+	return nil, nil
+}
