@@ -267,4 +267,3 @@ func TestSweeperRunsUntilStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-

@@ -1,0 +1,39 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Mistake is one setting that is wrong.
+type Mistake struct {
+	Setting string // as the environment variable, or a place in the file
+	Problem string // "is required: …"
+}
+
+// Mistakes are all that is wrong with the settings.
+type Mistakes []Mistake
+
+func (m Mistakes) Error() string {
+	var text strings.Builder
+	if len(m) == 1 {
+		text.WriteString("1 setting is wrong:")
+	} else {
+		fmt.Fprintf(&text, "%d settings are wrong:", len(m))
+	}
+	for _, mistake := range m {
+		fmt.Fprintf(&text, "\n  %s %s", mistake.Setting, mistake.Problem)
+	}
+	return text.String()
+}
+
+func (m *Mistakes) add(setting, format string, args ...any) {
+	*m = append(*m, Mistake{setting, fmt.Sprintf(format, args...)})
+}
+
+func (m Mistakes) err() error {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}

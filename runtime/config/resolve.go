@@ -1,0 +1,241 @@
+package config
+
+import (
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// devDomain is the parent of the installation's names while it has no public
+// host; `.test` never exists outside (RFC 6761 section 6.2).
+const devDomain = "postrider.test"
+
+// Resolve makes the configuration of a mode. The error is a Mistakes.
+func Resolve(mode Mode, s Settings) (Config, error) {
+	r := resolver{mode: mode}
+	cfg := Config{
+		Mode:     mode,
+		DataDir:  r.dataDir(s),
+		Database: r.database(s),
+		HTTP:     r.http(s),
+		Modules:  strings.TrimSpace(s.Modules),
+		Mail:     r.mail(s),
+		Log:      r.log(s),
+		Trace:    Trace{Endpoint: r.endpoint("POSTRIDER_OTLP_ENDPOINT", s.OTLPEndpoint)},
+	}
+	cfg.Secrets = r.secrets(s, cfg.DataDir)
+	cfg.Names = r.names(s, cfg.HTTP.BaseURL)
+	cfg.Mail.Hostname = r.hostname(s, cfg.HTTP.BaseURL)
+	if err := r.wrong.err(); err != nil {
+		return Config{}, err
+	}
+	return cfg, nil
+}
+
+// resolver decides each part and collects what is wrong.
+type resolver struct {
+	mode  Mode
+	wrong Mistakes
+}
+
+func (r *resolver) dataDir(s Settings) string {
+	switch {
+	case s.DataDir != "":
+		return filepath.Clean(s.DataDir)
+	case r.mode == Dev:
+		return "data"
+	default:
+		return "/var/lib/postrider"
+	}
+}
+
+func (r *resolver) database(s Settings) Database {
+	if s.DatabaseURL != "" {
+		if _, err := pq.NewConfig(s.DatabaseURL); err != nil {
+			// The error would show the password.
+			r.wrong.add("DATABASE_URL", "is not a PostgreSQL address; want postgres://user:password@host:5432/name")
+		}
+	}
+	return Database{URL: secret.New(s.DatabaseURL), PostgresBin: s.PostgresBin, PostgresFallback: s.PostgresFallback,
+		RiskLosingAcceptedMail: r.onOff("POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL", s.UnsafeCommit)}
+}
+
+func (r *resolver) http(s Settings) HTTP {
+	addr := orElse(s.HTTPAddr, "127.0.0.1:8080")
+	public := r.onOff("POSTRIDER_ALLOW_PUBLIC", s.AllowPublic)
+	host, port, ok := r.hostPort("POSTRIDER_HTTP_ADDR", addr)
+	if ok && r.mode == Dev && !loopback(host) && !public {
+		r.wrong.add("POSTRIDER_HTTP_ADDR", "is %q, which others can reach: development mode has no secrets worth the name and shows all mail; listen on 127.0.0.1, or say --allow-public", addr)
+	}
+	cfg := HTTP{Addr: addr, BaseURL: r.baseURL(s.BaseURL)}
+	switch {
+	case s.BaseURL != "":
+	case r.mode == Serve:
+		r.wrong.add("POSTRIDER_BASE_URL", "is required: the URL under which others reach this server, as https://mail.example.com")
+	case r.mode == Dev && ok && port != 0:
+		cfg.BaseURL = "http://" + net.JoinHostPort(seenAs(host), strconv.Itoa(port))
+	}
+	return cfg
+}
+
+func (r *resolver) secrets(s Settings, dataDir string) Secrets {
+	if s.MasterKey == "" {
+		switch r.mode {
+		case Serve:
+			r.wrong.add("POSTRIDER_MASTER_KEY", "is required: it encrypts secrets at rest; make one with `openssl rand -base64 32` and keep it safe")
+		case Dev:
+			return Secrets{KeyFile: filepath.Join(dataDir, "master.key")}
+		case Tool:
+		}
+		return Secrets{}
+	}
+	keys, err := secret.ParseKeys(secret.New(s.MasterKey))
+	if err != nil {
+		r.wrong.add("POSTRIDER_MASTER_KEY", "is wrong: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return Secrets{Keys: keys}
+}
+
+func (r *resolver) mail(s Settings) Mail {
+	m := Mail{
+		Outbound:    r.outbound(s.Outbound),
+		MXPort:      r.number("POSTRIDER_MX_PORT", s.MXPort, 25, 1, 65535),
+		Concurrency: r.number("POSTRIDER_DELIVERY_CONCURRENCY", s.DeliveryConcurrency, 64, 1, 10_000),
+		DNS:         r.dnsServer("POSTRIDER_DNS", s.DNS),
+	}
+	for _, text := range list(s.MXAllow) {
+		prefix, err := parsePrefix(text)
+		if err != nil {
+			r.wrong.add("POSTRIDER_MX_ALLOW", "has %q, which is no address range; want 10.0.0.0/8", text)
+			continue
+		}
+		m.MXAllow = append(m.MXAllow, prefix)
+	}
+	return m
+}
+
+// names puts what was not given under the base URL's host.
+func (r *resolver) names(s Settings, baseURL string) Names {
+	parent := hostOf(baseURL)
+	named := parent != "" && !loopback(parent) && !isIP(parent)
+	name := func(setting, given, label string) string {
+		switch {
+		case given != "":
+			return r.domain(setting, given)
+		case named:
+			return label + "." + parent
+		case r.mode != Serve || parent == "": // without any base URL that is the mistake to report
+			return label + "." + devDomain
+		default:
+			r.wrong.add(setting, "is required: the base URL's host %s has no names under it", parent)
+			return ""
+		}
+	}
+	return Names{
+		SandboxDomain:  name("POSTRIDER_SANDBOX_DOMAIN", s.SandboxDomain, "sandbox"),
+		ReturnPathHost: name("POSTRIDER_RETURN_PATH_HOST", s.ReturnPathHost, "rp"),
+		SPFInclude:     name("POSTRIDER_SPF_INCLUDE", s.SPFInclude, "spf"),
+		SMTPHost:       name("POSTRIDER_SMTP_HOST", s.SMTPHost, "smtp"),
+	}
+}
+
+// hostname is the given one, the machine's, or the base URL's host.
+func (r *resolver) hostname(s Settings, baseURL string) string {
+	if s.Hostname != "" {
+		return r.domain("POSTRIDER_HOSTNAME", s.Hostname)
+	}
+	if name, err := parseDomain(s.MachineName); err == nil {
+		return name
+	}
+	if host := hostOf(baseURL); host != "" && !isIP(host) {
+		return host
+	}
+	return "localhost"
+}
+
+func (r *resolver) log(s Settings) Log {
+	l := Log{Format: telemetry.Format(s.LogFormat)}
+	switch l.Format {
+	case telemetry.Text, telemetry.JSON:
+	case "":
+		l.Format = telemetry.Text
+		if r.mode == Serve {
+			l.Format = telemetry.JSON
+		}
+	default:
+		r.wrong.add("POSTRIDER_LOG_FORMAT", "is %q; want text or json", s.LogFormat)
+	}
+	levels := map[string]slog.Level{"": slog.LevelInfo, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	level, known := levels[strings.ToLower(s.LogLevel)]
+	if !known {
+		r.wrong.add("POSTRIDER_LOG_LEVEL", "is %q; want debug, info, warn or error", s.LogLevel)
+	}
+	l.Level = level
+	return l
+}
+
+// outbound never quotes the setting: it may have a password.
+func (r *resolver) outbound(text string) Outbound {
+	const setting = "POSTRIDER_OUTBOUND"
+	switch How(text) {
+	case MX:
+		return Outbound{How: MX}
+	case Capture:
+		if r.mode == Serve {
+			r.wrong.add(setting, "is capture, which keeps all mail on this machine: only for development mode")
+		}
+		return Outbound{How: Capture}
+	case "":
+		if r.mode == Dev {
+			return Outbound{How: Capture}
+		}
+		return Outbound{How: MX}
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") {
+		r.wrong.add(setting, "is none of mx, capture, smtp://user:password@host:port, smtps://… (octets such as @ and / in a password are written %%40, %%2F)")
+		return Outbound{}
+	}
+	return r.smarthost(setting, u)
+}
+
+func (r *resolver) smarthost(setting string, u *url.URL) Outbound {
+	out := Outbound{How: Smarthost, Host: u.Hostname(), Port: 587, ImplicitTLS: u.Scheme == "smtps"}
+	if out.ImplicitTLS {
+		out.Port = 465
+	}
+	if !isIP(out.Host) {
+		out.Host = r.domain(setting, out.Host)
+	}
+	if u.Port() != "" {
+		out.Port = r.number(setting, u.Port(), 0, 1, 65535)
+	}
+	if (u.Path != "" && u.Path != "/") || u.RawQuery != "" || u.Fragment != "" {
+		r.wrong.add(setting, "has something after host and port")
+	}
+	if u.User != nil {
+		password, given := u.User.Password()
+		out.Username, out.Password = u.User.Username(), secret.New(password)
+		if out.Username == "" || !given {
+			r.wrong.add(setting, "has a user name without a password, or the other way round")
+		}
+	}
+	return out
+}
+
+func parsePrefix(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	prefix, err := netip.ParsePrefix(text)
+	return prefix.Masked(), err
+}
