@@ -362,4 +362,3 @@ func BenchmarkAuthenticateCached(b *testing.B) {
 		}
 	}
 }
-

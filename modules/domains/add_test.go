@@ -1,0 +1,258 @@
+package domains
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestRecordsToPublish(t *testing.T) {
+	t.Parallel()
+	var got strings.Builder
+	for _, name := range []string{"example.com", "mail.xn--bcher-kva.example"} {
+		e := testExpectation()
+		e.name = name
+		for _, r := range e.records() {
+			fmt.Fprintf(&got, "%-11s required=%-5t %s\n", r.Purpose, r.Required, zoneLine(r))
+		}
+	}
+	golden := filepath.Join("testdata", "records.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.generateKey = dkim.GenerateKey
+	d, err := w.Add(t.Context(), w.ada, AddInput{Name: "Mail.Example.COM.", InboundEnabled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Name != "mail.example.com" || d.Status != "pending" || !d.InboundEnabled || d.Seeded || *d.AccountID != w.ada || d.VerifiedAt != nil {
+		t.Errorf("%+v", d)
+	}
+	if d.DueAt == nil || time.Until(*d.DueAt) < 30*time.Second || time.Until(*d.DueAt) > 90*time.Second {
+		t.Errorf("first check at %v", d.DueAt)
+	}
+	key, err := w.signer(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key.N.BitLen() != 2048 || dkim.PublicKey(key) != d.DkimPublicKey {
+		t.Errorf("%d bits, public key fits: %t", key.N.BitLen(), dkim.PublicKey(key) == d.DkimPublicKey)
+	}
+	private, err := dkim.MarshalPrivate(key)
+	if err != nil || bytes.Contains(d.DkimPrivateKey, private[50:80]) {
+		t.Errorf("the key lies open in the row (%v)", err)
+	}
+	if got := w.states(d); got != "mmmmm" {
+		t.Errorf("states %s", got)
+	}
+	for _, r := range w.Records(d) {
+		if r.Error == "" || r.Found == nil {
+			t.Errorf("%s: %+v", r.Purpose, r)
+		}
+	}
+}
+
+func TestSealedKeyIsBoundToItsRow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.add(t, w.ada, "a.example.com"), w.add(t, w.ada, "b.example.com")
+	if a.DkimSelector == b.DkimSelector || a.OwnershipToken == b.OwnershipToken {
+		t.Errorf("%s %s, %s %s", a.DkimSelector, b.DkimSelector, a.OwnershipToken, b.OwnershipToken)
+	}
+	a.DkimPrivateKey = b.DkimPrivateKey // someone with write access to the table moves a key
+	if _, err := w.signer(t.Context(), a); err == nil {
+		t.Error("a moved key opens")
+	}
+}
+
+func TestAddRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, w.ada, "example.com")
+	for _, name := range []string{"", "co.uk", "192.0.2.1", "sandbox.postrider.example", "x.sandbox.postrider.example"} {
+		_, err := w.Add(t.Context(), w.ada, AddInput{Name: name})
+		if refused := wantFault(t, err, fault.Invalid, fault.CodeValidation); refused.Fields["name"] == "" {
+			t.Errorf("%q: %v", name, refused.Fields)
+		}
+	}
+	_, err := w.Add(t.Context(), w.ada, AddInput{Name: "EXAMPLE.com"})
+	wantFault(t, err, fault.Conflict, fault.CodeConflict)
+	_, err = w.Add(t.Context(), "acc_unknown", AddInput{Name: "other.example.com"})
+	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+}
+
+func TestPlanLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	free := w.addAccount(t, "free@example.org", accounts.PlanFree)
+	w.add(t, free, "one.example.org")
+	_, err := w.Add(t.Context(), free, AddInput{Name: "two.example.org"})
+	refused := wantFault(t, err, fault.Limit, fault.CodePlanLimit)
+	if refused.UpgradeURL != "/settings/billing" || !strings.Contains(refused.Message, "Free allows 1 domain;") {
+		t.Errorf("%+v", refused)
+	}
+	_, err = w.Add(t.Context(), free, AddInput{Name: "one.example.org"})
+	wantFault(t, err, fault.Conflict, fault.CodeConflict) // more to the point than the limit
+}
+
+func TestPlanLimitUnderConcurrency(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.process(t)
+	const tries, most = 24, 10
+	kinds := make(chan fault.Kind, tries)
+	var all sync.WaitGroup
+	for i := range tries {
+		all.Go(func() {
+			s := []*Service{w.Service, other}[i%2]
+			if _, err := s.Add(t.Context(), w.ada, AddInput{Name: fmt.Sprintf("d%d.example.com", i)}); err != nil {
+				kinds <- fault.KindOf(err)
+			}
+		})
+	}
+	all.Wait()
+	close(kinds)
+	for kind := range kinds {
+		if kind != fault.Limit {
+			t.Errorf("refused with kind %d", kind)
+		}
+	}
+	if count := w.db.Ent.Domain.Query().CountX(t.Context()); count != most {
+		t.Errorf("%d domains, want %d", count, most)
+	}
+}
+
+func TestSameNameAtOnceIsAddedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	errs := make(chan error, 8)
+	for range cap(errs) {
+		go func() {
+			_, err := w.Add(t.Context(), w.ada, AddInput{Name: "example.com"})
+			errs <- err
+		}()
+	}
+	added := 0
+	for range cap(errs) {
+		if err := <-errs; err == nil {
+			added++
+		} else {
+			wantFault(t, err, fault.Conflict, fault.CodeConflict)
+		}
+	}
+	if added != 1 {
+		t.Errorf("added %d times", added)
+	}
+}
+
+func TestTenantsAreKeptApart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var mine []string
+	for i := range 5 {
+		mine = append([]string{w.add(t, w.ada, fmt.Sprintf("a%d.example.com", i)).ID}, mine...)
+		w.add(t, w.eve, fmt.Sprintf("a%d.example.com", i)) // the same names, unverified: nobody is in the way
+	}
+	var got []string
+	request := page.Request{Limit: 2}
+	for {
+		list, err := w.List(t.Context(), w.ada, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range list.Domains {
+			got = append(got, d.ID)
+		}
+		if !list.HasMore {
+			break
+		}
+		request.Cursor = list.NextCursor
+	}
+	if diff := cmp.Diff(mine, got); diff != "" {
+		t.Error(diff)
+	}
+
+	_, err := w.List(t.Context(), w.eve, request)
+	wantFault(t, err, fault.Invalid, fault.CodeValidation)
+	_, err = w.Get(t.Context(), w.eve, mine[0])
+	foreign := wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	_, err = w.Get(t.Context(), w.eve, "dom_unknown")
+	unknown := wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	if strings.ReplaceAll(foreign.Message, mine[0], "") != strings.ReplaceAll(unknown.Message, "dom_unknown", "") {
+		t.Errorf("%q and %q tell a foreign id from an unknown one", foreign.Message, unknown.Message)
+	}
+	_, err = w.Verify(t.Context(), w.eve, mine[0])
+	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	if n := len(w.zone.Queries()); n != 0 {
+		t.Errorf("%d look-ups for somebody else", n)
+	}
+}
+
+func TestVerifiedNameCanOnlyBeClaimed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status string // of ada's domain
+		add    bool   // may eve add the name?
+	}{
+		{"pending", true}, {"failed", true}, {"verified", false}, {"temporary_failure", false},
+	} {
+		t.Run(c.status, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			first := w.add(t, w.ada, "example.com")
+			w.exec(t, `UPDATE domains SET status = $2 WHERE id = $1`, first.ID, c.status)
+			_, err := w.Add(t.Context(), w.eve, AddInput{Name: "example.com"})
+			if c.add {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			checkClaim(t, w, wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed))
+		})
+	}
+}
+
+func checkClaim(t *testing.T, w *world, refused *fault.Error) {
+	t.Helper()
+	claim, told := refused.Details["claim"].(map[string]any)
+	if !told || claim["type"] != "TXT" || claim["name"] != "_service.example.com" ||
+		claim["value"] != w.claimValue(w.eve, "example.com") || !strings.Contains(claim["how"].(string), "POST /domains/claims") {
+		t.Errorf("claim %v", claim)
+	}
+	if w.claimValue(w.ada, "example.com") == claim["value"] || w.claimValue(w.eve, "example.org") == claim["value"] {
+		t.Error("the value is not bound to the account and the name")
+	}
+	if strings.Contains(fmt.Sprint(refused.Details, refused.Message), w.ada) {
+		t.Errorf("%v tells whose it is", refused)
+	}
+}

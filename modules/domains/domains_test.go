@@ -1,0 +1,215 @@
+package domains
+
+import (
+	"context"
+	"crypto/rsa"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// world is an installation for a test: a database, a DNS server, two customers.
+type world struct {
+	*Service
+	db       *db.DB
+	zone     *dnsxtest.Server
+	accounts *accounts.Service
+	facts    *bus.Log
+	box      *secret.Box
+	ada, eve string // account ids
+}
+
+var testKeys = sync.OnceValues(func() ([]*rsa.PrivateKey, error) {
+	keys := make([]*rsa.PrivateKey, 4)
+	for i := range keys {
+		var err error
+		if keys[i], err = dkim.GenerateKey(); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+})
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	d := dbtest.New(t)
+	w := &world{db: d, zone: dnsxtest.New(t)}
+	var err error
+	w.accounts, err = accounts.New(accounts.Params{Config: accounts.Config{CacheTTL: time.Millisecond}, DB: d, Cursors: page.NewCodec(make([]byte, 16)), Logger: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.accounts.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	w.ada, w.eve = w.addAccount(t, "ada@example.com", accounts.PlanPro), w.addAccount(t, "eve@example.net", accounts.PlanPro)
+	if w.box, err = secret.NewBox(secret.NewKey()); err != nil {
+		t.Fatal(err)
+	}
+	w.Service = w.process(t)
+	return w
+}
+
+// process makes one more Service of the same installation.
+func (w *world) process(t testing.TB) *Service {
+	t.Helper()
+	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bus.New(w.db, quiet(), bus.Options{})
+	w.facts = b.Log()
+	config := testConfig()
+	config.CheckTimeout = 5 * time.Second
+	s, err := New(Params{Config: config, DB: w.db, Bus: b, Accounts: w.accounts, Resolver: resolver, Box: w.box,
+		Cursors: page.NewCodec(make([]byte, 16)), Logger: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := testKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := 0 // under the service's own lock: one key is made at a time
+	s.generateKey = func() (*rsa.PrivateKey, error) {
+		next++
+		return keys[next%len(keys)], nil
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		resolver.Close()
+	})
+	return s
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func (w *world) addAccount(t testing.TB, email, plan string) string {
+	t.Helper()
+	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: email, Email: email, Plan: plan})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+func (w *world) add(t testing.TB, accountID, name string) *ent.Domain {
+	t.Helper()
+	made, err := w.Add(t.Context(), accountID, AddInput{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// publish does what the customer does with the records shown.
+func (w *world) publish(t testing.TB, d *ent.Domain) {
+	t.Helper()
+	for _, r := range w.Records(d) {
+		w.zone.Set(t, r.Name, zoneLine(r))
+	}
+}
+
+func zoneLine(r Record) string {
+	if r.Type == "TXT" {
+		return fmt.Sprintf("%s. 300 IN TXT %s", r.Name, dkim.ZoneText(r.Value))
+	}
+	return fmt.Sprintf("%s. 300 IN %s %s.", r.Name, r.Type, r.Value)
+}
+
+func (w *world) verify(t testing.TB, d *ent.Domain) *ent.Domain {
+	t.Helper()
+	now, err := w.Verify(t.Context(), *d.AccountID, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now
+}
+
+// verified adds, publishes and verifies.
+func (w *world) verified(t testing.TB, accountID, name string) *ent.Domain {
+	t.Helper()
+	d := w.add(t, accountID, name)
+	w.publish(t, d)
+	if d = w.verify(t, d); d.Status != "verified" {
+		t.Fatalf("%s is %s: %+v", name, d.Status, d.Records)
+	}
+	return d
+}
+
+// told lists the facts about a domain.
+func (w *world) told(t testing.TB, d *ent.Domain) []event.Type {
+	t.Helper()
+	facts, err := w.facts.Facts(t.Context(), *d.AccountID, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := []event.Type{}
+	for _, f := range facts[d.ID] {
+		types = append(types, f.Type)
+	}
+	return types
+}
+
+func (w *world) exec(t testing.TB, query string, args ...any) {
+	t.Helper()
+	if _, err := w.db.SQL.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// states is one letter per record: v verified, m missing, x mismatch.
+func (w *world) states(d *ent.Domain) string {
+	var b strings.Builder
+	for _, r := range w.Records(d) {
+		b.WriteString(map[RecordStatus]string{Verified: "v", Missing: "m", Mismatch: "x"}[r.Status])
+	}
+	return b.String()
+}
+
+func wantFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Error {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want %s", code)
+	}
+	refused := fault.From(err)
+	if refused.Kind != kind || refused.Code != code {
+		t.Fatalf("%v (kind %d, code %q), want kind %d, code %q", err, refused.Kind, refused.Code, kind, code)
+	}
+	return refused
+}
+
+// eventually asks again until the answer is yes or the time is over.
+func eventually(t testing.TB, within time.Duration, ask func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(within)
+	for !ask() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within %s", within)
+		}
+	}
+}

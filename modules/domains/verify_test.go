@@ -1,0 +1,310 @@
+package domains
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+)
+
+func TestVerifyFromAddToSending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.add(t, w.ada, "example.com")
+	_, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com"))
+	wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
+
+	d = w.verify(t, d)
+	if d.Status != "pending" || w.states(d) != "mmmmm" || d.LastCheckedAt == nil || d.CheckAttempts != 1 {
+		t.Errorf("before anything is published: %s, %s, %+v", d.Status, w.states(d), d)
+	}
+	for _, r := range w.Records(d) {
+		if !strings.HasPrefix(r.Error, "Publish a ") || len(r.Found) != 0 {
+			t.Errorf("%s: %q %v", r.Purpose, r.Error, r.Found)
+		}
+	}
+
+	w.publish(t, d)
+	d = w.verify(t, d)
+	if d.Status != "verified" || w.states(d) != "vvvvv" || d.VerifiedAt == nil || d.FailingSince != nil {
+		t.Fatalf("after it: %s, %s, %+v", d.Status, w.states(d), d.Records)
+	}
+	if until := time.Until(*d.DueAt); until < 10*time.Hour || until > 14*time.Hour {
+		t.Errorf("next check in %s", until)
+	}
+	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.told(t, d)); diff != "" {
+		t.Error(diff)
+	}
+
+	identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := dkim.Sign([]byte("From: a@example.com\r\nSubject: x\r\n\r\nhello\r\n"),
+		dkim.Signer{Domain: identity.Domain, Selector: identity.Selector, Key: identity.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.dns.LookupTXT(t.Context(), name) })
+	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
+		t.Errorf("%+v, %v", signatures, err)
+	}
+}
+
+func TestVerifyAgainstOddZones(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(*testing.T, *world, map[Purpose]Record)
+		want   string // states
+	}{
+		{"several TXT records", func(t *testing.T, w *world, r map[Purpose]Record) {
+			w.zone.Add(t, r[Ownership].Name+`. TXT "something-else=1"`, r[SPF].Name+`. TXT "google-site-verification=x"`)
+		}, "vvvvv"},
+		{"a key split into short strings", func(t *testing.T, w *world, r map[Purpose]Record) {
+			var parts []string
+			for value := r[DKIM].Value; value != ""; value = value[min(40, len(value)):] {
+				parts = append(parts, `"`+value[:min(40, len(value))]+`"`)
+			}
+			w.zone.Set(t, r[DKIM].Name, r[DKIM].Name+". TXT ( "+strings.Join(parts, " ")+" )")
+		}, "vvvvv"},
+		{"a key behind an alias", func(t *testing.T, w *world, r map[Purpose]Record) {
+			w.zone.Set(t, r[DKIM].Name, r[DKIM].Name+". CNAME keys.example.net.")
+			w.zone.Set(t, "keys.example.net", strings.Replace(zoneLine(r[DKIM]), r[DKIM].Name, "keys.example.net", 1))
+		}, "vvvvv"},
+		{"a return path through aliases", func(t *testing.T, w *world, r map[Purpose]Record) {
+			w.zone.Set(t, r[ReturnPath].Name, r[ReturnPath].Name+". CNAME A.example.net.")
+			w.zone.Set(t, "a.example.net", "a.example.net. CNAME "+strings.ToUpper(r[ReturnPath].Value)+".")
+			w.zone.Set(t, r[ReturnPath].Value, r[ReturnPath].Value+". A 192.0.2.1")
+		}, "vvvvv"},
+		{"a return path that is a loop", func(t *testing.T, w *world, r map[Purpose]Record) {
+			w.zone.Set(t, r[ReturnPath].Name, r[ReturnPath].Name+". CNAME a.example.net.")
+			w.zone.Set(t, "a.example.net", "a.example.net. CNAME "+r[ReturnPath].Name+".")
+		}, "vvxvv"},
+		{"an address instead of an alias", func(t *testing.T, w *world, r map[Purpose]Record) {
+			w.zone.Set(t, r[ReturnPath].Name, r[ReturnPath].Name+". A 192.0.2.1")
+		}, "vvmvv"},
+		{"SPF two includes down", func(t *testing.T, w *world, r map[Purpose]Record) {
+			w.zone.Set(t, r[SPF].Name, r[SPF].Name+`. TXT "v=spf1 include:one.example.net -all"`)
+			w.zone.Set(t, "one.example.net", `one.example.net. TXT "v=spf1 include:two.example.net -all"`)
+			w.zone.Set(t, "two.example.net", `two.example.net. TXT "v=spf1 " "include:spf.postrider.example -all"`)
+		}, "vvvvv"},
+		{"a wildcard answers for all", func(t *testing.T, w *world, r map[Purpose]Record) {
+			for _, p := range []Purpose{Ownership, DKIM, DMARC} {
+				w.zone.Set(t, r[p].Name, r[p].Name+`. TXT "v=spf1 -all"`)
+			}
+			w.zone.Set(t, r[ReturnPath].Name, r[ReturnPath].Name+". CNAME www.example.net.")
+		}, "xxxvx"},
+		{"names with records of other types only", func(t *testing.T, w *world, r map[Purpose]Record) {
+			for _, p := range []Purpose{Ownership, DKIM, SPF, DMARC} {
+				w.zone.Set(t, r[p].Name, r[p].Name+". A 192.0.2.1")
+			}
+		}, "mmvmm"},
+		{"answers over TCP only", func(_ *testing.T, w *world, r map[Purpose]Record) {
+			w.zone.Fault(r[DKIM].Name, dnsxtest.Truncate)
+		}, "vvvvv"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := w.add(t, w.ada, "example.com")
+			w.publish(t, d)
+			c.change(t, w, w.byPurpose(d))
+			d = w.verify(t, d)
+			if got := w.states(d); got != c.want {
+				t.Errorf("states %s, want %s\n%+v", got, c.want, d.Records)
+			}
+			if sound := c.want[:4] == "vvvv"; sound != (d.Status == "verified") {
+				t.Errorf("status %s", d.Status)
+			}
+		})
+	}
+}
+
+func (w *world) byPurpose(d *ent.Domain) map[Purpose]Record {
+	records := map[Purpose]Record{}
+	for _, r := range w.Records(d) {
+		records[r.Purpose] = r
+	}
+	return records
+}
+
+func TestProbeNeedsThePrivateKey(t *testing.T) {
+	t.Parallel()
+	keys, err := testKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := testExpectation()
+	if err := probe(e, keys[0], dkim.PublicRecord(keys[0])); err != nil {
+		t.Error(err)
+	}
+	if err := probe(e, keys[1], dkim.PublicRecord(keys[0])); err == nil {
+		t.Error("another key's signature passes")
+	}
+}
+
+func TestNoAnswerChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]dnsxtest.Fault{"servfail": dnsxtest.ServFail, "refused": dnsxtest.Refused, "timeout": dnsxtest.Timeout} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := w.verified(t, w.ada, "example.com")
+			fresh := w.add(t, w.ada, "example.org")
+			for _, victim := range []*ent.Domain{d, fresh} {
+				for _, r := range w.Records(victim) {
+					w.zone.Fault(r.Name, broken)
+				}
+			}
+			w.exec(t, `UPDATE domains SET failing_since = now() - interval '30 days'`) // even so
+			now := w.verify(t, d)
+			if now.Status != "verified" || cmp.Diff(d.Records, now.Records) != "" {
+				t.Errorf("%s, %s", now.Status, cmp.Diff(d.Records, now.Records))
+			}
+			if until := time.Until(*now.DueAt); until > 11*time.Minute+time.Second {
+				t.Errorf("tried again in %s", until)
+			}
+			if got := w.verify(t, fresh); got.Status != "pending" || !strings.Contains(w.Records(got)[0].Error, "gave no answer") {
+				t.Errorf("%s: %+v", got.Status, got.Records)
+			}
+			if told := w.told(t, d); len(told) != 1 {
+				t.Errorf("told %v", told)
+			}
+		})
+	}
+}
+
+func TestOneRecordWithoutAnswerKeepsItsOwnState(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.add(t, w.ada, "example.com")
+	w.publish(t, d)
+	records := w.byPurpose(d)
+	w.zone.Remove(records[SPF].Name)
+	if d = w.verify(t, d); w.states(d) != "vvvmv" {
+		t.Fatal(w.states(d))
+	}
+	w.publish(t, d)
+	w.zone.Fault(records[DKIM].Name, dnsxtest.ServFail)
+	if d = w.verify(t, d); w.states(d) != "vvvvv" || d.Status != "pending" {
+		t.Errorf("%s with states %s: a domain rises only when all required records answered", d.Status, w.states(d))
+	}
+	w.zone.Fault(records[DKIM].Name, 0)
+	if d = w.verify(t, d); d.Status != "verified" {
+		t.Errorf("%s", d.Status)
+	}
+}
+
+func TestVerifiedDomainBreaksAndFailsAndComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	from := mailbox(t, "a@example.com")
+	w.zone.Remove("_service.example.com")
+
+	if d = w.verify(t, d); d.Status != "temporary_failure" || d.FailingSince == nil {
+		t.Fatalf("%+v", d)
+	}
+	if _, err := w.Identity(t.Context(), w.ada, from); err != nil {
+		t.Errorf("does not send any more: %v", err)
+	}
+	since := *d.FailingSince
+	w.exec(t, `UPDATE domains SET failing_since = now() - interval '71 hours'`)
+	if d = w.verify(t, d); d.Status != "temporary_failure" || !d.FailingSince.Before(since) {
+		t.Errorf("after 71 h: %s since %s", d.Status, d.FailingSince)
+	}
+	w.exec(t, `UPDATE domains SET failing_since = now() - interval '72 hours'`)
+	if d = w.verify(t, d); d.Status != "failed" {
+		t.Errorf("after 72 h: %s", d.Status)
+	}
+	_, err := w.Identity(t.Context(), w.ada, from)
+	wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
+
+	w.publish(t, d)
+	if d = w.verify(t, d); d.Status != "verified" || d.FailingSince != nil {
+		t.Errorf("repaired: %+v", d)
+	}
+	want := []event.Type{event.DomainVerified, event.DomainTemporaryFailure, event.DomainFailed, event.DomainVerified}
+	if diff := cmp.Diff(want, w.told(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSecondToVerifyMustClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, hers := w.add(t, w.ada, "example.com"), w.add(t, w.eve, "example.com")
+	w.publish(t, mine)
+	w.publishBeside(t, hers)
+	if got := w.verify(t, mine); got.Status != "verified" {
+		t.Fatalf("%s: %+v", got.Status, got.Records)
+	}
+	_, err := w.Verify(t.Context(), w.eve, hers.ID)
+	checkClaim(t, w, wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed))
+	hers, err = w.Get(t.Context(), w.eve, hers.ID)
+	if err != nil || hers.Status != "pending" || w.states(hers) != "vvvvv" || len(w.told(t, hers)) != 0 {
+		t.Errorf("%+v, %v", hers, err)
+	}
+}
+
+// publishBeside adds the records that differ between accounts.
+func (w *world) publishBeside(t *testing.T, d *ent.Domain) {
+	t.Helper()
+	for _, r := range w.Records(d) {
+		if r.Purpose == Ownership || r.Purpose == DKIM {
+			w.zone.Add(t, zoneLine(r))
+		}
+	}
+}
+
+func TestOfTwoAtOnceOneIsVerified(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rows := []*ent.Domain{w.add(t, w.ada, "example.com"), w.add(t, w.eve, "example.com")}
+	w.publish(t, rows[0])
+	w.publishBeside(t, rows[1])
+	var all sync.WaitGroup
+	errs := make([]error, 12)
+	for i := range errs {
+		all.Go(func() {
+			d := rows[i%2]
+			_, errs[i] = w.Verify(t.Context(), *d.AccountID, d.ID)
+		})
+	}
+	all.Wait()
+	refused := map[string]int{}
+	for i, err := range errs {
+		if err != nil {
+			wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed)
+			refused[rows[i%2].ID]++
+		}
+	}
+	if len(refused) != 1 {
+		t.Errorf("refused: %v", refused)
+	}
+	var facts int
+	for _, d := range rows {
+		facts += len(w.told(t, d))
+	}
+	if verified := w.count(t, `status = 'verified'`); verified != 1 || facts != 1 {
+		t.Errorf("%d verified, %d facts", verified, facts)
+	}
+}
+
+func (w *world) count(t testing.TB, where string) (n int) {
+	t.Helper()
+	if err := w.db.SQL.QueryRowContext(t.Context(), fmt.Sprintf(`SELECT count(*) FROM domains WHERE %s`, where)).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
