@@ -1,0 +1,177 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// EmailService is what the email operations need of sending.
+type EmailService interface {
+	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
+	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
+	List(ctx context.Context, accountID string, q sending.ListQuery) (sending.EmailPage, error)
+}
+
+var _ EmailService = (*sending.Service)(nil)
+
+const tagEmails = "Emails"
+
+// emailRecord is an email as callers see it.
+type emailRecord struct {
+	ID           string            `json:"id" doc:"Public id, opaque." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	From         string            `json:"from" example:"Ada <ada@example.com>"`
+	To           []string          `json:"to" nullable:"false"`
+	CC           []string          `json:"cc" nullable:"false"`
+	BCC          []string          `json:"bcc" nullable:"false"`
+	ReplyTo      []string          `json:"reply_to" nullable:"false"`
+	Subject      string            `json:"subject"`
+	Status       string            `json:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"sent: accepted and on its way. delivered: every recipient's server took it. bounced, failed: the worst that became of a recipient, once all are settled."`
+	LastEvent    string            `json:"last_event" doc:"Type of the latest lifecycle event." example:"email.delivered"`
+	BounceReason *string           `json:"bounce_reason" doc:"The receiving server's words, for bounces."`
+	Tags         []emailTag        `json:"tags" nullable:"false"`
+	ScheduledAt  optionalTimestamp `json:"scheduled_at"`
+	CancelledAt  optionalTimestamp `json:"cancelled_at"`
+	CreatedAt    timestamp         `json:"created_at"`
+	SentAt       optionalTimestamp `json:"sent_at"`
+	DeliveredAt  optionalTimestamp `json:"delivered_at"`
+	BouncedAt    optionalTimestamp `json:"bounced_at"`
+}
+
+type emailTag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func newEmailRecord(e *ent.Email) emailRecord {
+	return emailRecord{
+		ID: e.ID, From: e.From, To: listed(e.To), CC: listed(e.Cc), BCC: listed(e.Bcc), ReplyTo: listed(e.ReplyTo),
+		Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason, Tags: tagsOf(e.Tags),
+		ScheduledAt: optionalTimestamp{e.ScheduledAt}, CancelledAt: optionalTimestamp{e.CancelledAt}, CreatedAt: timestamp(e.CreatedAt),
+		SentAt: optionalTimestamp{e.SentAt}, DeliveredAt: optionalTimestamp{e.DeliveredAt}, BouncedAt: optionalTimestamp{e.BouncedAt},
+	}
+}
+
+func tagsOf(tags []shape.Tag) []emailTag {
+	out := make([]emailTag, 0, len(tags))
+	for _, t := range tags {
+		out = append(out, emailTag(t))
+	}
+	return out
+}
+
+type emailAnswer struct {
+	Email emailRecord `json:"email"`
+}
+
+type emailList struct {
+	Emails     []emailRecord `json:"emails" nullable:"false"`
+	HasMore    bool          `json:"has_more"`
+	NextCursor *string       `json:"next_cursor" doc:"Give it as cursor to get the next page; null on the last."`
+}
+
+type emailReceipt struct {
+	ID     string `json:"id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably and on its way."`
+}
+
+type emailID struct {
+	ID string `path:"id" doc:"Id of the email." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+}
+
+type emailEdge struct {
+	api   *API
+	send  EmailService
+	store Idempotency
+}
+
+// Emails makes the routes of the resource emails.
+func Emails(service EmailService, store Idempotency) Routes {
+	return Routes{name: "emails", add: func(a *API) {
+		e := &emailEdge{api: a, send: service, store: store}
+		a.describeTag(tagEmails, "Send emails and see what became of them.")
+		for name, schema := range sendSchemas() {
+			a.describeBody(name, schema)
+		}
+		add(a, sendOperation(), e.create)
+		register(a, operation{
+			method: http.MethodGet, path: "/emails", id: "listEmails", tag: tagEmails, needs: accounts.ReadSent,
+			summary:     "List emails",
+			description: "Newest first. Emails that arrive while you page do not move what you have not seen yet.",
+			example:     emailListExample(),
+		}, e.list)
+		register(a, operation{
+			method: http.MethodGet, path: "/emails/{id}", id: "getEmail", tag: tagEmails, needs: accounts.ReadSent,
+			summary:     "Retrieve an email",
+			description: "An unset timestamp is `null`. Another account's email is answered like one that does not exist.",
+			problems:    []int{http.StatusNotFound},
+			example:     map[string]any{"email": emailExample()},
+		}, e.get)
+	}}
+}
+
+// create reads the whole request before it sends, so that one answer names all
+// that is wrong with it.
+func (e *emailEdge) create(ctx context.Context, _ *none) (*stored, error) {
+	c := callOf(ctx)
+	body, err := parseObject(c.body)
+	if err != nil {
+		return nil, e.api.fail(ctx, c.requestID, err)
+	}
+	return e.api.once(ctx, e.store, c, "POST "+Prefix+"/emails", func(claim *idempotency.Claim) (idempotency.Answer, error) {
+		message, err := decodeMessage(body)
+		if err != nil {
+			return idempotency.Answer{}, err
+		}
+		receipt, err := e.send.Send(ctx, c.Caller, sending.Request{Message: message, Claim: claim, Render: renderReceipt})
+		switch {
+		case err != nil:
+			return idempotency.Answer{}, err
+		case receipt.Replay != nil:
+			receipt.Replay.Replayed = true
+			return *receipt.Replay, nil
+		default:
+			return renderReceipt(receipt), nil
+		}
+	})
+}
+
+// renderReceipt cannot fail: the struct is two strings.
+func renderReceipt(r sending.Receipt) idempotency.Answer {
+	body, err := marshal(emailReceipt{ID: r.ID, Status: r.Status})
+	if err != nil {
+		panic("rest: a receipt cannot be encoded: " + err.Error())
+	}
+	return idempotency.Answer{Status: http.StatusOK, Body: body}
+}
+
+func (e *emailEdge) get(ctx context.Context, c *call, in *emailID) (*emailAnswer, error) {
+	if !id.Is(id.Email, in.ID) {
+		return nil, fault.Missing("email", shown(in.ID))
+	}
+	found, err := e.send.Get(ctx, c.AccountID, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &emailAnswer{Email: newEmailRecord(found)}, nil
+}
+
+func (e *emailEdge) list(ctx context.Context, c *call, in *pageInput) (*emailList, error) {
+	found, err := e.send.List(ctx, c.AccountID, sending.ListQuery{Page: page.Request{Limit: in.Limit, Cursor: in.Cursor}})
+	if err != nil {
+		return nil, err
+	}
+	out := emailList{Emails: []emailRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
+	for _, row := range found.Emails {
+		out.Emails = append(out.Emails, newEmailRecord(row))
+	}
+	return &out, nil
+}

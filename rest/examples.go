@@ -1,0 +1,35 @@
+package rest
+
+// Answers as the document shows them. A test holds them against the wire structs.
+
+func emailExample() map[string]any {
+	return map[string]any{
+		"id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "from": "Ada <ada@example.com>", "to": []any{"bob@example.net"}, "cc": []any{}, "bcc": []any{}, "reply_to": []any{},
+		"subject": "Your receipt", "status": "delivered", "last_event": "email.delivered", "bounce_reason": nil,
+		"tags":         []any{map[string]any{"name": "kind", "value": "receipt"}},
+		"scheduled_at": nil, "cancelled_at": nil, "created_at": "2026-01-15T09:30:00.000Z", "sent_at": "2026-01-15T09:30:00.000Z",
+		"delivered_at": "2026-01-15T09:30:01.250Z", "bounced_at": nil,
+	}
+}
+
+func emailListExample() map[string]any {
+	return map[string]any{"emails": []any{emailExample()}, "has_more": false, "next_cursor": nil}
+}
+
+func domainExample() map[string]any {
+	record := func(purpose, kind, name, value string, required bool) map[string]any {
+		return map[string]any{"purpose": purpose, "type": kind, "name": name, "value": value, "ttl": 3600, "required": required,
+			"status": "verified", "found": []any{value}, "error": nil}
+	}
+	return map[string]any{
+		"id": "dom_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "example.com", "status": "verified",
+		"records": []any{
+			record("ownership", "TXT", "_service.example.com", "postrider-verification=6f1d2c", true),
+			record("return_path", "CNAME", "rp.example.com", "rp.mail.example.org", true),
+		},
+		"open_tracking": false, "click_tracking": false, "tls_mode": "opportunistic", "inbound_enabled": false,
+		"dkim":            map[string]any{"selector": "pr1", "algorithm": "rsa-sha256", "ready": true},
+		"last_checked_at": "2026-01-15T09:35:00.000Z", "verified_at": "2026-01-15T09:35:00.000Z",
+		"created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:35:00.000Z",
+	}
+}

@@ -1,0 +1,283 @@
+package rest_test
+
+import (
+	"context"
+	"flag"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const (
+	accountID = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	emailID   = "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
+	domainID  = "dom_01kf0m4w7he6x8q2v5b3n9c1ta"
+)
+
+// bundle is the API over fakes of its services.
+type bundle struct {
+	*httptest.Server
+	sending *fakeSending
+	domains *fakeDomains
+	limits  *fakeLimits
+	store   *fakeStore
+}
+
+func newBundle(t *testing.T, change ...func(*rest.Options)) *bundle {
+	t.Helper()
+	b := &bundle{sending: &fakeSending{}, domains: &fakeDomains{}, limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}}
+	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Logger: slog.New(slog.DiscardHandler),
+		Routes: []rest.Routes{rest.Emails(b.sending, b.store), rest.Domains(b.domains, b.store)}}
+	for _, c := range change {
+		c(&options)
+	}
+	api, err := rest.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-Id", "req_test")
+		api.ServeHTTP(w, r)
+	})
+	b.Server = httptest.NewServer(named)
+	t.Cleanup(b.Close)
+	return b
+}
+
+// answer is a response, read.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+type request struct {
+	method, path, body string
+	key                string // scope of the API key: full, sending, read; "" is full, "-" is none
+	header             map[string]string
+}
+
+func (b *bundle) do(t *testing.T, q request) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), q.method, b.URL+q.path, strings.NewReader(q.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	switch q.key {
+	case "-":
+	case "":
+		r.Header.Set("Authorization", "Bearer svc_full")
+	default:
+		r.Header.Set("Authorization", "Bearer svc_"+q.key)
+	}
+	for name, value := range q.header {
+		r.Header.Set(name, value)
+	}
+	return send(t, r)
+}
+
+func send(t *testing.T, r *http.Request) answer {
+	t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, string(body)}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (run with -update to accept):\n%s", path, diff)
+	}
+}
+
+type fakeAuth struct{}
+
+func (fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {
+	switch bearer {
+	case "svc_full", "svc_sending", "svc_read":
+		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: accounts.Scope(strings.TrimPrefix(bearer, "svc_"))}, nil
+	case "svc_away":
+		return accounts.Caller{}, fault.Unavailable(io.ErrUnexpectedEOF)
+	default:
+		return accounts.Caller{}, fault.Unauthenticated()
+	}
+}
+
+type fakeLimits struct {
+	perSecond int
+	unmetered bool
+}
+
+func (f *fakeLimits) Account(_ context.Context, id string) (accounts.Account, error) {
+	return accounts.Account{ID: id, Unmetered: f.unmetered, Plan: accounts.Plan{RequestsPerSecond: f.perSecond}}, nil
+}
+
+// fakeSending validates as the real one does, and remembers what it was given.
+type fakeSending struct {
+	mu   sync.Mutex
+	sent []sending.Request
+	fail error // answered instead, when set
+	page sending.EmailPage
+	list sending.ListQuery
+}
+
+func (f *fakeSending) Send(_ context.Context, _ accounts.Caller, r sending.Request) (sending.Receipt, error) {
+	if f.fail != nil {
+		return sending.Receipt{}, f.fail
+	}
+	if err := r.Message.Validate().Err(); err != nil {
+		return sending.Receipt{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent = append(f.sent, r)
+	return sending.Receipt{ID: emailID, Status: "sent"}, nil
+}
+
+func (f *fakeSending) Get(_ context.Context, account, id string) (*ent.Email, error) {
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	if account != accountID || id != emailID {
+		return nil, fault.Missing("email", id)
+	}
+	return sampleEmail(), nil
+}
+
+func (f *fakeSending) List(_ context.Context, _ string, q sending.ListQuery) (sending.EmailPage, error) {
+	f.list = q
+	return f.page, f.fail
+}
+
+func sampleEmail() *ent.Email {
+	created := time.Date(2026, 1, 15, 10, 30, 0, 123_456_789, time.FixedZone("CET", 3600))
+	reason := "550 5.1.1 <bob@example.net>: Recipient address rejected & <gone>"
+	return &ent.Email{ID: emailID, AccountID: accountID, From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, Subject: "Grüße", Status: email.StatusBounced,
+		LastEvent: "email.bounced", BounceReason: &reason, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}}, CreatedAt: created, SentAt: &created, BouncedAt: &created}
+}
+
+type fakeDomains struct {
+	added []domains.AddInput
+	fail  error
+}
+
+func (f *fakeDomains) Add(_ context.Context, _ string, in domains.AddInput) (*ent.Domain, error) {
+	f.added = append(f.added, in)
+	return sampleDomain(), f.fail
+}
+
+func (f *fakeDomains) List(context.Context, string, page.Request) (domains.Page, error) {
+	return domains.Page{Domains: []*ent.Domain{sampleDomain()}, HasMore: true, NextCursor: "next"}, f.fail
+}
+
+func (f *fakeDomains) Get(_ context.Context, _, id string) (*ent.Domain, error) {
+	if id != domainID {
+		return nil, fault.Missing("domain", id)
+	}
+	return sampleDomain(), f.fail
+}
+
+func (f *fakeDomains) Verify(_ context.Context, account, id string) (*ent.Domain, error) {
+	return f.Get(context.Background(), account, id)
+}
+
+func (f *fakeDomains) Records(*ent.Domain) []domains.Record {
+	priority := 10
+	return []domains.Record{
+		{Purpose: domains.DKIM, Type: "TXT", Name: "pr1._domainkey.example.com", Value: "v=DKIM1; k=rsa; p=MII", TTL: 3600, Required: true,
+			Status: domains.Missing, Error: "Not checked yet: publish this record, then verify the domain."},
+		{Purpose: "inbound_mx", Type: "MX", Name: "example.com", Value: "in.mail.example.org", Priority: &priority, TTL: 3600,
+			Status: domains.Verified, Found: []string{"in.mail.example.org"}},
+	}
+}
+
+func sampleDomain() *ent.Domain {
+	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
+	return &ent.Domain{ID: domainID, Name: "example.com", Status: domain.StatusPending, DkimSelector: "pr1", TLSMode: domain.TLSModeOpportunistic,
+		CreatedAt: created, UpdatedAt: created, LastCheckedAt: &created}
+}
+
+// fakeStore is the idempotency store in memory, by the contract of the real one.
+type fakeStore struct {
+	mu      sync.Mutex
+	answers map[string]idempotency.Answer // by key
+	bodies  map[string]string
+	refused int
+}
+
+func (f *fakeStore) Begin(_ context.Context, _, _, key string, canonical []byte) (*idempotency.Claim, *idempotency.Answer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if found, ok := f.answers[key]; ok {
+		if f.bodies[key] != string(canonical) {
+			return nil, nil, fault.Conflictf(fault.CodeIdempotencyConflict, "This Idempotency-Key was used with a different request")
+		}
+		found.Replayed = true
+		return nil, &found, nil
+	}
+	if f.bodies == nil {
+		f.bodies = map[string]string{}
+	}
+	f.bodies[key] = string(canonical)
+	return &idempotency.Claim{}, nil, nil
+}
+
+// Refuse keeps an answer for every key that has begun and has none.
+func (f *fakeStore) Refuse(_ context.Context, _ *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refused++
+	for key := range f.bodies {
+		if _, has := f.answers[key]; !has {
+			f.answers[key] = a
+		}
+	}
+	return a, nil
+}
