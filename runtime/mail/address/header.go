@@ -41,14 +41,26 @@ func ValidateHeader(name, value string) error {
 	if err := CheckFieldValue(value); err != nil {
 		return err
 	}
-	if asciiOnly[strings.ToLower(name)] && !isASCII(value) {
+	if !structured[strings.ToLower(name)] {
+		return nil
+	}
+	if !isASCII(value) {
 		return errors.New("value must be ASCII in this header")
+	}
+	for _, word := range strings.Fields(value) {
+		if len(word) > maxWord {
+			return fmt.Errorf("value has %d characters without a space, which fits on no line", len(word))
+		}
 	}
 	return nil
 }
 
-// asciiOnly are structured fields in which an encoded word has no place.
-var asciiOnly = map[string]bool{
+// maxWord fits on a folded line: RFC 5322 section 2.1.1 less the fold's space.
+const maxWord = 997
+
+// structured are fields in which an encoded word has no place, so they hold ASCII
+// only and fold at spaces only.
+var structured = map[string]bool{
 	"in-reply-to": true, "references": true, "list-unsubscribe": true, "list-unsubscribe-post": true,
 }
 

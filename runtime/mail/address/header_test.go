@@ -63,6 +63,7 @@ func TestValidateHeaderRefusesWithAReason(t *testing.T) {
 		{"X", "a\xffb", "value is not valid UTF-8"},
 		{"X", strings.Repeat("x", 999), "value is longer than 998 characters"},
 		{"References", "<ü@b.co>", "value must be ASCII in this header"},
+		{"List-Unsubscribe", "<" + strings.Repeat("x", 996) + ">", "value has 998 characters without a space, which fits on no line"},
 	} {
 		if err := address.ValidateHeader(c.name, c.value); err == nil || err.Error() != c.want {
 			t.Errorf("ValidateHeader(%q, %.20q): %v, want %q", c.name, c.value, err, c.want)

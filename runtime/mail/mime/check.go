@@ -1,0 +1,88 @@
+package mime
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// written are the fields that Compose makes; a second one would be a lie or a
+// parser's choice.
+var written = map[string]bool{
+	"from": true, "to": true, "cc": true, "bcc": true, "reply-to": true, "subject": true, "date": true, "message-id": true,
+	"mime-version": true, "dkim-signature": true, "return-path": true,
+}
+
+// checkCustom holds an additional field against the grammar. Which names callers
+// may use is decided by address.ValidateHeader; here also Postrider's own
+// (Feedback-ID) come by.
+func checkCustom(h Header) error {
+	if err := address.CheckFieldName(h.Name); err != nil {
+		return err
+	}
+	lower := strings.ToLower(h.Name)
+	if written[lower] || strings.HasPrefix(lower, "content-") {
+		return errors.New("is written by Compose")
+	}
+	return address.CheckFieldValue(h.Value)
+}
+
+// checkBytes is the last look at a message: it consists of CRLF lines of at most
+// 998 octets, 7-bit but for a header that may be UTF-8, no controls, and its
+// header has exactly the fields that were meant.
+func checkBytes(message []byte, names []string, utf8Header bool) error {
+	inHeader := true
+	for number := 1; len(message) > 0; number++ {
+		end := bytes.IndexByte(message, '\n')
+		if end < 1 || message[end-1] != '\r' {
+			return fmt.Errorf("line %d does not end in CRLF", number)
+		}
+		line := message[:end-1]
+		message = message[end+1:]
+		if len(line) > lineLimit {
+			return fmt.Errorf("line %d has %d octets", number, len(line))
+		}
+		if err := checkLine(line, inHeader && utf8Header); err != nil {
+			return fmt.Errorf("line %d %w", number, err)
+		}
+		if !inHeader {
+			continue
+		}
+		if len(line) == 0 {
+			inHeader = false
+			continue
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			if len(bytes.TrimLeft(line, " \t")) == 0 {
+				return fmt.Errorf("line %d is a fold without text", number)
+			}
+			continue
+		}
+		if len(names) == 0 || !bytes.HasPrefix(line, []byte(names[0]+":")) {
+			return fmt.Errorf("line %d is a header field that was not meant", number)
+		}
+		names = names[1:]
+	}
+	if inHeader || len(names) > 0 {
+		return errors.New("header is not complete")
+	}
+	return nil
+}
+
+func checkLine(line []byte, mayBeUTF8 bool) error {
+	plain := true
+	for _, c := range line {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return errors.New("has a control character")
+		}
+		plain = plain && c < utf8.RuneSelf
+	}
+	if !plain && (!mayBeUTF8 || !utf8.Valid(line)) {
+		return errors.New("is not 7-bit")
+	}
+	return nil
+}

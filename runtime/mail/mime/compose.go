@@ -1,0 +1,227 @@
+package mime
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// Compose writes a message. An error means that the message must not be sent;
+// the validators of this package and of address find everything of that kind at
+// accept.
+func Compose(m Message) ([]byte, error) {
+	top, err := structure(m)
+	if err != nil {
+		return nil, fmt.Errorf("compose: %w", err)
+	}
+	w := &writer{}
+	w.b.Grow(1024 + top.size())
+	if err := w.header(m); err != nil {
+		return nil, fmt.Errorf("compose: %w", err)
+	}
+	w.field("MIME-Version").word(" ", "1.0").end()
+	w.entity(top)
+	out := w.b.Bytes()
+	if err := checkBytes(out, w.names, m.NeedsSMTPUTF8()); err != nil {
+		return nil, fmt.Errorf("compose: %w", err)
+	}
+	return out, nil
+}
+
+// header writes the fields of the message itself.
+func (w *writer) header(m Message) error {
+	for _, a := range slices.Concat([]address.Address{m.From}, m.ReplyTo, m.To, m.CC) {
+		// An Address may have been put together by hand.
+		if again, err := address.New(a.Name, a.AddrSpec()); err != nil {
+			return fmt.Errorf("address %q: %w", a.AddrSpec(), err)
+		} else if again != a {
+			return fmt.Errorf("address %q is not in its normal form", a.AddrSpec())
+		}
+	}
+	if err := address.ValidateMessageID(m.MessageID); err != nil {
+		return err
+	}
+	if m.Date.IsZero() {
+		return errors.New("date: is not set")
+	}
+	if err := address.ValidateSubject(m.Subject); err != nil {
+		return fmt.Errorf("subject: %w", err)
+	}
+	w.addresses("From", []address.Address{m.From})
+	w.addresses("Reply-To", m.ReplyTo)
+	w.addresses("To", m.To)
+	w.addresses("Cc", m.CC)
+	w.text("Subject", m.Subject)
+	// RFC 5322 section 3.3, zone as digits.
+	w.text("Date", m.Date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
+	w.field("Message-ID").word(" ", "<"+m.MessageID+">").end()
+	for _, h := range m.Headers {
+		if err := checkCustom(h); err != nil {
+			return fmt.Errorf("headers[%s]: %w", h.Name, err)
+		}
+		w.text(h.Name, trimSpace(h.Value))
+	}
+	return nil
+}
+
+// entity is a node of the message: a leaf with data or a multipart with children.
+type entity struct {
+	contentType string
+	params      []param // in order; the boundary is among them
+	disposition string
+	name        string
+	contentID   string
+	encoding    string
+	data        []byte // leaf, before encoding
+	boundary    string
+	children    []entity
+}
+
+// structure decides on the shape of the message.
+func structure(m Message) (entity, error) {
+	if !utf8.ValidString(m.HTML) || !utf8.ValidString(m.Text) {
+		return entity{}, errors.New("html or text is not valid UTF-8")
+	}
+	inline, attached, err := sortAttachments(m)
+	if err != nil {
+		return entity{}, err
+	}
+	seed := sha256.Sum256([]byte(m.MessageID))
+	top := textEntity("text/plain", m.Text)
+	if m.HTML != "" {
+		top = textEntity("text/html", m.HTML)
+		if len(inline) > 0 {
+			// RFC 2387 section 3.1: the type parameter is required.
+			top = multipart("related", seed, append([]entity{top}, inline...), param{"type", "text/html"})
+		}
+		if m.Text != "" {
+			top = multipart("alternative", seed, []entity{textEntity("text/plain", m.Text), top})
+		}
+	}
+	if len(attached) > 0 {
+		top = multipart("mixed", seed, append([]entity{top}, attached...))
+	}
+	return top, nil
+}
+
+// sortAttachments tells those that the html shows from the rest. Without html
+// nothing can show them.
+func sortAttachments(m Message) (inline, attached []entity, err error) {
+	for i, a := range m.Attachments {
+		e, err := attachmentEntity(a)
+		if err != nil {
+			return nil, nil, fmt.Errorf("attachments[%d]: %w", i, err)
+		}
+		if a.ContentID != "" && m.HTML != "" {
+			e.disposition = "inline"
+			inline = append(inline, e)
+		} else {
+			attached = append(attached, e)
+		}
+	}
+	return inline, attached, nil
+}
+
+func attachmentEntity(a Attachment) (entity, error) {
+	if err := ValidateFileName(a.Name); err != nil {
+		return entity{}, fmt.Errorf("name: %w", err)
+	}
+	id, err := ParseContentID(a.ContentID)
+	if err != nil {
+		return entity{}, fmt.Errorf("content_id: %w", err)
+	}
+	declared := a.ContentType
+	if declared == "" {
+		declared = TypeByName(a.Name)
+	}
+	contentType, params, err := parseContentType(declared)
+	if err != nil {
+		return entity{}, fmt.Errorf("content_type: %w", err)
+	}
+	return entity{contentType: contentType, params: params, disposition: "attachment", name: a.Name, contentID: id,
+		encoding: "base64", data: a.Data}, nil
+}
+
+// textEntity is a body in UTF-8, its line ends made CRLF and the last line ended.
+func textEntity(contentType, text string) entity {
+	data := canonicalText(text)
+	return entity{contentType: contentType, params: []param{{"charset", "utf-8"}}, encoding: textEncoding(data), data: data}
+}
+
+// multipart derives the boundary from the message id. It cannot occur in a part:
+// "=_" is impossible in quoted-printable and in base64, and nothing else is used.
+func multipart(kind string, seed [sha256.Size]byte, children []entity, params ...param) entity {
+	boundary := "=_" + kind + "_" + hex.EncodeToString(seed[:10])
+	return entity{contentType: "multipart/" + kind, boundary: boundary, children: children,
+		params: append([]param{{"boundary", boundary}}, params...)}
+}
+
+// size estimates the octets of the encoded entity.
+func (e entity) size() int {
+	n := 300 + 3*len(e.name)
+	switch e.encoding {
+	case "base64":
+		n += base64Size(len(e.data))
+	default:
+		n += len(e.data) + len(e.data)/8
+	}
+	for _, child := range e.children {
+		n += child.size()
+	}
+	return n
+}
+
+// entity writes the Content fields and what they describe. At the top they
+// complete the header of the message.
+func (w *writer) entity(e entity) {
+	w.field("Content-Type").word(" ", e.contentType).params(e.params)
+	// RFC 2183 wants file names in Content-Disposition; this copy serves readers
+	// that look here only, as far as plain ASCII goes.
+	if e.name != "" && plainParam(e.name) {
+		w.params([]param{{"name", e.name}})
+	}
+	w.end()
+	if e.encoding != "" {
+		w.field("Content-Transfer-Encoding").word(" ", e.encoding).end()
+	}
+	if e.disposition != "" {
+		w.field("Content-Disposition").word(" ", e.disposition)
+		if e.name != "" {
+			w.params([]param{{"filename", e.name}})
+		}
+		w.end()
+	}
+	if e.contentID != "" {
+		w.field("Content-ID").word(" ", "<"+e.contentID+">").end()
+	}
+	w.b.WriteString("\r\n")
+	w.inBody = true
+	if e.boundary == "" {
+		writeEncoded(&w.b, e.encoding, e.data)
+		return
+	}
+	for i, child := range e.children {
+		if i > 0 {
+			w.b.WriteString("\r\n")
+		}
+		w.b.WriteString("--" + e.boundary + "\r\n")
+		w.entity(child)
+	}
+	w.b.WriteString("\r\n--" + e.boundary + "--\r\n")
+}
+
+// writer collects the message. names are the fields of the header proper, for
+// the check at the end.
+type writer struct {
+	b      bytes.Buffer
+	column int
+	fresh  bool // nothing stands beside the field's name yet
+	names  []string
+	inBody bool
+}
