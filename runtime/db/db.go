@@ -71,12 +71,12 @@ func open(config Config, d *dialer, parameters ...parameter) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	connector, err := pq.NewConnector(dsn)
+	plain, err := pq.NewConnector(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("database url: not understood")
 	}
-	connector.Dialer(d)
-	handle := sql.OpenDB(connector)
+	plain.Dialer(d)
+	handle := sql.OpenDB(connector{plain, d})
 	handle.SetMaxOpenConns(config.MaxConns)
 	handle.SetMaxIdleConns(config.MaxConns) // the default of 2 would open and close connections all day
 	handle.SetConnMaxLifetime(time.Hour)

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"io"
 	"net"
@@ -21,6 +22,7 @@ type dialer struct {
 	timeout time.Duration // of each read and write
 	idle    time.Duration // of each read, when not 0: a listener mostly waits
 	stalled atomic.Int64  // when an operation last ran into its deadline, Unix nanoseconds; 0 after a success
+	probed  atomic.Int64  // when a new connection was last tried during a stall
 }
 
 var (
@@ -32,10 +34,27 @@ var (
 // ones are short: whoever waited for a connection must not wait in full again.
 // A stall that nobody has met for half a minute is forgotten.
 func (d *dialer) patience() time.Duration {
-	if at := d.stalled.Load(); at != 0 && time.Since(time.Unix(0, at)) < 30*time.Second {
+	if d.isStalled() {
 		return d.timeout / 5
 	}
 	return d.timeout
+}
+
+func (d *dialer) isStalled() bool {
+	at := d.stalled.Load()
+	return at != 0 && time.Since(time.Unix(0, at)) < 30*time.Second
+}
+
+// mayConnect lets one new connection through half a second after each failure.
+// database/sql makes those that callers wait for one after the other: if each
+// took its time, the last of them would wait for all.
+func (d *dialer) mayConnect() bool {
+	if !d.isStalled() {
+		return true
+	}
+	const pause = int64(500 * time.Millisecond)
+	now, last := time.Now().UnixNano(), d.probed.Load()
+	return now-d.stalled.Load() > pause && now-last > pause && d.probed.CompareAndSwap(last, now)
 }
 
 // note learns from the end of an operation.
@@ -71,6 +90,23 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 		return nil, err
 	}
 	return &deadlineConn{Conn: conn, dialer: d}, nil
+}
+
+// errStalled is what callers get at once while the server does not answer.
+var errStalled = &net.OpError{Op: "dial", Net: "postgres", Err: errors.New("the server does not answer")}
+
+// connector makes the connections of a pool.
+type connector struct {
+	*pq.Connector
+	dialer *dialer
+}
+
+// Connect makes one, or gives up at once when the last try was just now.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if !c.dialer.mayConnect() {
+		return nil, errStalled
+	}
+	return c.Connector.Connect(ctx)
 }
 
 // deadlineConn sets a deadline before each read and write.

@@ -44,11 +44,27 @@ func New(t testing.TB) *db.DB {
 // tests of programs that connect by themselves.
 func URL(t testing.TB) string {
 	t.Helper()
+	return create(t, "")
+}
+
+// EmptyURL is the connection string of a fresh database without anything in it,
+// for tests of the migrations.
+func EmptyURL(t testing.TB) string {
+	t.Helper()
+	return create(t, "template0")
+}
+
+// create clones a database; without a template, the migrated one.
+func create(t testing.TB, template string) string {
+	t.Helper()
 	admin, err := sharedServer()
 	if err != nil {
 		t.Fatalf("test server: %v", err)
 	}
-	name, err := admin.clone()
+	if template == "" {
+		template = admin.template
+	}
+	name, err := admin.clone(template)
 	if err != nil {
 		t.Fatalf("clone the template database: %v", err)
 	}
@@ -104,11 +120,11 @@ func newAdmin(address, template string) (*admin, error) {
 	return &admin{url: address, template: template, handle: handle}, nil
 }
 
-func (a *admin) clone() (string, error) {
+func (a *admin) clone(template string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	name := "test_" + randomName()
-	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", pq.QuoteIdentifier(name), pq.QuoteIdentifier(a.template)))
+	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", pq.QuoteIdentifier(name), pq.QuoteIdentifier(template)))
 	return name, err
 }
 

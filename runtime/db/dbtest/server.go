@@ -127,3 +127,11 @@ func childrenOf(t testing.TB, parent int) []int {
 	}
 	return children
 }
+
+// FreezePostmaster stops only the process that makes new connections.
+func (s *Server) FreezePostmaster() {
+	s.t.Helper()
+	if err := syscall.Kill(s.PID(), syscall.SIGSTOP); err != nil {
+		s.t.Fatalf("freeze the postmaster: %v", err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -28,7 +29,10 @@ socket=$(cat "$1/socket" 2>/dev/null) && rm -rf "$socket"
 rm -rf "$1"`
 
 // held keeps the pipes to the watchers open until this process ends.
-var held []*os.File
+var held struct {
+	sync.Mutex
+	pipes []*os.File
+}
 
 // watch starts the watcher of a run's folder. It has a session of its own, so
 // that Ctrl-C at the terminal does not reach it, and no output, for which
@@ -45,7 +49,9 @@ func watch(run string) error {
 	if err = errors.Join(err, reader.Close()); err != nil {
 		return errors.Join(fmt.Errorf("start the watcher: %w", err), writer.Close())
 	}
-	held = append(held, writer)
+	held.Lock()
+	defer held.Unlock()
+	held.pipes = append(held.pipes, writer)
 	return nil
 }
 

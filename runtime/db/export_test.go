@@ -1,0 +1,21 @@
+package db
+
+// Heard is closed once the signals of other processes are heard.
+func (s *Signals) Heard() <-chan struct{} { return s.heard }
+
+// WakeEverybody does what follows a new connection.
+func (s *Signals) WakeEverybody() { s.wakeEverybody() }
+
+// The migration runner over any set of files, and the check over any answers.
+var (
+	MigrateFrom = migrate
+	Judge       = durability.judge
+)
+
+// Durability is what a server says of itself.
+type Durability = durability
+
+// NewDurability makes one.
+func NewDurability(version int, fsync, commit, throwAway string) Durability {
+	return durability{version: version, text: "x", fsync: fsync, commit: commit, throwAway: throwAway}
+}

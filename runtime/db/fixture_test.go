@@ -1,0 +1,101 @@
+package db_test
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/db"
+)
+
+var discard = slog.New(slog.DiscardHandler)
+
+func openURL(t *testing.T, config db.Config) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), config, discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return d
+}
+
+// proxy stands between a client and the server's socket.
+type proxy struct {
+	url string
+	cut atomic.Bool // answers are read and thrown away, then the client is cut off
+}
+
+func newProxy(t *testing.T, server string) *proxy {
+	t.Helper()
+	address, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := address.Query()
+	target := filepath.Join(query.Get("host"), ".s.PGSQL.5432")
+	folder := t.TempDir()
+	listener, err := net.Listen("unix", filepath.Join(folder, ".s.PGSQL.5432"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query.Set("host", folder)
+	address.RawQuery = query.Encode()
+	p := &proxy{url: address.String()}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { p.carry(t, client, target) })
+		}
+	})
+	t.Cleanup(func() {
+		if err := listener.Close(); err != nil {
+			t.Error(err)
+		}
+		all.Wait()
+	})
+	return p
+}
+
+func (p *proxy) carry(t *testing.T, client net.Conn, target string) {
+	server, err := net.Dial("unix", target)
+	if err != nil {
+		t.Error(errors.Join(err, client.Close()))
+		return
+	}
+	var both sync.WaitGroup
+	both.Go(func() {
+		_, _ = io.Copy(server, client) // ends with either side
+		_ = server.Close()
+	})
+	both.Go(func() {
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(buffer)
+			if err == nil && !p.cut.Load() {
+				_, err = client.Write(buffer[:n])
+			} else if err == nil {
+				err = io.EOF
+			}
+			if err != nil {
+				_ = client.Close()
+				return
+			}
+		}
+	})
+	both.Wait()
+}

@@ -1,0 +1,231 @@
+package db_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// gate is a flush that the test opens: it records its batches.
+type gate struct {
+	open    chan struct{}
+	mutex   sync.Mutex
+	batches [][]int
+	errs    func(items []int) []error
+}
+
+func newGate(errs func([]int) []error) *gate { return &gate{open: make(chan struct{}), errs: errs} }
+
+func (g *gate) flush(_ context.Context, items []int) []error {
+	<-g.open
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.batches = append(g.batches, slices.Clone(items))
+	if g.errs == nil {
+		return nil
+	}
+	return g.errs(items)
+}
+
+// doAll starts one Do per item, in order, and gives the results once called.
+func doAll(j *db.Joiner[int], ctx context.Context, items ...int) func() []error {
+	results := make([]error, len(items))
+	var all sync.WaitGroup
+	for i, item := range items {
+		all.Go(func() { results[i] = j.Do(ctx, item) })
+		synctest.Wait() // the item is in a flush or waits
+	}
+	return func() []error { all.Wait(); return results }
+}
+
+func TestJoinerJoinsWhatWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(nil)
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 2, MaxItems: 3}, g.flush)
+		results := doAll(j, t.Context(), 1, 2, 3, 4, 5, 6, 7, 8)
+		close(g.open)
+		for i, err := range results() {
+			if err != nil {
+				t.Errorf("item %d: %v", i+1, err)
+			}
+		}
+		var sizes []int
+		var items []int
+		for _, batch := range g.batches {
+			sizes, items = append(sizes, len(batch)), append(items, batch...)
+		}
+		slices.Sort(sizes)
+		slices.Sort(items)
+		if fmt.Sprint(sizes) != "[1 1 3 3]" || fmt.Sprint(items) != "[1 2 3 4 5 6 7 8]" {
+			t.Errorf("batches %v, want two of one (idle writers) and two of three", g.batches)
+		}
+	})
+}
+
+func TestJoinerBoundsBytes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(nil)
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxBytes: 10, Size: func(n int) int { return n }}, g.flush)
+		results := doAll(j, t.Context(), 1, 4, 6, 5, 50, 2)
+		close(g.open)
+		results()
+		if got := fmt.Sprint(g.batches); got != "[[1] [4 6] [5] [50] [2]]" {
+			t.Errorf("batches = %s", got)
+		}
+	})
+}
+
+func TestJoinerIsolatesTheBadItem(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]func(){"an error": func() {}, "a panic": func() { panic("bad item") }} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := newGate(func(items []int) []error {
+					if !slices.Contains(items, 13) {
+						return nil
+					}
+					bad()
+					return slices.Repeat([]error{errors.New("bad item")}, len(items))
+				})
+				j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1}, g.flush)
+				results := doAll(j, t.Context(), 1, 2, 13, 4)
+				close(g.open)
+				for i, err := range results() {
+					if wrong := i == 2; wrong != (err != nil) {
+						t.Errorf("result %d = %v", i, err)
+					} else if wrong && !strings.Contains(err.Error(), "bad item") {
+						t.Errorf("result %d = %v", i, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestJoinerGivesEachItemItsOwnError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		taken := errors.New("taken")
+		g := newGate(func(items []int) []error {
+			errs := make([]error, len(items))
+			for i, item := range items {
+				if item%2 == 0 {
+					errs[i] = taken
+				}
+			}
+			return errs
+		})
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1}, g.flush)
+		results := doAll(j, t.Context(), 1, 2, 3, 4)
+		close(g.open)
+		if got := fmt.Sprint(results()); got != "[<nil> taken <nil> taken]" {
+			t.Errorf("results = %s", got)
+		}
+		if len(g.batches) != 2 {
+			t.Errorf("batches = %v: a batch with single errors was flushed again", g.batches)
+		}
+	})
+}
+
+func TestJoinerWithDatabaseAwayTriesOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		flushes := 0
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxItems: 2}, func(_ context.Context, items []int) []error {
+			flushes++
+			time.Sleep(4 * time.Second) // fake time: the deadline of a frozen server
+			return slices.Repeat([]error{driver.ErrBadConn}, len(items))
+		})
+		started := time.Now()
+		results := doAll(j, t.Context(), 1, 2, 3, 4, 5, 6)
+		for i, err := range results() {
+			if !fault.IsDatabaseAway(err) {
+				t.Errorf("result %d = %v", i, err)
+			}
+		}
+		if flushes != 1 || time.Since(started) > 5*time.Second {
+			t.Errorf("%d flushes in %s, want one: those who waited are told too", flushes, time.Since(started))
+		}
+	})
+}
+
+func TestJoinerWithdrawsOnlyWhatStillWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(nil)
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1}, g.flush)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancelled := doAll(j, ctx, 1, 2) // 1 is in a flush, 2 waits
+		others := doAll(j, t.Context(), 3)
+		cancel()
+		synctest.Wait()
+		close(g.open)
+		errs := cancelled()
+		if errs[0] != nil || !errors.Is(errs[1], context.Canceled) || others()[0] != nil {
+			t.Errorf("results = %v, %v; want the flushed item stored and the waiting one withdrawn", errs, others())
+		}
+		if got := fmt.Sprint(g.batches); got != "[[1] [3]]" {
+			t.Errorf("batches = %s", got)
+		}
+	})
+}
+
+func TestJoinerRefusesBeyondItsBoundAndAfterClose(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(nil)
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxWaiting: 2}, g.flush)
+		results := doAll(j, t.Context(), 1, 2, 3)
+		if err := j.Do(t.Context(), 4); fault.KindOf(err) != fault.Away {
+			t.Errorf("an item beyond the bound: %v", err)
+		}
+		closed := make(chan struct{})
+		go func() { j.Close(); close(closed) }()
+		synctest.Wait()
+		if err := j.Do(t.Context(), 5); fault.KindOf(err) != fault.Away {
+			t.Errorf("an item after Close: %v", err)
+		}
+		close(g.open)
+		<-closed
+		if got := fmt.Sprint(results()); got != "[<nil> <nil> <nil>]" {
+			t.Errorf("results of what waited at Close = %s", got)
+		}
+	})
+}
+
+func TestJoinerUnderManyCallers(t *testing.T) {
+	t.Parallel()
+	var stored, flushes atomic.Int64
+	j := db.NewJoiner(db.JoinerConfig[int]{}, func(_ context.Context, items []int) []error {
+		flushes.Add(1)
+		stored.Add(int64(len(items)))
+		return nil
+	})
+	var all sync.WaitGroup
+	for i := range 2000 {
+		all.Go(func() {
+			if err := j.Do(t.Context(), i); err != nil {
+				t.Errorf("item %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	j.Close()
+	if stored.Load() != 2000 {
+		t.Errorf("%d items stored in %d flushes, want 2000", stored.Load(), flushes.Load())
+	}
+}

@@ -1,0 +1,134 @@
+package db_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+)
+
+func newSignals(t *testing.T, d *db.DB) *db.Signals {
+	t.Helper()
+	s, err := db.NewSignals(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close signals: %v", err)
+		}
+	})
+	return s
+}
+
+func woken(t *testing.T, wake <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-wake:
+	case <-time.After(15 * time.Second):
+		t.Fatalf("no wake: %s", what)
+	}
+}
+
+func notWoken(t *testing.T, wake <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-wake:
+		t.Errorf("woken: %s", what)
+	default:
+	}
+}
+
+// listening gives subscriptions of a process that certainly hears others, the
+// wake that follows the first connection taken.
+func listening(t *testing.T, s *db.Signals, channels ...string) []<-chan struct{} {
+	t.Helper()
+	var wakes []<-chan struct{}
+	for _, channel := range channels {
+		wake, cancel := s.Subscribe(channel)
+		t.Cleanup(cancel)
+		wakes = append(wakes, wake)
+	}
+	woken(t, s.Heard(), "no connection")
+	s.WakeEverybody() // either it was before we subscribed, or it is joined with this one
+	for i, wake := range wakes {
+		woken(t, wake, "after the first connection, "+channels[i])
+	}
+	return wakes
+}
+
+func TestSignalsReachOtherProcesses(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	here, there := newSignals(t, d), newSignals(t, d)
+	own := listening(t, here, "mail", "other")
+	remote := listening(t, there, "mail", "other", "mail")
+	started := time.Now()
+	for range 100 {
+		here.Wake("mail")
+	}
+	woken(t, own[0], "the own process")
+	woken(t, remote[0], "the other process")
+	woken(t, remote[2], "a second subscriber there")
+	if took := time.Since(started); took > 2*time.Second {
+		t.Errorf("a wake took %s", took)
+	}
+	there.Wake("other") // comes back after everything sent before it
+	woken(t, own[1], "the other channel")
+	notWoken(t, own[0], "by the own notification")
+	notWoken(t, remote[0], "again by wakes that were joined")
+}
+
+func TestSignalsCancel(t *testing.T) {
+	t.Parallel()
+	s := newSignals(t, dbtest.New(t))
+	first := listening(t, s, "mail")[0]
+	gone, cancel := s.Subscribe("mail")
+	second, keep := s.Subscribe("mail")
+	defer keep()
+	cancel()
+	cancel()
+	s.Wake("mail")
+	woken(t, second, "the one who stays")
+	woken(t, first, "the one who was there")
+	notWoken(t, gone, "after cancel")
+}
+
+func TestSignalsWakeEverybodyAfterALostConnection(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	here, there := newSignals(t, d), newSignals(t, d)
+	listening(t, here, "unused")
+	remote := listening(t, there, "mail", "other")
+	if _, err := d.SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
+		t.Fatal(err)
+	}
+	woken(t, remote[0], "after the connection was made again")
+	woken(t, remote[1], "after the connection was made again")
+	here.Wake("mail")
+	woken(t, remote[0], "over the new connection")
+}
+
+func TestSignalsCloseOnAFrozenServer(t *testing.T) {
+	t.Parallel()
+	server := dbtest.NewServer(t)
+	d := server.Open()
+	s, err := db.NewSignals(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listening(t, s, "mail")
+	server.Freeze()
+	s.Wake("mail")
+	started := time.Now()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(started); took > 6*time.Second {
+		t.Errorf("Close took %s", took)
+	}
+	server.Thaw()
+}
