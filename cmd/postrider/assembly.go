@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/postrider/postrider/runtime"
+	"github.com/postrider/postrider/runtime/config"
+)
+
+// assembly is what the commands call; tests of the command line replace it.
+type assembly struct {
+	run           func(s *session, cfg config.Config, readyFile string) error
+	migrate       func(s *session, cfg config.Config) error
+	openAPI       func(cfg config.Config, format string) ([]byte, error)
+	modules       func() string
+	createAccount func(s *session, cfg config.Config, c *accountCreateCommand) (id string, err error)
+	createKey     func(s *session, cfg config.Config, c *keyCreateCommand) (id, secret string, err error)
+}
+
+// assembled is the real one.
+func assembled() assembly {
+	return assembly{
+		run: func(s *session, cfg config.Config, readyFile string) error {
+			return runtime.Run(s.ctx, cfg, runtime.Options{Version: s.version, ReadyFile: readyFile, Out: s.out, Log: s.log})
+		},
+		migrate: func(s *session, cfg config.Config) error {
+			return runtime.Migrate(s.ctx, cfg)
+		},
+		openAPI: runtime.OpenAPI,
+		modules: runtime.ModuleTable,
+		createAccount: func(s *session, cfg config.Config, c *accountCreateCommand) (string, error) {
+			return runtime.CreateAccount(s.ctx, cfg, runtime.AccountInput{Name: c.Name, Email: c.Email, Plan: c.Plan,
+				ProductionUnlocked: c.ProductionUnlocked, Unmetered: c.Unmetered})
+		},
+		createKey: func(s *session, cfg config.Config, c *keyCreateCommand) (string, string, error) {
+			return runtime.CreateKey(s.ctx, cfg, runtime.KeyInput{AccountID: c.Account, Name: c.Name, Scope: c.Scope,
+				DomainIDs: c.DomainID, ExpiresAt: c.ExpiresAt})
+		},
+	}
+}
