@@ -19,13 +19,16 @@ import (
 // Channel is the notification channel on which idle groups are woken.
 const Channel = "postrider_bus"
 
-// Signals wakes other goroutines and processes on the same database.
+// Signals wakes other goroutines and processes on the same database, as
+// *db.Signals does.
 type Signals interface {
 	// Wake wakes all subscribers of the channel, soon; many calls may share one signal.
 	Wake(channel string)
 	// Subscribe gives a channel that receives after each signal, and the function to end that.
 	Subscribe(channel string) (woken <-chan struct{}, unsubscribe func())
 }
+
+var _ Signals = (*db.Signals)(nil)
 
 // Consumer is a group's interest in facts.
 type Consumer struct {

@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,13 +92,31 @@ func (g *group) leave(ctx context.Context, current *batch, d delivery) {
 }
 
 // remember lets the group look again when its own failure is due. Replicas that
-// did not see it find it by their poll.
+// did not see it find it by their poll, and so does this one in a storm.
 func (g *group) remember(wait time.Duration) {
+	const enough = 256
 	g.retryMu.Lock()
 	defer g.retryMu.Unlock()
-	if at := time.Now().Add(wait); g.retryAt.IsZero() || at.Before(g.retryAt) {
-		g.retryAt = at
+	if len(g.retries) < enough {
+		g.retries = append(g.retries, time.Now().Add(wait))
 	}
+}
+
+// untilRetry is the time until the first of them, which is then forgotten with
+// all that are due at the same time.
+func (g *group) untilRetry() (time.Duration, bool) {
+	g.retryMu.Lock()
+	defer g.retryMu.Unlock()
+	if len(g.retries) == 0 {
+		return 0, false
+	}
+	first := slices.MinFunc(g.retries, time.Time.Compare)
+	wait := time.Until(first)
+	if wait <= 0 {
+		now := time.Now()
+		g.retries = slices.DeleteFunc(g.retries, func(at time.Time) bool { return !at.After(now) })
+	}
+	return max(0, wait), true
 }
 
 // readable makes an error text that Postgres can hold.

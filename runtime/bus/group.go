@@ -45,9 +45,10 @@ type group struct {
 	limit     int // size of the next batch
 	errors    int // in a row
 	since     time.Time
+	wokenAt   time.Time
 
 	retryMu sync.Mutex
-	retryAt time.Time // when a message that failed here is due again
+	retries []time.Time // when messages that failed here are due again
 }
 
 func newGroup(b *Bus, c Consumer) *group {

@@ -16,6 +16,10 @@ import (
 
 var _ wsql.BackoffManager = (*group)(nil)
 
+// spacing keeps the batches of a stream of wakes apart: one takes what came in
+// meanwhile, instead of a commit for each fact. A lone wake does not wait.
+const spacing = 5 * time.Millisecond
+
 // outage spaces the tries of a group that cannot read.
 var outage = worker.Backoff{Min: 100 * time.Millisecond, Max: 5 * time.Second}
 
@@ -104,10 +108,8 @@ func (g *group) culprit(err error) *failure {
 // that failed here is due again.
 func (g *group) untilPoll() time.Duration {
 	wait := g.options.Poll - g.options.Poll/10 + rand.N(g.options.Poll/5+1)
-	g.retryMu.Lock()
-	defer g.retryMu.Unlock()
-	if !g.retryAt.IsZero() {
-		wait = min(wait, max(time.Millisecond, time.Until(g.retryAt)))
+	if retry, any := g.untilRetry(); any {
+		wait = min(wait, retry)
 	}
 	return wait
 }
@@ -119,12 +121,11 @@ func (g *group) wait(longest time.Duration, woken <-chan struct{}) {
 	select {
 	case <-timer.C:
 	case <-woken:
+		if early := spacing - time.Since(g.wokenAt); early > 0 {
+			g.wait(early, nil)
+		}
+		g.wokenAt = time.Now()
 	case <-g.stopping:
 		g.idleOnce.Do(func() { close(g.idle) })
-	}
-	g.retryMu.Lock()
-	defer g.retryMu.Unlock()
-	if !time.Now().Before(g.retryAt) {
-		g.retryAt = time.Time{}
 	}
 }

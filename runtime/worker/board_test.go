@@ -13,7 +13,14 @@ import (
 	"github.com/postrider/postrider/runtime/worker"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	const server = "github.com/postrider/postrider/runtime/db/embedded.(*Server)" // shared, ends with the test binary
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server+".supervise"), goleak.IgnoreAnyFunction(server+".launch.func1"),
+		goleak.IgnoreAnyFunction("os/exec.(*Cmd).writerDescriptor.func1"),
+		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
+}
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // board is a queue in memory with the semantics of the table, for tests that
 // run on the fake clock of testing/synctest.
@@ -132,14 +139,7 @@ func (b *board) extend(_ context.Context, jobs []int, _ time.Duration) ([]bool, 
 }
 
 func logger(t *testing.T) *slog.Logger {
-	return slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
-type testWriter struct{ t *testing.T }
-
-func (w testWriter) Write(line []byte) (int, error) {
-	w.t.Logf("%s", line)
-	return len(line), nil
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // start runs a worker and gives the function that stops it.
