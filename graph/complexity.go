@@ -1,0 +1,49 @@
+package graph
+
+import (
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// A field costs 1 and a list its expected length times what is asked of an
+// entry. With these figures and maxComplexity a page of 25 emails may be asked
+// for everything, a page of 100 for everything but bodies and events; a page of
+// 100 with bodies, of up to 10 MB each, is refused.
+const (
+	fewPerEmail = 4   // recipients, attempts, events, files
+	bodyCost    = 120 // html, text
+	recordCount = 6   // DNS records of a domain
+)
+
+func costs() generated.ComplexityRoot {
+	var c generated.ComplexityRoot
+	connection := func(child int, first *int, _ *string) int { return times(pageSize(first), child) }
+	few := func(child int) int { return times(fewPerEmail, child) }
+	body := func(int) int { return bodyCost }
+
+	c.Query.Emails = connection
+	c.Query.Domains = connection
+	c.Email.Recipients = few
+	c.Email.Attempts = few
+	c.Email.Timeline = few
+	c.EmailContent.Attachments = few
+	c.EmailContent.HTML = body
+	c.EmailContent.Text = body
+	c.Domain.Records = func(child int) int { return times(recordCount, child) }
+	return c
+}
+
+// pageSize takes what is out of range for the largest page: the resolver says
+// what is wrong with it.
+func pageSize(first *int) int {
+	switch {
+	case first == nil:
+		return page.DefaultLimit
+	case *first < 1 || *first > page.MaxLimit:
+		return page.MaxLimit
+	}
+	return *first
+}
+
+// times stops growing far above the limit, so that it cannot overflow.
+func times(n, child int) int { return 1 + n*min(child, 1<<30) }

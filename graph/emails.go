@@ -1,0 +1,97 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// emailPage ties emails that were read together to what hangs off them. Each
+// relation is asked for once per page, when the first field needs it. A fixed
+// page needs no collecting of keys over a time window, as data loaders do it.
+func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.Email) []*model.Email {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	page := &model.EmailPage{
+		Bodies:      once(ctx, accountID, ids, r.emails.Bodies),
+		Recipients:  once(ctx, accountID, ids, r.emails.Recipients),
+		Attempts:    once(ctx, accountID, ids, r.emails.Attempts),
+		Attachments: once(ctx, accountID, ids, r.emails.Attachments),
+		Timeline:    once(ctx, accountID, ids, r.emails.Timeline),
+	}
+	emails := make([]*model.Email, len(rows))
+	for i, row := range rows {
+		emails[i] = &model.Email{Email: row, Page: page}
+	}
+	return emails
+}
+
+// once asks a service at most once for a whole page. A panic in it is every
+// asker's panic, and each becomes an error of its field.
+func once[T any](ctx context.Context, accountID string, ids []string,
+	ask func(context.Context, string, ...string) (map[string]T, error),
+) func() (map[string]T, error) {
+	return sync.OnceValues(func() (map[string]T, error) { return ask(ctx, accountID, ids...) })
+}
+
+func toEmailConnection(emails []*model.Email, hasMore bool, cursor func(emailID string) string) *model.EmailConnection {
+	out := &model.EmailConnection{Edges: make([]*model.EmailEdge, len(emails)), Nodes: emails, PageInfo: &model.PageInfo{HasNextPage: hasMore}}
+	for i, e := range emails {
+		out.Edges[i] = &model.EmailEdge{Cursor: cursor(e.ID), Node: e}
+		out.PageInfo.EndCursor = &out.Edges[i].Cursor
+	}
+	return out
+}
+
+func toDeliveryAttempts(attempts []*ent.Attempt, recipients []*ent.Recipient) []*model.DeliveryAttempt {
+	addresses := make(map[int64]string, len(recipients))
+	for _, r := range recipients {
+		addresses[r.ID] = r.Address
+	}
+	out := make([]*model.DeliveryAttempt, len(attempts))
+	for i, a := range attempts {
+		out[i] = &model.DeliveryAttempt{Number: a.Number, Recipient: addresses[a.RecipientID], StartedAt: a.StartedAt,
+			FinishedAt: a.FinishedAt, Outcome: a.Outcome, Phase: filled(a.Phase), Code: a.Code, EnhancedCode: a.EnhancedCode,
+			Reply: filled(a.Reply), RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr), TLS: filled(a.TLS)}
+	}
+	return out
+}
+
+func toTimeline(facts []event.Fact) ([]*model.TimelineEntry, error) {
+	out := make([]*model.TimelineEntry, len(facts))
+	for i, f := range facts {
+		var data event.Email
+		if err := json.Unmarshal(f.Data, &data); err != nil {
+			return nil, fmt.Errorf("data of fact %s: %w", f.ID, err)
+		}
+		out[i] = &model.TimelineEntry{ID: f.ID, Type: string(f.Type), At: f.CreatedAt, Recipient: filled(data.Recipient), Data: f.Data}
+		explain(out[i], data)
+	}
+	return out, nil
+}
+
+// explain adds what a person wants to know of an event beyond its type.
+func explain(entry *model.TimelineEntry, data event.Email) {
+	switch {
+	case data.Bounce != nil:
+		entry.Detail = filled(data.Bounce.Diagnostic)
+		if data.Bounce.Code != 0 {
+			entry.Code = &data.Bounce.Code
+		}
+	case data.Delay != nil:
+		entry.Detail = filled(data.Delay.Diagnostic)
+		entry.NextAttemptAt = &data.Delay.NextAttemptAt
+	case data.Failure != nil:
+		entry.Detail = filled(data.Failure.Reason)
+	}
+	if entry.Detail == nil {
+		entry.Detail = filled(data.BounceReason)
+	}
+}

@@ -1,0 +1,155 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// everything selects all fields of a type, so that a new field is covered as
+// soon as it exists.
+func everything(t *testing.T, typeName string) string {
+	t.Helper()
+	s, err := schema(allModules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var selection func(def *ast.Definition) string
+	selection = func(def *ast.Definition) string {
+		var out strings.Builder
+		out.WriteString("{")
+		for _, f := range def.Fields {
+			out.WriteString(" " + f.Name)
+			if child := s.Types[f.Type.Name()]; child.Kind == ast.Object {
+				out.WriteString(selection(child))
+			}
+		}
+		return out.String() + " }"
+	}
+	return selection(s.Types[typeName])
+}
+
+func TestEmailAnswersEveryField(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 1})
+	a := s.ask(t, `query($id: ID!) { email(id: $id) `+everything(t, "Email")+` }`, map[string]any{"id": "msg_001"})
+	if a.status != 200 || len(a.Errors) != 0 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	golden(t, "email.json", indented(t, a.body))
+}
+
+func TestBareEmailHasNullsAndEmptyLists(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 2})
+	a := s.ask(t, `{ email(id: "msg_002") `+everything(t, "Email")+` }`, nil)
+	if a.status != 200 || len(a.Errors) != 0 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	golden(t, "email_bare.json", indented(t, a.body))
+}
+
+func TestPageOfEverythingAsksEachServiceMethodOnce(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 30})
+	all := everything(t, "Email")
+	a := s.ask(t, `{ emails { edges { cursor node `+all+` } pageInfo { hasNextPage endCursor } } }`, nil)
+	if a.status != 200 || len(a.Errors) != 0 {
+		t.Fatalf("%d %.500s", a.status, a.body)
+	}
+	same(t, "calls", map[string]int{"List": 1, "Bodies": 1, "Recipients": 1, "Attempts": 1, "Attachments": 1, "Timeline": 1}, s.calls.counted())
+
+	edges := a.Data["emails"].(map[string]any)["edges"].([]any)
+	if len(edges) != 25 {
+		t.Fatalf("got %d edges, want the default of 25", len(edges))
+	}
+	// Each email got what is its own: the page's answers were not mixed up.
+	bare := edges[0].(map[string]any)["node"].(map[string]any)
+	full := edges[24].(map[string]any)["node"].(map[string]any)
+	same(t, "recipients of the bare one", 0, len(bare["recipients"].([]any)))
+	same(t, "recipients of a full one", 2, len(full["recipients"].([]any)))
+	same(t, "body in a list", "<p>Thank you</p>", full["content"].(map[string]any)["html"])
+}
+
+func TestFieldsThatNobodyAsksForCostNothing(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 3})
+	s.ask(t, `{ emails { nodes { id subject content { headers { name } } } } }`, nil)
+	same(t, "calls", map[string]int{"List": 1}, s.calls.counted())
+}
+
+func TestPagesWalkTheWholeListOnce(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 7})
+	var seen []string
+	var after any
+	for range 10 {
+		a := s.ask(t, `query($after: String) { emails(first: 3, after: $after) { nodes { id } edges { cursor } pageInfo { hasNextPage endCursor } } }`,
+			map[string]any{"after": after})
+		if len(a.Errors) != 0 {
+			t.Fatal(a.body)
+		}
+		emails := a.Data["emails"].(map[string]any)
+		for _, n := range emails["nodes"].([]any) {
+			seen = append(seen, n.(map[string]any)["id"].(string))
+		}
+		info := emails["pageInfo"].(map[string]any)
+		edges := emails["edges"].([]any)
+		same(t, "endCursor is the last edge's", edges[len(edges)-1].(map[string]any)["cursor"], info["endCursor"])
+		if info["hasNextPage"] == false {
+			break
+		}
+		after = info["endCursor"]
+	}
+	var want []string
+	for i := 7; i > 0; i-- {
+		want = append(want, fmt.Sprintf("msg_%03d", i))
+	}
+	same(t, "ids", want, seen)
+}
+
+func TestEmptyListHasNoCursor(t *testing.T) {
+	t.Parallel()
+	a := newServer(t, setup{}).ask(t, `{ emails { nodes { id } edges { cursor } pageInfo { hasNextPage endCursor } } }`, nil)
+	same(t, "emails", map[string]any{"nodes": []any{}, "edges": []any{},
+		"pageInfo": map[string]any{"hasNextPage": false, "endCursor": nil}}, a.Data["emails"])
+}
+
+func TestArgumentsOfPagesAreChecked(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 3})
+	foreign := fakeEmails{}.Cursor(bob, "msg_002")
+	for _, list := range []string{"emails", "domains"} {
+		for _, c := range []struct{ args, field string }{
+			{`first: 0`, "first"},
+			{`first: 101`, "first"},
+			{`first: -1`, "first"},
+			{`first: 2147483647`, "first"},
+			{`after: ""`, "after"},
+			{`after: "garbage"`, "after"},
+			{`after: "` + foreign + `"`, "after"},
+		} {
+			a := s.ask(t, `{ `+list+`(`+c.args+`) { nodes { id } } }`, nil)
+			if a.codes() != "validation_error" || a.Errors[0].Extensions.Details[c.field] == "" || a.status != 200 {
+				t.Errorf("%s(%s): %d %s", list, c.args, a.status, a.body)
+			}
+		}
+		// Null is "not given", as everywhere in GraphQL.
+		if a := s.ask(t, `{ `+list+`(first: null, after: null) { nodes { id } } }`, nil); len(a.Errors) != 0 {
+			t.Errorf("%s with nulls: %s", list, a.body)
+		}
+	}
+}
+
+func indented(t *testing.T, body string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(body), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	return out.String() + "\n"
+}

@@ -1,0 +1,111 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Codes that only GraphQL has.
+const (
+	codeTooComplex = "query_too_complex"
+	codeInternal   = "internal_error"
+)
+
+const awayMessage = "The service cannot read this right now; try again"
+
+// errPanic stands for a panic that was logged where it was recovered.
+var errPanic = errors.New("resolver panicked")
+
+// errorPresenter is the one place where errors become what callers read.
+type errorPresenter struct{ logger *slog.Logger }
+
+// present answers a refusal in full, and of a defect only the request id. The
+// log has the rest.
+func (p errorPresenter) present(ctx context.Context, err error) *gqlerror.Error {
+	out := &gqlerror.Error{Path: graphql.GetPath(ctx)}
+	var placed *gqlerror.Error
+	if errors.As(err, &placed) {
+		out.Path, out.Locations = placed.Path, placed.Locations
+		if placed.Err == nil { // made by the GraphQL library of the query alone
+			out.Message, out.Extensions = placed.Message, map[string]any{"code": libraryCode(placed)}
+			telemetry.SetError(ctx, libraryCode(placed), nil)
+			return out
+		}
+	}
+	known := fault.From(err)
+	switch {
+	case known.Kind == fault.Away, errors.Is(err, context.Canceled) && ctx.Err() != nil: // or the caller has left
+		out.Message, out.Extensions = awayMessage, map[string]any{"code": fault.CodeUnavailable}
+	case known.Kind == fault.Internal:
+		out.Message, out.Extensions = internalMessage(ctx), map[string]any{"code": codeInternal}
+		if !errors.Is(err, errPanic) {
+			p.logger.ErrorContext(ctx, "GraphQL field has no answer", telemetry.KeyError, fmt.Errorf("%s: %w", out.Path, err))
+		}
+	default:
+		out.Message, out.Extensions = known.Message, refusal(known)
+	}
+	telemetry.SetError(ctx, out.Extensions["code"].(string), err)
+	return out
+}
+
+// recovered logs a panic; what it returns is presented as an internal error.
+func (p errorPresenter) recovered(ctx context.Context, value any) error {
+	p.logger.ErrorContext(ctx, "GraphQL resolver panicked", telemetry.KeyError, fmt.Sprint(value), telemetry.KeyStack, string(debug.Stack()))
+	return errPanic
+}
+
+// refusal is the extensions of an error that the caller may read.
+func refusal(known *fault.Error) map[string]any {
+	out := map[string]any{"code": known.Code}
+	switch {
+	case len(known.Fields) > 0:
+		out["details"] = known.Fields
+	case len(known.Details) > 0:
+		out["details"] = known.Details
+	}
+	if known.UpgradeURL != "" {
+		out["upgrade_url"] = known.UpgradeURL
+	}
+	return out
+}
+
+func internalMessage(ctx context.Context) string {
+	if id := telemetry.RequestID(ctx); id != "" {
+		return "Internal error (request " + id + ")"
+	}
+	return "Internal error"
+}
+
+// libraryCode translates the codes of gqlgen.
+func libraryCode(err *gqlerror.Error) string {
+	switch err.Extensions["code"] {
+	case codeTooComplex, "COMPLEXITY_LIMIT_EXCEEDED":
+		return codeTooComplex
+	}
+	return fault.CodeValidation
+}
+
+func tooComplex(format string, args ...any) *gqlerror.Error {
+	err := gqlerror.Errorf(format, args...)
+	err.Extensions = map[string]any{"code": codeTooComplex}
+	return err
+}
+
+// hasCode tells whether one of the errors has the code.
+func hasCode(errs gqlerror.List, code string) bool {
+	for _, e := range errs {
+		if e.Extensions["code"] == code {
+			return true
+		}
+	}
+	return false
+}

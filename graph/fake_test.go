@@ -1,0 +1,257 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+const (
+	ada = "acc_ada" // the account that asks
+	bob = "acc_bob" // somebody else
+)
+
+var day = time.Date(2026, 1, 15, 10, 30, 0, 7_000_000, time.FixedZone("CET", 3600))
+
+// fakeAuth knows one key per scope of ada, and one of bob.
+type fakeAuth struct{ err error }
+
+func (f fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {
+	if f.err != nil {
+		return accounts.Caller{}, f.err
+	}
+	switch bearer {
+	case "svc_full", "svc_read", "svc_sending":
+		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: accounts.Scope(bearer[len("svc_"):])}, nil
+	case "svc_bob":
+		return accounts.Caller{AccountID: bob, KeyID: "key_2", Scope: accounts.ScopeFull}, nil
+	}
+	return accounts.Caller{}, fault.Unauthenticated()
+}
+
+// calls counts what the services are asked, and lets a test break one method.
+type calls struct {
+	mu    sync.Mutex
+	count map[string]int
+	hook  map[string]func() error
+}
+
+func (c *calls) call(method string) error {
+	c.mu.Lock()
+	if c.count == nil {
+		c.count = map[string]int{}
+	}
+	c.count[method]++
+	hook := c.hook[method]
+	c.mu.Unlock()
+	if hook == nil {
+		return nil
+	}
+	return hook()
+}
+
+func (c *calls) counted() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count
+}
+
+type fakeAccounts struct{ *calls }
+
+func (f fakeAccounts) Account(_ context.Context, accountID string) (accounts.Account, error) {
+	daily := 100
+	return accounts.Account{ID: accountID, Name: "Ada's shop", Email: "ada@example.com", Plan: accounts.Plan{ID: "free", Name: "Free",
+		RequestsPerSecond: 10, DailyEmails: &daily, MaxDomains: 1}}, f.call("Account")
+}
+
+type fakeDomains struct {
+	*calls
+	rows []*ent.Domain
+}
+
+func (f fakeDomains) List(_ context.Context, accountID string, r page.Request) (domains.Page, error) {
+	rows, more, err := slice(f.rows, func(d *ent.Domain) (string, string) { return *d.AccountID, d.ID }, "domains", accountID, r)
+	out := domains.Page{Domains: rows, HasMore: more}
+	if more {
+		out.NextCursor = codec.Encode(page.List{Name: "domains", AccountID: accountID}, rows[len(rows)-1].ID)
+	}
+	return out, orElse(err, f.call("domains.List"))
+}
+
+func (f fakeDomains) Get(_ context.Context, accountID, domainID string) (*ent.Domain, error) {
+	for _, d := range f.rows {
+		if d.ID == domainID && *d.AccountID == accountID {
+			return d, f.call("domains.Get")
+		}
+	}
+	return nil, fault.Missing("domain", domainID)
+}
+
+func (f fakeDomains) Records(d *ent.Domain) []domains.Record {
+	return []domains.Record{{Purpose: "ownership", Type: "TXT", Name: "_service." + d.Name, Value: "postrider-verification=1", TTL: 3600,
+		Required: true, Status: "missing", Found: []string{}, Error: "Publish this record."}}
+}
+
+// fakeEmails answers as sending.Service does: by account, newest first, without
+// bodies in lists, and without an entry for an email that has nothing.
+type fakeEmails struct {
+	*calls
+	rows []*ent.Email
+}
+
+var codec = page.NewCodec([]byte("0123456789abcdef"))
+
+func (f fakeEmails) List(_ context.Context, accountID string, q sending.ListQuery) (sending.EmailPage, error) {
+	rows, more, err := slice(f.rows, func(e *ent.Email) (string, string) { return e.AccountID, e.ID }, "emails", accountID, q.Page)
+	out := sending.EmailPage{HasMore: more}
+	for _, row := range rows {
+		short := *row
+		short.HTML, short.Text = nil, nil
+		out.Emails = append(out.Emails, &short)
+	}
+	return out, orElse(err, f.call("List"))
+}
+
+func (f fakeEmails) Get(_ context.Context, accountID, emailID string) (*ent.Email, error) {
+	err := f.call("Get")
+	for _, e := range f.rows {
+		if e.ID == emailID && e.AccountID == accountID {
+			return e, err
+		}
+	}
+	return nil, orElse(err, fault.Missing("email", emailID))
+}
+
+func (f fakeEmails) Cursor(accountID, emailID string) string {
+	return codec.Encode(page.List{Name: "emails", AccountID: accountID}, emailID)
+}
+
+func (f fakeEmails) Bodies(_ context.Context, accountID string, ids ...string) (map[string]*ent.Email, error) {
+	return forEach(f, "Bodies", accountID, ids, func(e *ent.Email) *ent.Email { return &ent.Email{ID: e.ID, HTML: e.HTML, Text: e.Text} })
+}
+
+func (f fakeEmails) Recipients(_ context.Context, accountID string, ids ...string) (map[string][]*ent.Recipient, error) {
+	return forEach(f, "Recipients", accountID, ids, func(e *ent.Email) []*ent.Recipient {
+		due, code, enhanced, said, mta := day.Add(time.Minute), 451, "4.7.1", "451 4.7.1 Try again later", "mx1.example.net"
+		return []*ent.Recipient{
+			{ID: 1, EmailID: e.ID, Address: "bob@example.net", Kind: recipient.KindTo, State: recipient.StateDeferred, Attempts: 1, DueAt: &due,
+				Code: &code, EnhancedCode: &enhanced, Diagnostic: &said, RemoteMta: &mta},
+			{ID: 2, EmailID: e.ID, Address: "eve@example.org", Kind: recipient.KindBcc, State: recipient.StateQueued, DueAt: &due},
+		}
+	})
+}
+
+func (f fakeEmails) Attempts(_ context.Context, accountID string, ids ...string) (map[string][]*ent.Attempt, error) {
+	return forEach(f, "Attempts", accountID, ids, func(e *ent.Email) []*ent.Attempt {
+		ended, code, enhanced, outcome := day.Add(time.Second), 451, "4.7.1", attempt.OutcomeDeferred
+		return []*ent.Attempt{
+			{EmailID: e.ID, RecipientID: 1, Number: 1, StartedAt: day, FinishedAt: &ended, Outcome: &outcome, Phase: "rcpt", Code: &code,
+				EnhancedCode: &enhanced, Reply: "451 4.7.1 Try again later", RemoteHost: "mx1.example.net", RemoteAddr: "192.0.2.1", TLS: "TLS 1.3"},
+			{EmailID: e.ID, RecipientID: 2, Number: 1, StartedAt: day},
+		}
+	})
+}
+
+func (f fakeEmails) Attachments(_ context.Context, accountID string, ids ...string) (map[string][]*ent.Attachment, error) {
+	return forEach(f, "Attachments", accountID, ids, func(e *ent.Email) []*ent.Attachment {
+		return []*ent.Attachment{{EmailID: e.ID, Name: "receipt.pdf", ContentType: "application/pdf", Size: 5},
+			{EmailID: e.ID, Name: "logo.png", ContentType: "image/png", ContentID: "logo", Size: 7}}
+	})
+}
+
+func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string) (map[string][]event.Fact, error) {
+	return forEach(f, "Timeline", accountID, ids, func(e *ent.Email) []event.Fact {
+		facts := []event.Fact{
+			event.New(accountID, event.EmailSent, day, event.Email{EmailID: e.ID}),
+			event.New(accountID, event.EmailDeliveryDelayed, day, event.Email{EmailID: e.ID, Recipient: "bob@example.net",
+				Delay: &event.Delay{Attempt: 1, NextAttemptAt: day.Add(time.Minute), Diagnostic: "451 4.7.1 Try again later"}}),
+			event.New(accountID, event.EmailBounced, day, event.Email{EmailID: e.ID, Recipient: "bob@example.net", Bounce: &event.Bounce{Type: "permanent",
+				Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 No such user", RemoteMTA: "mx1.example.net"}}),
+			event.New(accountID, event.EmailFailed, day, event.Email{EmailID: e.ID, Recipient: "eve@example.org",
+				Failure: &event.Failure{Reason: "example.org does not accept mail", Code: "null_mx"}}),
+		}
+		for i := range facts {
+			facts[i].ID = fmt.Sprintf("evt_%d", i+1)
+		}
+		return facts
+	})
+}
+
+// forEach answers for those emails that are the account's.
+func forEach[T any](f fakeEmails, method, accountID string, ids []string, of func(*ent.Email) T) (map[string]T, error) {
+	if err := f.call(method); err != nil {
+		return nil, err
+	}
+	out := map[string]T{}
+	for _, e := range f.rows {
+		if e.AccountID == accountID && slices.Contains(ids, e.ID) && e.AttachmentCount > 0 {
+			out[e.ID] = of(e)
+		}
+	}
+	return out, nil
+}
+
+// slice cuts one page out of rows that stand newest first.
+func slice[T any](rows []T, key func(T) (accountID, id string), list, accountID string, r page.Request) ([]T, bool, error) {
+	limit, after, err := codec.Open(page.List{Name: list, AccountID: accountID}, r)
+	if err != nil {
+		return nil, false, err
+	}
+	var out []T
+	for _, row := range rows {
+		if owner, id := key(row); owner == accountID && (after == "" || id < after) {
+			out = append(out, row)
+		}
+	}
+	return out[:min(limit, len(out))], len(out) > limit, nil
+}
+
+func orElse(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// someEmails are n of ada and one of bob. The newest of ada is bare, with
+// nothing that may be left out; the others have everything.
+func someEmails(n int) []*ent.Email {
+	html, text, why := "<p>Thank you</p>", "Thank you", "550 5.1.1 No such user"
+	later := day.Add(time.Hour)
+	rows := []*ent.Email{{ID: "msg_999", AccountID: bob, From: "bob@example.net", Status: email.StatusSent, CreatedAt: day, HTML: &html}}
+	for i := n; i > 0; i-- {
+		e := &ent.Email{ID: fmt.Sprintf("msg_%03d", i), AccountID: ada, From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
+			Subject: "Your receipt", Status: email.StatusSent, LastEvent: "email.sent", MessageID: "1@example.com", CreatedAt: day}
+		if i < n || n == 1 {
+			e.Cc, e.Bcc, e.ReplyTo = []string{"cc@example.net"}, []string{"eve@example.org"}, []string{"help@example.com"}
+			e.Tags, e.Headers = []shape.Tag{{Name: "kind", Value: "receipt"}}, []shape.Header{{Name: "X-Shop", Value: "1"}}
+			e.HTML, e.Text, e.BounceReason, e.AttachmentCount = &html, &text, &why, 2
+			e.ScheduledAt, e.SentAt, e.DeliveredAt, e.BouncedAt, e.CancelledAt = &day, &day, &later, &later, &later
+		}
+		rows = append(rows, e)
+	}
+	return rows
+}
+
+func someDomains() []*ent.Domain {
+	of := func(accountID, id, name string) *ent.Domain {
+		return &ent.Domain{ID: id, AccountID: &accountID, Name: name, Status: domain.StatusTemporaryFailure, DkimSelector: "pr1", Seeded: true,
+			TLSMode: domain.TLSModeEnforced, OpenTracking: true, CreatedAt: day, UpdatedAt: day, VerifiedAt: &day}
+	}
+	return []*ent.Domain{of(bob, "dom_999", "example.net"), of(ada, "dom_002", "example.org"), of(ada, "dom_001", "example.com")}
+}

@@ -1,0 +1,121 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// The modules whose fields the schema has, as in `@module(name:)`.
+const (
+	moduleAccounts = "accounts"
+	moduleDomains  = "domains"
+	moduleSending  = "sending"
+)
+
+// Authenticator tells who the bearer of a secret is.
+type Authenticator interface {
+	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
+}
+
+// Accounts reads accounts.
+type Accounts interface {
+	Account(ctx context.Context, accountID string) (accounts.Account, error)
+}
+
+// Domains reads sending domains.
+type Domains interface {
+	List(ctx context.Context, accountID string, r page.Request) (domains.Page, error)
+	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+	Records(d *ent.Domain) []domains.Record
+}
+
+// Emails reads emails. The methods with several ids answer by email id.
+type Emails interface {
+	List(ctx context.Context, accountID string, q sending.ListQuery) (sending.EmailPage, error)
+	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
+	Cursor(accountID, emailID string) string
+	// Bodies gives html and text, which List leaves out; other fields are not set.
+	Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error)
+	Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error)
+	Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error)
+	Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error)
+	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
+}
+
+// RateLimit counts one request of an account and sets the ratelimit headers. Its
+// refusal is a fault of kind Limit.
+type RateLimit interface {
+	Admit(ctx context.Context, account accounts.Account, header http.Header) error
+}
+
+// Options is what New needs. A reader may be nil when its module is off.
+type Options struct {
+	On       []string // the modules that are switched on
+	Auth     Authenticator
+	Rate     RateLimit // nil: requests are not counted
+	Accounts Accounts
+	Domains  Domains
+	Emails   Emails
+	Logger   *slog.Logger
+}
+
+func (o Options) validate() error {
+	var wrong []error
+	need := func(module string, missing bool) {
+		if missing && slices.Contains(o.On, module) {
+			wrong = append(wrong, fmt.Errorf("graph: module %s is on, but its reader is missing", module))
+		}
+	}
+	need(moduleAccounts, o.Accounts == nil)
+	need(moduleDomains, o.Domains == nil)
+	need(moduleSending, o.Emails == nil)
+	if o.Rate != nil && o.Accounts == nil {
+		wrong = append(wrong, errors.New("graph: a rate limit needs the accounts"))
+	}
+	if o.Auth == nil {
+		wrong = append(wrong, errors.New("graph: authenticator is missing"))
+	}
+	if o.Logger == nil {
+		wrong = append(wrong, errors.New("graph: logger is missing"))
+	}
+	return errors.Join(wrong...)
+}
+
+// New makes the handler of /graphql, for any method.
+func New(o Options) (http.Handler, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	served, err := schema(o.On)
+	if err != nil {
+		return nil, err
+	}
+	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails}
+	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: served, Resolvers: root, Complexity: costs()}))
+	errs := errorPresenter{logger: o.Logger}
+	exec.SetErrorPresenter(errs.present)
+	exec.SetRecoverFunc(errs.recovered)
+	exec.SetParserTokenLimit(maxTokens)
+	exec.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
+	exec.Use(shapeLimit{})
+	exec.Use(extension.FixedComplexityLimit(maxComplexity))
+	exec.Use(extension.Introspection{})
+	return &handler{auth: o.Auth, rate: o.Rate, accounts: o.Accounts, exec: exec, errors: errs, logger: o.Logger}, nil
+}

@@ -1,0 +1,186 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+const (
+	mediaJSON     = "application/json"
+	mediaResponse = "application/graphql-response+json"
+
+	// timeout leaves a second of the six in which a database that is away must
+	// be answered.
+	timeout    = 5 * time.Second
+	retryAfter = 5 * time.Second
+)
+
+// handler is the HTTP side. It stands in for gqlgen's own, which echoes bodies
+// that it cannot decode, accepts more transports than we do and answers 422.
+type handler struct {
+	auth     Authenticator
+	rate     RateLimit
+	accounts Accounts
+	exec     *executor.Executor
+	errors   errorPresenter
+	logger   *slog.Logger
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		h.refuse(w, r, http.StatusMethodNotAllowed, &fault.Error{Code: fault.CodeMethodNotAllowed,
+			Message: "GraphQL requests are POST with a JSON body"})
+		return
+	}
+	caller, err := h.admit(w, r)
+	if err != nil {
+		h.refuseError(w, r, err)
+		return
+	}
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != mediaJSON {
+		h.refuse(w, r, http.StatusUnsupportedMediaType, &fault.Error{Code: fault.CodeUnsupportedMediaType,
+			Message: "The Content-Type must be application/json"})
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		h.refuseBody(w, r, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(graphql.StartOperationTrace(withCaller(r.Context(), caller)), timeout)
+	defer cancel()
+	status, answer := h.run(ctx, body)
+	h.answer(w, r, status, answer)
+}
+
+// admit tells who is calling, if they may call now.
+func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller, error) {
+	caller, err := h.caller(r)
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	telemetry.SetCaller(r.Context(), caller.AccountID, caller.KeyID)
+	if h.rate == nil {
+		return caller, nil
+	}
+	account, err := h.accounts.Account(r.Context(), caller.AccountID)
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	return caller, h.rate.Admit(r.Context(), account, w.Header())
+}
+
+// caller reads the credential, RFC 6750 section 2.1; the scheme has no case, RFC
+// 9110 section 11.1.
+func (h *handler) caller(r *http.Request) (accounts.Caller, error) {
+	credentials := r.Header.Values("Authorization")
+	if len(credentials) != 1 {
+		return accounts.Caller{}, fault.Unauthenticated()
+	}
+	scheme, bearer, _ := strings.Cut(credentials[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return accounts.Caller{}, fault.Unauthenticated()
+	}
+	return h.auth.Authenticate(r.Context(), strings.TrimSpace(bearer))
+}
+
+// run executes one GraphQL request.
+func (h *handler) run(ctx context.Context, body []byte) (status int, answer *graphql.Response) {
+	defer func() { // fields recover on their own; this is for parsing and validation
+		if value := recover(); value != nil {
+			status = http.StatusInternalServerError
+			answer = &graphql.Response{Errors: gqlerror.List{h.errors.present(ctx, h.errors.recovered(ctx, value))}}
+		}
+	}()
+	request, wrong := decode(body)
+	if wrong != nil {
+		return http.StatusBadRequest, h.exec.DispatchError(ctx, gqlerror.List{wrong})
+	}
+	operation, errs := h.exec.CreateOperationContext(ctx, request)
+	if errs != nil {
+		return http.StatusBadRequest, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs)
+	}
+	responses, ctx := h.exec.DispatchOperation(ctx, operation)
+	answer = responses(ctx)
+	if answer == nil { // the time was up before it began
+		answer = &graphql.Response{Errors: gqlerror.List{h.errors.present(ctx, fault.Unavailable(ctx.Err()))}}
+	}
+	if hasCode(answer.Errors, fault.CodeUnavailable) {
+		return http.StatusServiceUnavailable, answer
+	}
+	return http.StatusOK, answer
+}
+
+// decode reads the request of "GraphQL over HTTP". Its errors say nothing of the
+// body's content.
+func decode(body []byte) (*graphql.RawParams, *gqlerror.Error) {
+	body = bytes.TrimSpace(body)
+	if bytes.HasPrefix(body, []byte("[")) {
+		return nil, gqlerror.Errorf("Batches are not supported: send one request at a time")
+	}
+	var request *struct {
+		Query         string         `json:"query"`
+		OperationName string         `json:"operationName"`
+		Variables     map[string]any `json:"variables"`
+		Extensions    map[string]any `json:"extensions"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	err := decoder.Decode(&request)
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &mismatch) && mismatch.Field != "":
+		return nil, gqlerror.Errorf("The member %q of the request has the wrong type", mismatch.Field)
+	case err != nil || request == nil || decoder.More():
+		return nil, gqlerror.Errorf("The body must be one JSON object with the member query")
+	case request.Query == "":
+		return nil, gqlerror.Errorf("The member \"query\" of the request is missing")
+	}
+	return &graphql.RawParams{Query: request.Query, OperationName: request.OperationName, Variables: request.Variables,
+		Extensions: request.Extensions}, nil
+}
+
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {
+	media := mediaJSON
+	if strings.Contains(r.Header.Get("Accept"), mediaResponse) {
+		media = mediaResponse
+	}
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", wholeSeconds(retryAfter))
+	}
+	h.write(w, r, status, media, answer)
+}
+
+func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, media string, body any) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // bodies are HTML; the answer is not, and says so
+	if err := encoder.Encode(body); err != nil {
+		h.logger.ErrorContext(r.Context(), "GraphQL answer cannot be encoded", telemetry.KeyError, err)
+		status, media, out = http.StatusInternalServerError, mediaJSON, *bytes.NewBufferString(`{"error":{"message":"Internal error"}}`)
+	}
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	if _, err := w.Write(bytes.TrimSuffix(out.Bytes(), []byte("\n"))); err != nil {
+		h.logger.DebugContext(r.Context(), "GraphQL answer not taken", telemetry.KeyError, err)
+	}
+}

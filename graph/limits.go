@@ -1,0 +1,149 @@
+package graph
+
+import (
+	"context"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+)
+
+// What a request may ask for. The introspection query of common tools has 250
+// tokens and a depth of 15.
+const (
+	maxBody       = 1 << 20
+	maxQuery      = 64 << 10 // octets of the query text
+	maxTokens     = 2000
+	maxDepth      = 16
+	maxAliases    = 30
+	maxDirectives = 30
+	maxSelections = 1000  // fields and fragments, with fragments written out
+	maxComplexity = 12000 // see complexity.go
+	cachedQueries = 128   // at most 8 MB of text
+)
+
+// shapeLimit refuses queries by their shape. It runs before validation, because
+// some of gqlparser's rules take exponential time over fragments that spread
+// others twice, and gqlgen's complexity limit does as well.
+type shapeLimit struct{}
+
+var _ interface {
+	graphql.HandlerExtension
+	graphql.OperationParameterMutator
+} = shapeLimit{}
+
+// ExtensionName is gqlgen's name for it.
+func (shapeLimit) ExtensionName() string { return "ShapeLimit" }
+
+// Validate has nothing to check in the schema.
+func (shapeLimit) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationParameters changes nothing; it is the first hook there is.
+func (shapeLimit) MutateOperationParameters(_ context.Context, request *graphql.RawParams) *gqlerror.Error {
+	if len(request.Query) > maxQuery {
+		return tooComplex("the query text is longer than %d octets", maxQuery)
+	}
+	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: request.Query}, maxTokens)
+	switch {
+	case err != nil && strings.Contains(err.Error(), "exceeded token limit"):
+		return tooComplex("the query has more than %d tokens", maxTokens)
+	case err != nil:
+		return nil // the executor meets the same error and reports it
+	}
+	m := measure{fragments: doc.Fragments, known: map[string]extent{}}
+	var whole extent
+	for _, op := range doc.Operations {
+		whole = whole.beside(m.selections(op.SelectionSet)).beside(extent{directives: len(op.Directives)})
+	}
+	for _, f := range doc.Fragments { // validated even where no operation spreads them
+		whole = whole.atLeast(m.fragment(f.Name))
+	}
+	if m.cycle != "" {
+		return gqlerror.Errorf("Cannot spread fragment %q within itself.", m.cycle)
+	}
+	return whole.refusal()
+}
+
+// extent is what is counted of a selection.
+type extent struct{ depth, aliases, directives, selections int }
+
+func (s extent) refusal() *gqlerror.Error {
+	switch {
+	case s.depth > maxDepth:
+		return tooComplex("the query is deeper than %d levels", maxDepth)
+	case s.aliases > maxAliases:
+		return tooComplex("the query has more than %d aliases", maxAliases)
+	case s.directives > maxDirectives:
+		return tooComplex("the query has more than %d directives", maxDirectives)
+	case s.selections > maxSelections:
+		return tooComplex("the query selects more than %d fields, with fragments written out", maxSelections)
+	}
+	return nil
+}
+
+// beside joins two shapes of one level. Sums stop growing far above every limit,
+// so that they cannot overflow.
+func (s extent) beside(t extent) extent {
+	const most = 1 << 20
+	return extent{max(s.depth, t.depth), min(s.aliases+t.aliases, most), min(s.directives+t.directives, most),
+		min(s.selections+t.selections, most)}
+}
+
+func (s extent) atLeast(t extent) extent {
+	return extent{max(s.depth, t.depth), max(s.aliases, t.aliases), max(s.directives, t.directives), max(s.selections, t.selections)}
+}
+
+// measure counts selections, each fragment once.
+type measure struct {
+	fragments ast.FragmentDefinitionList
+	known     map[string]extent
+	open      []string // fragments being measured
+	cycle     string   // a fragment that spreads itself
+}
+
+func (m *measure) selections(set ast.SelectionSet) extent {
+	var total extent
+	for _, selection := range set {
+		one := extent{selections: 1}
+		switch s := selection.(type) {
+		case *ast.Field:
+			one.directives = len(s.Directives)
+			if s.Alias != s.Name {
+				one.aliases = 1
+			}
+			one = one.beside(m.selections(s.SelectionSet))
+			one.depth++
+		case *ast.InlineFragment:
+			one.directives = len(s.Directives)
+			one = one.beside(m.selections(s.SelectionSet))
+		case *ast.FragmentSpread:
+			one.directives = len(s.Directives)
+			one = one.beside(m.fragment(s.Name))
+		}
+		total = total.beside(one)
+	}
+	return total
+}
+
+func (m *measure) fragment(name string) extent {
+	if s, measured := m.known[name]; measured {
+		return s
+	}
+	for _, open := range m.open {
+		if open == name {
+			m.cycle = name
+			return extent{}
+		}
+	}
+	f := m.fragments.ForName(name)
+	if f == nil {
+		return extent{} // the executor reports it
+	}
+	m.open = append(m.open, name)
+	s := m.selections(f.SelectionSet).beside(extent{directives: len(f.Directives)})
+	m.open = m.open[:len(m.open)-1]
+	m.known[name] = s
+	return s
+}

@@ -1,0 +1,26 @@
+package model
+
+import (
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// Email is an email on the page that it was read with.
+type Email struct {
+	*ent.Email
+	Page *EmailPage
+}
+
+// EmailContent is the same email, seen as what was sent.
+type EmailContent struct{ *Email }
+
+// EmailPage gives what hangs off the emails of one page, by email id. Each
+// function asks its service once, for all emails of the page, however often and
+// from however many goroutines it is called.
+type EmailPage struct {
+	Bodies      func() (map[string]*ent.Email, error)
+	Recipients  func() (map[string][]*ent.Recipient, error)
+	Attempts    func() (map[string][]*ent.Attempt, error)
+	Attachments func() (map[string][]*ent.Attachment, error)
+	Timeline    func() (map[string][]event.Fact, error)
+}

@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+)
+
+//go:embed schema/*.graphqls
+var sdl embed.FS
+
+const moduleDirective = "module"
+
+// SDL is the schema as it is served with the given modules switched on.
+func SDL(on []string) (string, error) {
+	served, err := schema(on)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	formatter.NewFormatter(&out, formatter.WithIndent("  ")).FormatSchema(served)
+	return out.String(), nil
+}
+
+// schema parses the SDL anew, because pruning changes what was parsed.
+func schema(on []string) (*ast.Schema, error) {
+	entries, err := sdl.ReadDir("schema")
+	if err != nil {
+		return nil, fmt.Errorf("graph: read SDL: %w", err)
+	}
+	var sources []*ast.Source
+	for _, e := range entries {
+		text, err := sdl.ReadFile("schema/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("graph: read SDL: %w", err)
+		}
+		sources = append(sources, &ast.Source{Name: e.Name(), Input: string(text)})
+	}
+	parsed, err := gqlparser.LoadSchema(sources...)
+	if err != nil {
+		return nil, fmt.Errorf("graph: parse SDL: %w", err)
+	}
+	prune(parsed, on)
+	return parsed, nil
+}
+
+// prune removes the fields of modules that are off, and every type that no
+// remaining field leads to. The directive itself goes too: callers have no use
+// for it.
+func prune(s *ast.Schema, on []string) {
+	for _, def := range s.Types {
+		def.Fields = slices.DeleteFunc(def.Fields, func(f *ast.FieldDefinition) bool {
+			marked := f.Directives.ForName(moduleDirective)
+			return marked != nil && !slices.Contains(on, marked.Arguments.ForName("name").Value.Raw)
+		})
+		for _, f := range def.Fields {
+			f.Directives = slices.DeleteFunc(f.Directives, func(d *ast.Directive) bool { return d.Name == moduleDirective })
+		}
+	}
+	delete(s.Directives, moduleDirective)
+
+	live := reachable(s)
+	gone := func(def *ast.Definition) bool { return !live[def.Name] }
+	for name := range s.Types {
+		if !live[name] {
+			delete(s.Types, name)
+			delete(s.PossibleTypes, name)
+			delete(s.Implements, name)
+		}
+	}
+	for name := range s.PossibleTypes {
+		s.PossibleTypes[name] = slices.DeleteFunc(s.PossibleTypes[name], gone)
+	}
+	for name := range s.Implements {
+		s.Implements[name] = slices.DeleteFunc(s.Implements[name], gone)
+	}
+}
+
+// reachable names the types that the root types, the directives and
+// introspection lead to.
+func reachable(s *ast.Schema) map[string]bool {
+	live := map[string]bool{}
+	var visit func(name string)
+	arguments := func(list ast.ArgumentDefinitionList) {
+		for _, a := range list {
+			visit(a.Type.Name())
+		}
+	}
+	visit = func(name string) {
+		def := s.Types[name]
+		if def == nil || live[name] {
+			return
+		}
+		live[name] = true
+		for _, f := range def.Fields {
+			visit(f.Type.Name())
+			arguments(f.Arguments)
+		}
+		for _, name := range slices.Concat(def.Interfaces, def.Types) {
+			visit(name)
+		}
+		for _, p := range s.PossibleTypes[name] { // behind an interface
+			visit(p.Name)
+		}
+	}
+	for _, root := range []*ast.Definition{s.Query, s.Mutation, s.Subscription} {
+		if root != nil {
+			visit(root.Name)
+		}
+	}
+	for _, d := range s.Directives {
+		arguments(d.Arguments)
+	}
+	for name, def := range s.Types {
+		if def.BuiltIn {
+			visit(name)
+		}
+	}
+	return live
+}

@@ -1,0 +1,63 @@
+package graph
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// restError is the error body of the API contract.
+type restError struct {
+	Error struct {
+		Message string         `json:"message"`
+		Code    string         `json:"code,omitempty"`
+		Details map[string]any `json:"details,omitempty"`
+	} `json:"error"`
+}
+
+// refuse answers a request that never became a GraphQL request.
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, known *fault.Error) {
+	telemetry.SetError(r.Context(), known.Code, known.Unwrap())
+	var body restError
+	body.Error.Message, body.Error.Code, body.Error.Details = known.Message, known.Code, known.Details
+	h.write(w, r, status, mediaJSON, body)
+}
+
+// refuseError answers a caller who may not call, or not now.
+func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error) {
+	known := fault.From(err)
+	switch known.Kind {
+	case fault.Unauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer") // RFC 9110 section 11.6.1
+		h.refuse(w, r, http.StatusUnauthorized, known)
+	case fault.Forbidden:
+		h.refuse(w, r, http.StatusForbidden, known)
+	case fault.Limit:
+		w.Header().Set("Retry-After", wholeSeconds(known.RetryAfter))
+		h.refuse(w, r, http.StatusTooManyRequests, known)
+	case fault.Away:
+		w.Header().Set("Retry-After", wholeSeconds(retryAfter))
+		h.refuse(w, r, http.StatusServiceUnavailable, (&fault.Error{Code: fault.CodeUnavailable, Message: awayMessage}).Because(err))
+	default:
+		h.logger.ErrorContext(r.Context(), "GraphQL caller cannot be admitted", telemetry.KeyError, err)
+		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: internalMessage(r.Context())}).Because(err))
+	}
+}
+
+// wholeSeconds rounds up: whoever comes back too early is refused again.
+func wholeSeconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
+
+// refuseBody answers a body that could not be read to its end.
+func (h *handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, &fault.Error{Code: fault.CodePayloadTooLarge, Message: "The body is larger than 1 MB"})
+		return
+	}
+	h.refuse(w, r, http.StatusBadRequest, (&fault.Error{Code: fault.CodeValidation, Message: "The body ended early"}).Because(err))
+}

@@ -1,0 +1,155 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var allModules = []string{"accounts", "domains", "sending"}
+
+// server is the handler behind a real listener, over fakes.
+type server struct {
+	url   string
+	calls *calls
+	log   *bytes.Buffer
+}
+
+type setup struct {
+	on     []string // allModules when nil
+	emails int      // of the asking account
+	auth   fakeAuth
+	rate   RateLimit
+	hook   map[string]func() error
+}
+
+func newServer(t testing.TB, s setup) *server {
+	t.Helper()
+	if s.on == nil {
+		s.on = allModules
+	}
+	srv := &server{calls: &calls{hook: s.hook}, log: &bytes.Buffer{}}
+	handler, err := New(Options{On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Domains: fakeDomains{srv.calls, someDomains()},
+		Emails: fakeEmails{srv.calls, someEmails(s.emails)}, Logger: slog.New(slog.NewTextHandler(srv.log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := httptest.NewServer(handler)
+	t.Cleanup(listener.Close)
+	srv.url = listener.URL
+	return srv
+}
+
+// answer is one HTTP answer with its body, decoded where it is a GraphQL one.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	Data   map[string]any
+	Errors []struct {
+		Message    string
+		Path       []any
+		Extensions struct {
+			Code    string
+			Details map[string]string
+		}
+	}
+}
+
+// codes lists the codes of the errors.
+func (a answer) codes() string {
+	var out []string
+	for _, e := range a.Errors {
+		out = append(out, e.Extensions.Code)
+	}
+	return strings.Join(out, " ")
+}
+
+// message is that of the first error.
+func (a answer) message() string {
+	if len(a.Errors) == 0 {
+		return ""
+	}
+	return a.Errors[0].Message
+}
+
+// ask sends a query under ada's full key.
+func (s *server) ask(t testing.TB, query string, variables map[string]any) answer {
+	t.Helper()
+	return s.askAs(t, "svc_full", query, variables)
+}
+
+func (s *server) askAs(t testing.TB, key, query string, variables map[string]any) answer {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.send(t, request(t, s.url, key, string(body)))
+}
+
+func request(t testing.TB, url, key, body string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+key)
+	return r
+}
+
+func (s *server) send(t testing.TB, r *http.Request) answer {
+	t.Helper()
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{status: response.StatusCode, header: response.Header, body: string(body)}
+	if err := json.Unmarshal(body, &a); err != nil {
+		t.Fatalf("not JSON: %v: %s", err, body)
+	}
+	return a
+}
+
+// golden compares with a file in testdata, or writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got); `go test ./graph -update` rewrites it:\n%s", path, diff)
+	}
+}
+
+func same(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}

@@ -1,0 +1,91 @@
+package graph
+
+import (
+	"strings"
+	"testing"
+)
+
+// foreignIDs has, for every root field that takes an id, one of bob's.
+var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999"}
+
+func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 1})
+	served, err := schema(allModules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range served.Query.Fields {
+		if f.Arguments.ForName("id") == nil {
+			continue
+		}
+		foreign := foreignIDs[f.Name]
+		if foreign == "" {
+			t.Errorf("no foreign id for Query.%s: a field that takes an id is tried with another account's", f.Name)
+			continue
+		}
+		query := `query($id: ID!) { ` + f.Name + `(id: $id) { id } }`
+		if own := s.askAs(t, "svc_bob", query, map[string]any{"id": foreign}); own.Data[f.Name] == nil {
+			t.Errorf("%s: the owner does not see it either, so this proves nothing: %s", f.Name, own.body)
+		}
+		theirs := s.ask(t, query, map[string]any{"id": foreign})
+		unknown := s.ask(t, query, map[string]any{"id": "nothing"})
+		if theirs.body != unknown.body || theirs.status != unknown.status || theirs.body != `{"data":{"`+f.Name+`":null}}` {
+			t.Errorf("%s: foreign %d %s, unknown %d %s", f.Name, theirs.status, theirs.body, unknown.status, unknown.body)
+		}
+	}
+}
+
+func TestListsHoldOnlyTheCallersOwn(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 2})
+	a := s.ask(t, `{ emails { nodes { id } } domains { nodes { id } } account { id } }`, nil)
+	same(t, "ada's", map[string]any{
+		"emails":  map[string]any{"nodes": []any{map[string]any{"id": "msg_002"}, map[string]any{"id": "msg_001"}}},
+		"domains": map[string]any{"nodes": []any{map[string]any{"id": "dom_002"}, map[string]any{"id": "dom_001"}}},
+		"account": map[string]any{"id": ada},
+	}, a.Data)
+}
+
+func TestScopesDecideWhatAKeyReads(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 1})
+	served, err := schema(allModules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sendingMay := map[string]bool{"email": true, "emails": true}
+	for _, f := range served.Query.Fields {
+		if strings.HasPrefix(f.Name, "__") {
+			continue // introspection, which is for everybody
+		}
+		query := `{ ` + f.Name
+		if f.Arguments.ForName("id") != nil {
+			query += `(id: "x")`
+		}
+		query += ` { __typename } }`
+		for _, key := range []string{"svc_full", "svc_read"} {
+			if a := s.askAs(t, key, query, nil); len(a.Errors) != 0 {
+				t.Errorf("%s reads %s: %s", key, f.Name, a.body)
+			}
+		}
+		a := s.askAs(t, "svc_sending", query, nil)
+		switch {
+		case sendingMay[f.Name] && len(a.Errors) != 0:
+			t.Errorf("svc_sending reads %s: %s", f.Name, a.body)
+		case !sendingMay[f.Name] && a.codes() != "insufficient_scope":
+			t.Errorf("svc_sending reads %s: %s, want insufficient_scope", f.Name, a.body)
+		}
+	}
+}
+
+func TestDomainAndAccountAnswerEveryField(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	a := s.ask(t, `{ domain(id: "dom_001") `+everything(t, "Domain")+` account `+everything(t, "Account")+
+		` domains(first: 1) `+everything(t, "DomainConnection")+` }`, nil)
+	if a.status != 200 || len(a.Errors) != 0 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	golden(t, "domain.json", indented(t, a.body))
+}
