@@ -16,8 +16,10 @@ import (
 	"github.com/postrider/postrider/runtime/secret"
 )
 
+// KeyPrefix is what every secret begins with.
+const KeyPrefix = "svc_"
+
 const (
-	keyPrefix     = "svc_"
 	shownPrefix   = 12 // characters of a secret that stay readable
 	minSecret     = 24
 	maxSecret     = 128
@@ -63,7 +65,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, erro
 // isSecret tells whether a string has the form of a secret, so that garbage
 // costs no query.
 func isSecret(s string) bool {
-	rest, found := strings.CutPrefix(s, keyPrefix)
+	rest, found := strings.CutPrefix(s, KeyPrefix)
 	if !found || len(s) < minSecret || len(s) > maxSecret {
 		return false
 	}

@@ -66,7 +66,7 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 	if err := s.requireAccount(ctx, in.AccountID); err != nil {
 		return nil, secret.String{}, err
 	}
-	token, hash := secret.NewToken(keyPrefix)
+	token, hash := secret.NewToken(KeyPrefix)
 	made, err := s.insertKey(in, token, hash).Save(ctx)
 	if err != nil {
 		return nil, secret.String{}, fmt.Errorf("create key: %w", err)
@@ -80,7 +80,7 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token secret.String, scope Scope) (*ent.APIKey, error) {
 	in, wrong := NewKey{AccountID: accountID, Name: name, Scope: scope}.normalized()
 	if !isSecret(token.Reveal()) {
-		wrong.Add("secret", "must be %s and letters, digits, - or _, %d to %d characters in all", keyPrefix, minSecret, maxSecret)
+		wrong.Add("secret", "must be %s and letters, digits, - or _, %d to %d characters in all", KeyPrefix, minSecret, maxSecret)
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err

@@ -85,9 +85,9 @@ func compareDKIM(e expectation, found []string) observation {
 func keyFault(e expectation, tags map[string]string, name string) string {
 	switch {
 	case hasTag(tags, "v") && tags["v"] != "DKIM1":
-		return fmt.Sprintf("Change v=%s to v=DKIM1 in the record at %s.", tags["v"], name)
+		return fmt.Sprintf("Change v=%s to v=DKIM1 in the record at %s.", clipText(tags["v"]), name)
 	case hasTag(tags, "k") && !strings.EqualFold(tags["k"], "rsa"):
-		return fmt.Sprintf("Change k=%s to k=rsa in the record at %s.", tags["k"], name)
+		return fmt.Sprintf("Change k=%s to k=rsa in the record at %s.", clipText(tags["k"]), name)
 	case hasTag(tags, "h") && !listHas(tags["h"], "sha256"):
 		return fmt.Sprintf("Remove the h= tag from the record at %s, or let it contain sha256.", name)
 	case hasTag(tags, "s") && !listHas(tags["s"], "email") && !listHas(tags["s"], "*"):
@@ -184,9 +184,10 @@ func withoutSpace(s string) string {
 	}, s)
 }
 
+// clipText keeps a stranger's text from drowning the sentence around it.
 func clipText(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
+	if len(s) > 60 {
+		s = s[:60] + "…"
 	}
-	return s
+	return clean(s)
 }

@@ -1,12 +1,14 @@
 package domains
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/secret"
 )
 
 func mailbox(t testing.TB, text string) address.Address {
@@ -126,5 +128,21 @@ func BenchmarkIdentityCached(b *testing.B) {
 		if _, err := w.Identity(b.Context(), w.ada, from); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestLostMasterKeyIsToldAtTheStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, err := w.EnsureSandbox(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	other, err := secret.NewBox(secret.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.box = other
+	if _, err := w.process(t).EnsureSandbox(t.Context()); !errors.Is(err, secret.ErrUnknownKey) {
+		t.Errorf("%v, want %v", err, secret.ErrUnknownKey)
 	}
 }

@@ -2,6 +2,7 @@ package domains
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
@@ -135,7 +136,7 @@ type observation struct {
 func merge(known []shape.RecordState, seen []observation) []shape.RecordState {
 	merged := make([]shape.RecordState, 0, len(seen))
 	for _, o := range seen {
-		state := shape.RecordState{Purpose: string(o.purpose), Status: string(o.status), Found: clip(o.found), Error: o.advice}
+		state := shape.RecordState{Purpose: string(o.purpose), Status: string(o.status), Found: clip(o.found), Error: clean(o.advice)}
 		if o.unanswered {
 			state = shape.RecordState{Purpose: string(o.purpose), Status: string(Missing), Found: []string{}, Error: o.advice}
 			for _, k := range known {
@@ -151,13 +152,25 @@ func merge(known []shape.RecordState, seen []observation) []shape.RecordState {
 
 // clip bounds what a stranger's zone can make us store.
 func clip(found []string) []string {
-	const maxValues, maxLength = 10, 1000
+	const maxValues = 10
 	out := make([]string, 0, min(len(found), maxValues))
 	for _, value := range found[:min(len(found), maxValues)] {
-		if len(value) > maxLength {
-			value = value[:maxLength] + "…"
-		}
-		out = append(out, strings.ToValidUTF8(strings.ReplaceAll(value, "\x00", ""), "�"))
+		out = append(out, clean(value))
 	}
 	return out
+}
+
+// clean makes text with a stranger's octets in it fit for a JSON column, which
+// takes neither NUL nor broken UTF-8, and for one line of a page.
+func clean(text string) string {
+	const maxLength = 1000
+	if len(text) > maxLength {
+		text = text[:maxLength] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
 }

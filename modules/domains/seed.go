@@ -62,6 +62,16 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 	return s.findSeeded(ctx, owner, name)
 }
 
+// findSeeded finds the row and makes sure that its key can be used.
 func (s *Service) findSeeded(ctx context.Context, owner predicate.Domain, name string) (*ent.Domain, error) {
-	return s.db.Ent.Domain.Query().Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).Only(ctx)
+	found, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).Only(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Another master key than the one it was made under is better told at the
+	// start than at the first mail.
+	if _, err := s.signer(ctx, found); err != nil {
+		return nil, err
+	}
+	return found, nil
 }

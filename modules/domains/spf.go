@@ -127,13 +127,13 @@ func (w *spfWalk) mechanism(ctx context.Context, term string, hasAll *bool) (spf
 			if passes {
 				return spfFound, nil
 			}
-			w.reason = fmt.Sprintf("include:%s must not have a -, ~ or ? in front", target)
+			w.reason = fmt.Sprintf("include:%s must not have a -, ~ or ? in front", clipText(target))
 			return spfInvalid, nil
 		}
 		outcome, err := w.descend(ctx, "include:", target)
 		if outcome == spfFound && !passes {
 			// Our servers match here, with a result that is no pass.
-			w.reason = fmt.Sprintf("include:%s must not have a -, ~ or ? in front", target)
+			w.reason = fmt.Sprintf("include:%s must not have a -, ~ or ? in front", clipText(target))
 			return spfInvalid, err
 		}
 		return outcome, err

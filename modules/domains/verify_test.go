@@ -308,3 +308,21 @@ func (w *world) count(t testing.TB, where string) (n int) {
 	}
 	return n
 }
+
+func TestHostileZoneIsStoredClean(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.add(t, w.ada, "example.com")
+	for _, r := range w.Records(d) {
+		if r.Type == "TXT" {
+			w.zone.Set(t, r.Name, r.Name+`. TXT "v=DKIM1\000\255; k=\000\010<b>; p=x" "`+strings.Repeat("y", 200)+`"`)
+		}
+	}
+	w.zone.Add(t, `example.com. TXT "v=spf1 include:\000\255.example -all"`)
+	if d = w.verify(t, d); d.Status != "pending" || w.byPurpose(d)[DKIM].Status != Mismatch {
+		t.Errorf("%s: %+v", d.Status, d.Records)
+	}
+	for _, state := range d.Records {
+		checkClean(t, state)
+	}
+}
