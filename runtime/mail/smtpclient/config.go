@@ -1,0 +1,100 @@
+package smtpclient
+
+import (
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+)
+
+// Config shapes a Transport. Zero values take the defaults, except where required.
+type Config struct {
+	Hostname string         // EHLO name; required
+	Resolver *dnsx.Resolver // required
+
+	// Control judges the address of every mail host about to be dialled, as a
+	// net.Dialer.Control; what it refuses ends as Failed with reason policy.
+	// Required without a smarthost. The operator's smarthost is not asked about.
+	Control func(network, address string, c syscall.RawConn) error
+
+	MXPort    int            // default 25
+	Smarthost *Smarthost     // nil: directly to the recipients' mail hosts
+	RootCAs   *x509.CertPool // for verified TLS; default: the system's
+
+	ConnectionsPerRoute   int           // default 20
+	MessagesPerConnection int           // default 100
+	IdleAge               time.Duration // how long an unused connection is kept; default 10 s
+	Timeouts              Timeouts
+	Logger                *slog.Logger // one debug line per connection; default: none
+}
+
+// Timeouts are per phase, as RFC 5321, 4.5.3.2 sets their minimums.
+type Timeouts struct {
+	Connect  time.Duration // TCP; default 30 s
+	Greeting time.Duration // and the handshake of smtps; default 5 min
+	Command  time.Duration // EHLO, STARTTLS, AUTH, RSET; default 5 min
+	Mail     time.Duration // default 5 min
+	Rcpt     time.Duration // default 5 min
+	Data     time.Duration // the 354; default 2 min
+	Block    time.Duration // each write of the body; default 3 min
+	Dot      time.Duration // the reply to the final dot; default 10 min
+	Quit     time.Duration // default 5 s: nobody waits for a goodbye
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	for _, d := range []struct {
+		value    *time.Duration
+		standard time.Duration
+	}{
+		{&t.Connect, 30 * time.Second}, {&t.Greeting, 5 * time.Minute}, {&t.Command, 5 * time.Minute},
+		{&t.Mail, 5 * time.Minute}, {&t.Rcpt, 5 * time.Minute}, {&t.Data, 2 * time.Minute},
+		{&t.Block, 3 * time.Minute}, {&t.Dot, 10 * time.Minute}, {&t.Quit, 5 * time.Second},
+	} {
+		if *d.value <= 0 {
+			*d.value = d.standard
+		}
+	}
+	return t
+}
+
+func (c Config) withDefaults() Config {
+	if c.MXPort <= 0 {
+		c.MXPort = 25
+	}
+	if c.ConnectionsPerRoute <= 0 {
+		c.ConnectionsPerRoute = 20
+	}
+	if c.MessagesPerConnection <= 0 {
+		c.MessagesPerConnection = 100
+	}
+	if c.IdleAge <= 0 {
+		c.IdleAge = 10 * time.Second
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	c.Timeouts = c.Timeouts.withDefaults()
+	return c
+}
+
+// Validate reports every mistake at once.
+func (c Config) Validate() error {
+	var mistakes []error
+	if c.Hostname == "" || strings.ContainsFunc(c.Hostname, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		mistakes = append(mistakes, errors.New("smtp transport: a host name for EHLO is needed"))
+	}
+	if c.Resolver == nil {
+		mistakes = append(mistakes, errors.New("smtp transport: a resolver is needed"))
+	}
+	if c.Smarthost == nil && c.Control == nil {
+		mistakes = append(mistakes, errors.New("smtp transport: a control over target addresses is needed to deliver to mail hosts"))
+	}
+	if c.MXPort > 65535 {
+		mistakes = append(mistakes, errors.New("smtp transport: the MX port is no port"))
+	}
+	return errors.Join(mistakes...)
+}

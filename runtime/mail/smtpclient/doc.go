@@ -1,0 +1,42 @@
+// Package smtpclient delivers one message to one recipient, once: directly to the
+// recipient's mail hosts or through a smarthost.
+//
+// Deliver ends in one Outcome, and its Kind is what the caller may rely on:
+//
+//   - Delivered: the server answered the final dot with a 2xx.
+//   - Permanent: the server refused this recipient or message with a 5xx.
+//   - Failed: no attempt can succeed, for the Reason given (null_mx, no_such_domain,
+//     tls_required, message_too_large, smtputf8_required, policy).
+//   - Temporary: anything else; try again later. Ambiguous marks the one case in
+//     which trying again can make a second copy: the final dot had gone out whole
+//     and its reply did not come back.
+//
+// beforeFinalDot is asked when the whole body has been handed to the network and
+// only the dot is missing. If it returns an error, the connection is cut: without
+// the dot the server must forget the message. It is asked at most once per
+// transaction; a refusal by one host may be followed by a transaction with the next.
+//
+// Hosts are tried in the order of RFC 5321, 5.1: by preference, each at all of its
+// addresses, until one accepts or refuses for good. A host that cannot be reached,
+// greets with an error or answers 4xx is followed by the next (at most
+// maxAddresses addresses and maxTransactions transactions in one Deliver).
+//
+// TLS is opportunistic and unverified unless the envelope says enforced: a failed
+// handshake is tried once more in the clear. Enforced means a certificate verified
+// for the mail host's name, or Failed with tls_required.
+//
+// Connections are kept for a short while per route (the set of mail hosts, or the
+// smarthost, with the TLS mode), limited per route in number and in messages.
+// A kept connection that turns out to be dead before the server has accepted
+// anything is replaced without that counting as an attempt.
+//
+// Sessions are opened by mox's smtpclient (greeting, EHLO, STARTTLS, certificates,
+// AUTH); the transaction is ours, because the library's allows 30 s for the reply to
+// the final dot where RFC 5321 asks for ten minutes, drops that reply's text, takes
+// 251 for a refusal (and then completes an empty message), and cannot pause before
+// the dot.
+//
+// Where later work goes: MTA-STS narrows the hosts of a route and raises its TLS
+// demand (route.go); DANE adds records to the opening of a session (session.go);
+// per-destination limits belong to the pool's lanes (pool.go).
+package smtpclient

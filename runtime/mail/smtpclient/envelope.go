@@ -1,0 +1,98 @@
+package smtpclient
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mjl-/mox/smtp"
+)
+
+// The TLS modes of an envelope.
+const (
+	TLSOpportunistic = "opportunistic" // TLS if it can be had, unverified; else in the clear
+	TLSEnforced      = "enforced"      // a verified certificate or nothing
+)
+
+// Envelope is what the servers are told beside the message.
+type Envelope struct {
+	From     string // address of the return path; empty: the null sender
+	To       string // one recipient
+	SMTPUTF8 bool   // the message has UTF-8 in its headers; implied by a non-ASCII local part
+	TLSMode  string // default TLSOpportunistic
+}
+
+// consignment is a checked envelope and message.
+type consignment struct {
+	from, to string // as written between the angle brackets
+	domain   string // of the recipient, A-labels
+	smtputf8 bool
+	eightBit bool
+	enforced bool
+	msg      []byte
+}
+
+// consign refuses what must never reach a wire. Addresses are parsed and written
+// anew: an unparsed one could carry parameters or commands of its own.
+func consign(env Envelope, msg []byte) (consignment, error) {
+	c := consignment{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced}
+	switch env.TLSMode {
+	case "", TLSOpportunistic, TLSEnforced:
+	default:
+		return c, fmt.Errorf("unknown tls mode %q", env.TLSMode)
+	}
+	if env.From != "" {
+		from, err := parse(env.From)
+		if err != nil {
+			return c, fmt.Errorf("sender: %w", err)
+		}
+		c.from = from.Pack(false)
+	}
+	to, err := parse(env.To)
+	if err != nil {
+		return c, fmt.Errorf("recipient: %w", err)
+	}
+	c.to, c.domain = to.Pack(false), to.Domain.ASCII
+	for _, address := range []string{c.from, c.to} {
+		if strings.ContainsFunc(address, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return c, errors.New("control character in an address")
+		}
+		c.smtputf8 = c.smtputf8 || !isASCII(address) // RFC 6531, 3.4
+	}
+	c.eightBit, err = checkMessage(msg)
+	return c, err
+}
+
+func parse(address string) (smtp.Address, error) {
+	a, err := smtp.ParseAddress(address)
+	if err == nil && a.Domain.ASCII == "" {
+		err = errors.New("no domain after the @")
+	}
+	return a, err
+}
+
+// checkMessage wants what was signed to be what is sent: CRLF line ends and nothing
+// else that a server could take for one (RFC 5321, 2.3.8).
+func checkMessage(msg []byte) (eightBit bool, err error) {
+	if !bytes.HasSuffix(msg, []byte("\r\n")) {
+		return false, errors.New("message does not end in CRLF")
+	}
+	for rest := msg; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 1 || rest[end-1] != '\r' || bytes.IndexByte(rest[:end-1], '\r') >= 0 {
+			return false, errors.New("message has a bare CR or LF")
+		}
+		rest = rest[end+1:]
+	}
+	for _, b := range msg {
+		if b >= 0x80 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 })
+}

@@ -1,0 +1,206 @@
+package smtpclient
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+
+	moxdns "github.com/mjl-/mox/dns"
+	mox "github.com/mjl-/mox/smtpclient"
+)
+
+// session is an open connection that has said EHLO. One goroutine uses it at a time.
+type session struct {
+	host target
+	addr string // of the other end
+	tls  string // "TLS 1.3", or empty
+
+	wire *wire
+	conn net.Conn // wire, or TLS over it
+	r    *bufio.Reader
+	w    *bufio.Writer
+	ext  extensions
+
+	timeouts  Timeouts
+	messages  int  // transactions begun
+	needReset bool // the last transaction was broken off in good order
+	broken    bool // nothing more may be sent
+	kept      bool // was idle in the pool: may have died there
+	expiry    *time.Timer
+}
+
+// refusedTarget marks a refusal of Config.Control among dial errors.
+type refusedTarget struct{ error }
+
+func (e refusedTarget) Unwrap() error { return e.error }
+
+// dial connects to one address of a host.
+func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (net.Conn, *Outcome) {
+	dialer := net.Dialer{Timeout: t.cfg.Timeouts.Connect}
+	if rt.smarthost == nil {
+		dialer.Control = func(network, address string, c syscall.RawConn) error {
+			if err := t.cfg.Control(network, address, c); err != nil {
+				return refusedTarget{err}
+			}
+			return nil
+		}
+	}
+	conn, err := dialer.DialContext(ctx, "tcp", addr.String())
+	if err == nil {
+		return conn, nil
+	}
+	var refused refusedTarget
+	if errors.As(err, &refused) {
+		out := failed(PhaseConnect, ReasonPolicy, "mail host address refused: %w", refused.error)
+		return nil, &out
+	}
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	out := temporary(PhaseConnect, err)
+	return nil, &out
+}
+
+// open dials and opens a session; opportunistic TLS that fails is tried once more
+// in the clear, on a new connection.
+func (t *Transport) open(ctx context.Context, rt route, host target, addr netip.AddrPort) (*session, *Outcome) {
+	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, rt.tls.mode)
+	if tlsFailed && rt.tls.clearAllowed && ctx.Err() == nil {
+		t.cfg.Logger.DebugContext(ctx, "smtp: tls failed, once more in the clear",
+			slog.String("host", host.name), slog.String("addr", addr.String()), slog.Any("error", out.Err))
+		s, out, _ = t.openOnce(ctx, rt, host, addr, mox.TLSSkip)
+	}
+	if out != nil {
+		from := out.from(host, addr.String())
+		return nil, &from
+	}
+	return s, nil
+}
+
+func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr netip.AddrPort, mode mox.TLSMode) (s *session, out *Outcome, tlsFailed bool) {
+	conn, out := t.dial(ctx, rt, addr)
+	if out != nil {
+		return nil, out, false
+	}
+	w := &wire{Conn: conn, left: maxRead}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+
+	w.within(t.cfg.Timeouts.Greeting)
+	ear := &tap{command: func() { w.within(t.cfg.Timeouts.Command) }}
+	opts := mox.Opts{RootCAs: t.cfg.RootCAs, TLSConfig: rt.tls.config}
+	if rt.smarthost != nil && rt.smarthost.Username != "" {
+		opts.Auth = rt.smarthost.authenticate
+	}
+	client, err := mox.New(ctx, slog.New(ear), w, mode, rt.tls.verify,
+		moxdns.Domain{ASCII: t.cfg.Hostname}, moxdns.Domain{ASCII: host.name}, opts)
+	if err == nil {
+		s, err = t.takeOver(client, w, host, addr, ear)
+	}
+	if err != nil {
+		conn.Close()
+		failure, tlsFailed := rt.openFailure(ctx, err, w, ear, mode)
+		return nil, &failure, tlsFailed
+	}
+	return s, nil, false
+}
+
+// takeOver turns mox's client, which has said EHLO and nothing more, into a session.
+func (t *Transport) takeOver(client *mox.Client, w *wire, host target, addr netip.AddrPort, ear *tap) (*session, error) {
+	conn, err := client.Conn()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{
+		host: host, addr: addr.String(), wire: w, conn: conn,
+		r: bufio.NewReaderSize(conn, 4096), ext: ear.extensions(), timeouts: t.cfg.Timeouts,
+	}
+	s.w = bufio.NewWriterSize(blockWriter{s}, 32<<10)
+	if state := client.TLSConnectionState(); state != nil {
+		s.tls = tls.VersionName(state.Version)
+	}
+	return s, nil
+}
+
+// openFailure reads an error of mox's New. tlsFailed: without TLS it might have worked.
+func (rt route) openFailure(ctx context.Context, err error, w *wire, ear *tap, mode mox.TLSMode) (out Outcome, tlsFailed bool) {
+	var smtpErr mox.Error
+	isSMTP := errors.As(err, &smtpErr)
+	out = temporary(openPhase(smtpErr.Command), err)
+	if isSMTP && smtpErr.Line != "" {
+		if r, parseErr := parseReply(append([]string{smtpErr.Line}, smtpErr.MoreLines...)); parseErr == nil {
+			out.Code, out.EnhancedCode, out.Reply = r.code, r.enhanced, r.text
+		}
+	}
+	if ctx.Err() != nil {
+		out.Err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		return out, false
+	}
+	tlsFailed = errors.Is(err, mox.ErrTLS) || mode == mox.TLSImmediate && !isSMTP ||
+		ear.starttls && mode != mox.TLSSkip && out.Code == 0 && out.Phase != PhaseAuth
+	if !tlsFailed {
+		return out, false
+	}
+	out.Phase = PhaseStartTLS
+	// A network error or a 4xx says "not now"; anything else says that this host has
+	// no TLS, or no certificate for its name.
+	if rt.tls.enforced && w.failed == nil && out.Code/100 != 4 {
+		out.Kind, out.Reason = Failed, ReasonTLSRequired
+	}
+	return out, true
+}
+
+func openPhase(command string) Phase {
+	switch command {
+	case "ehlo", "helo":
+		return PhaseEHLO
+	case "starttls":
+		return PhaseStartTLS
+	case "auth":
+		return PhaseAuth
+	}
+	return PhaseGreeting
+}
+
+// blockWriter gives each write of a session the time of a data block.
+type blockWriter struct{ s *session }
+
+func (b blockWriter) Write(p []byte) (int, error) {
+	b.s.wire.within(b.s.timeouts.Block)
+	return b.s.conn.Write(p)
+}
+
+// quit ends a session politely (RFC 5321, 4.1.1.10), but in a hurry.
+func (s *session) quit() {
+	defer s.cut()
+	if s.broken {
+		return
+	}
+	s.wire.within(s.timeouts.Quit)
+	if _, err := s.conn.Write([]byte("QUIT\r\n")); err != nil {
+		return // gone already
+	}
+	if _, err := readReply(s.r); err != nil {
+		return
+	}
+}
+
+// cut ends a session at once. The TCP connection goes first: closing TLS would
+// wait to write its farewell.
+func (s *session) cut() {
+	s.broken = true
+	s.wire.Conn.Close()
+}
+
+// describe names the other end in errors.
+func (s *session) describe() string {
+	return strings.TrimSpace(s.host.name + " " + s.addr)
+}

@@ -1,0 +1,102 @@
+package smtpclient
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"github.com/mjl-/mox/mlog"
+)
+
+// tap listens to the trace log of mox's client while it opens a session: the only
+// place where the server's EHLO answer can be had whole. It also marks the
+// beginning of each wait for a reply. Credentials are traced at another level.
+type tap struct {
+	command   func() // called before each command goes out
+	listening bool   // to the answer to an EHLO
+	starttls  bool   // STARTTLS was asked for
+	heard     strings.Builder
+}
+
+var _ slog.Handler = (*tap)(nil)
+
+func (t *tap) Enabled(_ context.Context, level slog.Level) bool { return level == mlog.LevelTrace }
+
+func (t *tap) Handle(_ context.Context, record slog.Record) error {
+	if sent, ok := strings.CutPrefix(record.Message, "LC: "); ok {
+		verb, _, _ := strings.Cut(strings.TrimRight(sent, "\r\n"), " ")
+		t.listening = verb == "EHLO" || verb == "HELO"
+		t.starttls = t.starttls || verb == "STARTTLS"
+		if t.listening {
+			t.heard.Reset()
+		}
+		t.command()
+		return nil
+	}
+	if got, ok := strings.CutPrefix(record.Message, "RS: "); ok && t.listening {
+		t.heard.WriteString(got)
+	}
+	return nil
+}
+
+func (t *tap) WithAttrs([]slog.Attr) slog.Handler { return t }
+func (t *tap) WithGroup(string) slog.Handler      { return t }
+
+// extensions is what a server offers (RFC 5321, 4.1.1.1).
+type extensions struct {
+	pipelining bool
+	eightBit   bool
+	smtputf8   bool
+	size       bool
+	maxSize    int64 // 0: no limit known
+	mailMax    int   // transactions per connection (RFC 9422); 0: no limit known
+}
+
+// extensions reads the last EHLO answer.
+func (t *tap) extensions() extensions {
+	var ext extensions
+	for i, line := range strings.Split(t.heard.String(), "\n") {
+		line = strings.TrimRight(line, "\r")
+		code, more, err := splitLine(line)
+		if err != nil || code != 250 {
+			break
+		}
+		if i > 0 && len(line) > 4 { // the first line is a greeting
+			ext.add(strings.Fields(strings.ToUpper(line[4:])))
+		}
+		if !more {
+			break
+		}
+	}
+	return ext
+}
+
+func (ext *extensions) add(words []string) {
+	if len(words) == 0 {
+		return
+	}
+	switch words[0] {
+	case "PIPELINING":
+		ext.pipelining = true
+	case "8BITMIME":
+		ext.eightBit = true
+	case "SMTPUTF8":
+		ext.smtputf8 = true
+	case "SIZE":
+		ext.size = true
+		if len(words) > 1 {
+			if n, err := strconv.ParseInt(words[1], 10, 64); err == nil {
+				ext.maxSize = n
+			}
+		}
+	case "LIMITS":
+		for _, limit := range words[1:] {
+			if value, ok := strings.CutPrefix(limit, "MAILMAX="); ok {
+				if n, err := strconv.Atoi(value); err == nil && n > 0 {
+					ext.mailMax = n
+				}
+			}
+		}
+	}
+}

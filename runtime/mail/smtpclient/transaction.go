@@ -1,0 +1,245 @@
+package smtpclient
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// One transaction: MAIL, RCPT, DATA, the body, the dot.
+
+// command is one line to send and what is waited for after it.
+type command struct {
+	phase Phase
+	line  string
+	wait  time.Duration
+	ok    func(reply) bool
+}
+
+// progress is what a transaction leaves behind beside its outcome.
+type progress struct {
+	accepted bool // the server has said yes to MAIL: the connection was alive
+}
+
+// deliver runs one transaction. The session is usable after it unless broken is set.
+func (s *session) deliver(c consignment, beforeFinalDot func() error) (Outcome, progress) {
+	if out := s.unfit(c); out != nil {
+		return s.outcome(*out), progress{}
+	}
+	s.messages++
+	s.wire.refill()
+	commands := s.commands(c)
+	out, p := s.talk(commands)
+	if out != nil {
+		return s.outcome(*out), p
+	}
+	if err := s.writeBody(c.msg); err != nil {
+		return s.outcome(s.bodyFailed(err)), p
+	}
+	if beforeFinalDot != nil {
+		if err := beforeFinalDot(); err != nil {
+			s.broken = true
+			return s.outcome(temporary(PhaseDot, fmt.Errorf("%w: %w", ErrHeldBack, err))), p
+		}
+	}
+	return s.outcome(s.finish()), p
+}
+
+// unfit finds what this server cannot take before it is bothered.
+func (s *session) unfit(c consignment) *Outcome {
+	var out Outcome
+	switch {
+	case c.smtputf8 && !s.ext.smtputf8: // RFC 6531, 3.2
+		out = failed(PhaseMail, ReasonSMTPUTF8Required, "%s does not support internationalized addresses (SMTPUTF8)", s.host.name)
+	case s.ext.size && s.ext.maxSize > 0 && int64(len(c.msg)) > s.ext.maxSize: // RFC 1870, 6.1
+		out = failed(PhaseMail, ReasonMessageTooLarge, "message of %d octets, %s takes at most %d", len(c.msg), s.host.name, s.ext.maxSize)
+	case c.eightBit && !s.ext.eightBit: // RFC 6152, 3
+		out = failed(PhaseMail, ReasonPolicy, "message with 8-bit content, %s takes 7-bit only", s.host.name)
+	default:
+		return nil
+	}
+	return &out
+}
+
+func (s *session) commands(c consignment) []command {
+	mail := "MAIL FROM:<" + c.from + ">"
+	if s.ext.size {
+		mail += " SIZE=" + strconv.Itoa(len(c.msg))
+	}
+	if c.eightBit {
+		mail += " BODY=8BITMIME"
+	}
+	if c.smtputf8 {
+		mail += " SMTPUTF8"
+	}
+	list := []command{
+		{PhaseMail, mail, s.timeouts.Mail, reply.positive},
+		{PhaseRcpt, "RCPT TO:<" + c.to + ">", s.timeouts.Rcpt, reply.positive}, // 251 too (RFC 5321, 3.4)
+		{PhaseData, "DATA", s.timeouts.Data, func(r reply) bool { return r.code == 354 }},
+	}
+	if s.needReset {
+		list = append([]command{{PhaseReset, "RSET", s.timeouts.Command, reply.positive}}, list...)
+	}
+	return list
+}
+
+// talk sends the commands, all at once where the server allows it (RFC 2920), and
+// reads their replies. The first refusal is the outcome; nil means go on with the body.
+func (s *session) talk(commands []command) (*Outcome, progress) {
+	var refusal *Outcome
+	var p progress
+	for i, cmd := range commands {
+		if i == 0 || !s.ext.pipelining {
+			batch := commands[i : i+1]
+			if s.ext.pipelining {
+				batch = commands
+			}
+			if err := s.send(batch); err != nil {
+				out := s.hungUp(cmd, err)
+				return &out, p
+			}
+		}
+		s.wire.within(cmd.wait)
+		r, err := readReply(s.r)
+		if err != nil {
+			s.broken = true
+			if refusal == nil {
+				out := temporary(cmd.phase, err)
+				refusal = &out
+			}
+			return refusal, p
+		}
+		s.note(cmd, r, &p)
+		if refusal == nil && !cmd.ok(r) {
+			out := refused(cmd.phase, r)
+			refusal = &out
+			if !s.ext.pipelining {
+				return refusal, p
+			}
+		}
+		// A server may say 354 although it refused the recipient (RFC 2920, 3.1). A dot
+		// would complete an empty message then; cutting the connection does not.
+		if refusal != nil && cmd.phase == PhaseData && r.code/100 == 3 {
+			s.broken = true
+		}
+	}
+	return refusal, p
+}
+
+// note keeps the state of the conversation.
+func (s *session) note(cmd command, r reply, p *progress) {
+	switch {
+	case r.code == 421 || !cmd.ok(r) && r.code < 400: // closing, or out of step
+		s.broken = true
+	case cmd.phase == PhaseReset:
+		s.needReset = false
+		s.broken = s.broken || !r.positive()
+	case cmd.phase == PhaseMail && r.positive():
+		p.accepted = true
+		s.needReset = true
+	}
+}
+
+func (s *session) send(commands []command) error {
+	for _, cmd := range commands {
+		if _, err := s.w.WriteString(cmd.line + "\r\n"); err != nil {
+			return err
+		}
+	}
+	return s.w.Flush()
+}
+
+// hungUp is a write that failed. A server that ends connections often says why first.
+func (s *session) hungUp(cmd command, err error) Outcome {
+	s.broken = true
+	if r, ok := s.lastWords(); ok {
+		return refused(cmd.phase, r)
+	}
+	return temporary(cmd.phase, err)
+}
+
+// lastWords reads a refusal that arrived before the connection broke.
+func (s *session) lastWords() (reply, bool) {
+	s.wire.within(time.Second)
+	r, err := readReply(s.r)
+	return r, err == nil && r.code >= 400
+}
+
+// blockSize is how much of a body gets the time of one block.
+const blockSize = 64 << 10
+
+// writeBody sends the body and waits until the network has taken it. Lines that
+// begin with a dot get another (RFC 5321, 4.5.2).
+func (s *session) writeBody(msg []byte) error {
+	if msg[0] == '.' {
+		if err := s.w.WriteByte('.'); err != nil {
+			return err
+		}
+	}
+	for len(msg) > 0 {
+		block := msg[:min(blockSize, len(msg))]
+		dot := bytes.Index(msg[:min(blockSize+2, len(msg))], []byte("\r\n."))
+		if dot >= 0 {
+			block = msg[:dot+2]
+		}
+		if _, err := s.w.Write(block); err != nil {
+			return err
+		}
+		if dot >= 0 {
+			if err := s.w.WriteByte('.'); err != nil {
+				return err
+			}
+		}
+		msg = msg[len(block):]
+	}
+	return s.w.Flush()
+}
+
+func (s *session) bodyFailed(err error) Outcome {
+	s.broken = true
+	if r, ok := s.lastWords(); ok {
+		return refused(PhaseBody, r)
+	}
+	return temporary(PhaseBody, err)
+}
+
+// finish sends the dot. From the moment the network has it until a reply is read,
+// the message may or may not have been delivered.
+func (s *session) finish() Outcome {
+	if _, err := s.w.WriteString(".\r\n"); err != nil {
+		return s.bodyFailed(err)
+	}
+	if err := s.w.Flush(); err != nil {
+		return s.bodyFailed(err) // a dot that did not leave whole is none
+	}
+	s.wire.within(s.timeouts.Dot)
+	r, err := readReply(s.r)
+	switch {
+	case err != nil:
+		s.broken = true
+		out := temporary(PhaseDot, fmt.Errorf("no reply to the final dot: %w", err))
+		out.Ambiguous = true
+		return out
+	case r.positive():
+		s.needReset = false
+		return Outcome{Kind: Delivered, Phase: PhaseDot}.reply(r)
+	}
+	s.needReset = false // the transaction is over either way (RFC 5321, 4.1.1.4)
+	out := refused(PhaseDot, r)
+	if r.code == 421 || r.code < 400 {
+		s.broken = true
+		out.Ambiguous = r.code < 400
+	}
+	return out
+}
+
+// outcome says where it happened.
+func (s *session) outcome(o Outcome) Outcome {
+	o = o.from(s.host, s.addr)
+	o.TLS = s.tls
+	if o.Err != nil {
+		o.Err = fmt.Errorf("%s: %s: %w", s.describe(), o.Phase, o.Err)
+	}
+	return o
+}

@@ -1,0 +1,236 @@
+package smtpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	moxdns "github.com/mjl-/mox/dns"
+)
+
+// Bounds of one Deliver, as other mail servers have them (Postfix: five addresses,
+// two sessions).
+const (
+	maxAddresses    = 8
+	maxTransactions = 2
+)
+
+// Transport delivers messages. It is safe for concurrent use.
+type Transport struct {
+	cfg      Config
+	resolver moxdns.Resolver
+	pool     *pool
+
+	mu         sync.Mutex
+	closed     bool
+	under      uint64                             // deliveries begun, for their keys
+	cancels    map[uint64]context.CancelCauseFunc // of those under way
+	deliveries sync.WaitGroup
+}
+
+// New checks the configuration. Nothing is looked up or dialled yet.
+func New(cfg Config) (*Transport, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	return &Transport{
+		cfg:      cfg,
+		resolver: cfg.Resolver.SMTP(),
+		pool:     newPool(cfg.ConnectionsPerRoute, cfg.IdleAge, (*session).quit),
+		cancels:  map[uint64]context.CancelCauseFunc{},
+	}, nil
+}
+
+// Deliver makes one attempt, see the package comment. msg is the message as signed:
+// CRLF line ends, ending in one. Cancelling ctx cuts the connection at once.
+func (t *Transport) Deliver(ctx context.Context, env Envelope, msg []byte, beforeFinalDot func() error) Outcome {
+	ctx, end, err := t.begin(ctx)
+	if err != nil {
+		return temporary(PhaseWait, err)
+	}
+	defer end()
+	c, err := consign(env, msg)
+	if err != nil {
+		return failed(PhaseEnvelope, ReasonPolicy, "%w", err)
+	}
+	rt, out := t.route(ctx, c)
+	if out != nil {
+		return *out
+	}
+	l, err := t.pool.acquire(ctx, rt.key)
+	if err != nil {
+		return temporary(PhaseWait, fmt.Errorf("wait for a connection: %w", err))
+	}
+	defer t.pool.release(l)
+	d := delivery{t: t, rt: rt, lane: l, c: c, beforeFinalDot: beforeFinalDot}
+	return d.run(ctx)
+}
+
+// begin ties a delivery to the life of the transport.
+func (t *Transport) begin(ctx context.Context) (context.Context, func(), error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, nil, ErrClosed
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	t.under++
+	id := t.under
+	t.cancels[id] = cancel
+	t.deliveries.Add(1)
+	return ctx, func() {
+		cancel(nil)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.cancels, id)
+		t.deliveries.Done()
+	}, nil
+}
+
+// Close stops deliveries, ends all connections and waits for both.
+func (t *Transport) Close() {
+	t.mu.Lock()
+	t.closed = true
+	for _, cancel := range t.cancels {
+		cancel(ErrClosed)
+	}
+	t.mu.Unlock()
+	t.deliveries.Wait()
+	t.pool.close()
+}
+
+// delivery is one Deliver under way.
+type delivery struct {
+	t              *Transport
+	rt             route
+	lane           *lane
+	c              consignment
+	beforeFinalDot func() error
+
+	addresses    int // tried
+	transactions int // tried
+	earlier      *Outcome
+}
+
+func (d *delivery) run(ctx context.Context) Outcome {
+	hosts := d.rt.hosts
+	if s := d.t.pool.take(d.lane); s != nil {
+		out, stale := d.use(ctx, s)
+		if !stale {
+			if d.final(ctx, out) {
+				return out
+			}
+			d.earlier = &out
+			hosts = after(hosts, s.host)
+		}
+	}
+	for _, host := range hosts {
+		out := d.tryHost(ctx, host)
+		if d.final(ctx, out) {
+			return out
+		}
+		out = out.orEarlier(d.earlier)
+		d.earlier = &out
+		if d.transactions >= maxTransactions || d.addresses >= maxAddresses {
+			break
+		}
+	}
+	if d.earlier == nil {
+		return temporary(PhaseDNS, errors.New("no mail host to try"))
+	}
+	return *d.earlier
+}
+
+// tryHost goes through the addresses of a host until one takes part in a transaction.
+func (d *delivery) tryHost(ctx context.Context, host target) Outcome {
+	addrs, out := d.t.addresses(ctx, d.rt, host)
+	if out != nil {
+		return *out
+	}
+	var earlier *Outcome
+	for _, addr := range addrs {
+		d.addresses++
+		s, out := d.t.open(ctx, d.rt, host, addr)
+		if out == nil {
+			done, _ := d.use(ctx, s)
+			return done
+		}
+		merged := out.orEarlier(earlier)
+		earlier = &merged
+		if ctx.Err() != nil || d.addresses >= maxAddresses {
+			break
+		}
+	}
+	if earlier == nil {
+		return temporary(PhaseDNS, fmt.Errorf("mail host %s has no address", host.name)).from(host, "")
+	}
+	return *earlier
+}
+
+// use runs the transaction on a session and keeps or ends the session. stale: the
+// session was a kept one and dead, so nothing has been attempted.
+func (d *delivery) use(ctx context.Context, s *session) (out Outcome, stale bool) {
+	stop := context.AfterFunc(ctx, func() { s.wire.Conn.Close() })
+	out, p := s.deliver(d.c, d.beforeFinalDot)
+	if !stop() {
+		s.broken = true
+		if out.Err != nil {
+			out.Err = fmt.Errorf("%w: %w", context.Cause(ctx), out.Err)
+		}
+	}
+	reused := s.kept
+	d.t.keep(d.lane, s)
+	if reused && dead(out, p) && ctx.Err() == nil {
+		return out, true
+	}
+	d.transactions++
+	if d.rt.smarthost != nil && (out.Code == 530 || out.Code == 535) {
+		out.Kind = Temporary // our credentials are at fault (RFC 4954, 6), not the message
+	}
+	return out, false
+}
+
+// dead: the server had gone, or went, before it accepted anything.
+func dead(out Outcome, p progress) bool {
+	if out.Kind != Temporary {
+		return false
+	}
+	return out.Phase == PhaseReset || !p.accepted && (out.Code == 0 || out.Code == 421)
+}
+
+// final says that no other host could make a difference, safely.
+func (d *delivery) final(ctx context.Context, out Outcome) bool {
+	switch {
+	case out.Kind == Delivered, out.Kind == Permanent, out.Ambiguous, errors.Is(out.Err, ErrHeldBack), ctx.Err() != nil:
+		return true
+	case out.Kind == Failed: // for this host's TLS or address, or for the message's sake?
+		return out.Reason != ReasonTLSRequired && out.Phase != PhaseConnect
+	}
+	return false
+}
+
+func after(hosts []target, used target) []target {
+	for i, h := range hosts {
+		if h == used {
+			return hosts[i+1:]
+		}
+	}
+	return hosts
+}
+
+func (t *Transport) keep(l *lane, s *session) {
+	most := t.cfg.MessagesPerConnection
+	if s.ext.mailMax > 0 {
+		most = min(most, s.ext.mailMax)
+	}
+	switch {
+	case s.broken || s.r.Buffered() > 0: // it talks out of turn
+		s.cut()
+	case s.messages >= most:
+		t.pool.retire(s)
+	default:
+		t.pool.park(l, s)
+	}
+}

@@ -1,0 +1,33 @@
+package smtpclient
+
+import "fmt"
+
+func (o Outcome) reply(r reply) Outcome {
+	o.Code, o.EnhancedCode, o.Reply = r.code, r.enhanced, r.text
+	return o
+}
+
+// refused reads a reply that is not the hoped-for one (RFC 5321, 4.2.1).
+func refused(phase Phase, r reply) Outcome {
+	out := Outcome{Kind: Temporary, Phase: phase, Err: fmt.Errorf("the server answered %s", r.text)}
+	switch {
+	case r.code/100 != 5 || phase == PhaseReset:
+		// 4xx, a reply that fits nowhere, or one that is not about this message: try again.
+	case tooLarge(phase, r):
+		out.Kind, out.Reason = Failed, ReasonMessageTooLarge
+	case r.enhanced == "5.6.7": // RFC 6531, 3.5: the address is not ASCII
+		out.Kind, out.Reason = Failed, ReasonSMTPUTF8Required
+	default:
+		out.Kind = Permanent
+	}
+	return out.reply(r)
+}
+
+// tooLarge is 552 about a message (RFC 1870, 6.1). At RCPT, and with another
+// enhanced code anywhere, 552 speaks of the mailbox.
+func tooLarge(phase Phase, r reply) bool {
+	if r.enhanced != "" {
+		return r.enhanced == "5.3.4"
+	}
+	return r.code == 552 && phase != PhaseRcpt
+}

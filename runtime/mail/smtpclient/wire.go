@@ -1,0 +1,55 @@
+package smtpclient
+
+import (
+	"errors"
+	"net"
+	"time"
+)
+
+// maxRead is how much a server may send us in opening a session, and again in
+// each transaction: more is no conversation.
+const maxRead = 256 << 10
+
+var errFlood = errors.New("the server sends without end")
+
+// wire is the TCP connection under a session. It takes no deadlines from above
+// (mox sets 30 s per read, and under STARTTLS leaves an old write deadline
+// standing); they come from within, once per phase.
+type wire struct {
+	net.Conn
+	left   int   // octets that may still be read
+	failed error // the first network error, told apart from TLS errors above
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	if w.left <= 0 {
+		return 0, errFlood
+	}
+	n, err := w.Conn.Read(p)
+	w.left -= n
+	if err != nil && w.failed == nil {
+		w.failed = err
+	}
+	return n, err
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	n, err := w.Conn.Write(p)
+	if err != nil && w.failed == nil {
+		w.failed = err
+	}
+	return n, err
+}
+
+func (w *wire) SetDeadline(time.Time) error      { return nil }
+func (w *wire) SetReadDeadline(time.Time) error  { return nil }
+func (w *wire) SetWriteDeadline(time.Time) error { return nil }
+
+// within gives what comes next so long. An error shows up in what comes next.
+func (w *wire) within(d time.Duration) {
+	if err := w.Conn.SetDeadline(time.Now().Add(d)); err != nil && w.failed == nil {
+		w.failed = err
+	}
+}
+
+func (w *wire) refill() { w.left = maxRead }
