@@ -12,7 +12,9 @@ import (
 )
 
 // pinger tells whether the database answers.
-type pinger interface{ Ping(ctx context.Context) error }
+type pinger interface {
+	Ping(ctx context.Context) error
+}
 
 // health answers the probes of an orchestrator. Liveness depends on nothing but
 // the process; readiness on the database and on not being about to stop.

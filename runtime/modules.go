@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/rest"
 )
 
 // Module is a row of the registry: everything that the assembly, the tests and
@@ -23,7 +24,10 @@ type Module struct {
 	Always   bool     // cannot be switched off
 	Dev      bool     // exists in development mode only
 	Option   fx.Option
-	Edges    fx.Option // its routes in rest and fields in graph
+	// Edges gives its routes to the assembly; Operations are the same routes
+	// without services, for the OpenAPI document.
+	Edges      fx.Option
+	Operations []rest.Routes
 }
 
 // Modules is the registry, every module after those it requires.
@@ -32,21 +36,21 @@ func Modules() []Module { return slices.Clone(registry) }
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: accounts.Module, Edges: accountsEdges,
+		Option: accounts.Module, Edges: fx.Options(),
 	},
 	{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
 		Requires: []string{"accounts"},
-		Option:   domains.Module, Edges: domainsEdges,
+		Option:   domains.Module, Edges: domainsEdges, Operations: []rest.Routes{rest.Domains(nil, nil)},
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains"},
-		Option:   sending.Module, Edges: sendingEdges,
+		Option:   sending.Module, Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil)},
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail in development mode and shows it at /dev/inbox", Dev: true,
-		Option: devinbox.Module, Edges: devinboxEdges,
+		Option: devinbox.Module, Edges: fx.Options(),
 	},
 }
 

@@ -31,7 +31,7 @@ func (s *Service) accept(ctx context.Context, a *acceptance) (Receipt, error) {
 		return Receipt{}, fmt.Errorf("store email: %w", err)
 	}
 	s.bus.Wake()
-	s.deliveries.Nudge()
+	s.signals.Wake(deliveryChannel)
 	return a.receipt, nil
 }
 

@@ -67,7 +67,7 @@ func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessag
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("sign email %s: %w", o.id, err)
 	}
-	return signedMessage{raw: signed, identity: identity, utf8: needsUTF8(msg)}, nil
+	return signedMessage{raw: signed, identity: identity, utf8: msg.NeedsSMTPUTF8()}, nil
 }
 
 // mime turns the stored columns back into a message.
@@ -102,17 +102,6 @@ func parseStored(list []string) ([]address.Address, error) {
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-func needsUTF8(m mime.Message) bool {
-	for _, list := range [][]address.Address{{m.From}, m.To, m.CC, m.ReplyTo} {
-		for _, a := range list {
-			if a.NeedsSMTPUTF8() {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 const (

@@ -2,6 +2,7 @@ package sending
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/postrider/postrider/modules/domains"
@@ -17,15 +18,15 @@ func (s *Service) deliver(ctx context.Context, d delivery, lease *worker.Lease) 
 	out := s.attempt(ctx, d, lease)
 	s.logger.LogAttrs(ctx, slog.LevelInfo, "delivery attempt",
 		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID), slog.Int64(telemetry.KeyRecipientID, d.recipientID),
-		slog.Int(telemetry.KeyAttempt, d.attempt), slog.String(telemetry.KeyOutcome, out.Kind.String()), slog.String(telemetry.KeyPhase, string(out.Phase)),
-		slog.Int("code", out.Code), slog.String("enhanced_code", out.EnhancedCode), slog.String(telemetry.KeyReply, out.Reply),
+		slog.Int(telemetry.KeyAttempt, d.attempt), slog.String(telemetry.KeyOutcome, string(out.Kind)), slog.String(telemetry.KeyPhase, string(out.Phase)),
+		slog.Int("code", out.Code), slog.String("enhanced_code", out.EnhancedCode), slog.String(telemetry.KeyReply, out.Diagnostic()),
 		slog.String("remote_host", out.RemoteHost), slog.String("remote_addr", out.RemoteAddr), slog.String(telemetry.KeyTLS, out.TLS))
 	return out
 }
 
 func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) smtpclient.Outcome {
 	if d.message == nil {
-		return refusal("policy", "the email was deleted before it could be sent")
+		return refusal("the email was deleted before it could be sent")
 	}
 	msg, err := s.sign(ctx, d.message)
 	if err != nil {
@@ -55,15 +56,15 @@ func returnPath(i domains.Identity) string { return "bounce@rp." + i.Domain }
 func (s *Service) unsendable(ctx context.Context, d delivery, err error) smtpclient.Outcome {
 	switch fault.KindOf(err) {
 	case fault.Forbidden:
-		return refusal("policy", err.Error())
+		return refusal(err.Error())
 	case fault.Away:
-		return smtpclient.Outcome{Kind: smtpclient.Temporary, Reply: "the message could not be read from the database", Err: err}
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Err: errors.New("the message could not be read from the database")}
 	default:
 		s.logger.ErrorContext(ctx, "email cannot be composed", telemetry.KeyEmailID, d.emailID, telemetry.KeyError, err)
-		return refusal("policy", "the message could not be composed")
+		return refusal("the message could not be composed")
 	}
 }
 
-func refusal(reason, text string) smtpclient.Outcome {
-	return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: reason, Reply: text}
+func refusal(text string) smtpclient.Outcome {
+	return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: smtpclient.ReasonPolicy, Err: errors.New(text)}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
@@ -22,6 +23,7 @@ var Module = fx.Module("sending",
 		func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() },
 		func(s *idempotency.Store) Answers { return s },
 		func(t *smtpclient.Transport) Transport { return t },
+		func(s *db.Signals) Signals { return s },
 	),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{

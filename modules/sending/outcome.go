@@ -58,11 +58,11 @@ func (v verdict) describe(data *event.Email, d delivery, out smtpclient.Outcome,
 		if out.Kind != smtpclient.Permanent {
 			kind = "transient"
 		}
-		data.BounceReason = out.Reply
-		data.Bounce = &event.Bounce{Type: kind, Code: out.Code, EnhancedCode: out.EnhancedCode, Diagnostic: out.Reply, RemoteMTA: out.RemoteHost}
+		data.BounceReason = out.Diagnostic()
+		data.Bounce = &event.Bounce{Type: kind, Code: out.Code, EnhancedCode: out.EnhancedCode, Diagnostic: out.Diagnostic(), RemoteMTA: out.RemoteHost}
 	case event.EmailDeliveryDelayed:
-		data.Delay = &event.Delay{Attempt: d.attempt, NextAttemptAt: now.Add(v.wait).UTC().Truncate(time.Millisecond), Diagnostic: out.Reply}
+		data.Delay = &event.Delay{Attempt: d.attempt, NextAttemptAt: now.Add(v.wait).UTC().Truncate(time.Millisecond), Diagnostic: out.Diagnostic()}
 	case event.EmailFailed:
-		data.Failure = &event.Failure{Reason: out.Reply, Code: string(out.Reason)}
+		data.Failure = &event.Failure{Reason: out.Diagnostic(), Code: string(out.Reason)}
 	}
 }

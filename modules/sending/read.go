@@ -80,6 +80,20 @@ var listColumns = func() []string {
 	return out
 }()
 
+// Bodies gives html and text of several emails, by email; other fields are not set.
+func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error) {
+	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).
+		Select(email.FieldID, email.FieldHTML, email.FieldText).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read bodies: %w", err)
+	}
+	out := make(map[string]*ent.Email, len(rows))
+	for _, e := range rows {
+		out[e.ID] = e
+	}
+	return out, nil
+}
+
 // Cursor continues the list after the given email.
 func (s *Service) Cursor(accountID, emailID string) string {
 	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)

@@ -68,6 +68,15 @@ type Transport interface {
 	Deliver(ctx context.Context, e smtpclient.Envelope, msg []byte, beforeFinalDot func() error) smtpclient.Outcome
 }
 
+// Signals wakes the delivering processes after a commit.
+type Signals interface {
+	Wake(channel string)
+	Subscribe(channel string) (<-chan struct{}, func())
+}
+
+// deliveryChannel is woken when recipients became due.
+const deliveryChannel = "delivery"
+
 // Params is what the module needs.
 type Params struct {
 	fx.In
@@ -80,6 +89,7 @@ type Params struct {
 	Domains     Domains
 	Idempotency Answers
 	Transport   Transport
+	Signals     Signals
 	Pages       *page.Codec
 	Logger      *slog.Logger
 	Workers     *worker.Metrics
@@ -92,7 +102,7 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{
 		db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
-		idempotency: p.Idempotency, transport: p.Transport, pages: p.Pages, logger: p.Logger,
+		idempotency: p.Idempotency, transport: p.Transport, signals: p.Signals, pages: p.Pages, logger: p.Logger,
 		acceptOnly: p.Config.Concurrency == 0,
 	}
 	s.accepts = db.NewJoiner(db.JoinerConfig[*acceptance]{
@@ -118,12 +128,31 @@ func (s *Service) Start(ctx context.Context) error {
 		s.logger.InfoContext(ctx, "this process accepts mail and does not deliver it: delivery concurrency is 0")
 		return nil
 	}
-	return s.deliveries.Start(ctx)
+	if err := s.deliveries.Start(ctx); err != nil {
+		return err
+	}
+	woken, unsubscribe := s.signals.Subscribe(deliveryChannel)
+	done := make(chan struct{})
+	s.stopNudging = func() { unsubscribe(); close(done) }
+	go func() {
+		for {
+			select {
+			case <-woken:
+				s.deliveries.Nudge()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return nil
 }
 
 // Stop accepts nothing more, and lets deliveries that have begun end until ctx does.
 func (s *Service) Stop(ctx context.Context) error {
 	s.accepts.Close()
+	if s.stopNudging != nil {
+		s.stopNudging()
+	}
 	return s.deliveries.Stop(ctx)
 }
 
@@ -136,9 +165,11 @@ type Service struct {
 	domains     Domains
 	idempotency Answers
 	transport   Transport
+	signals     Signals
 	pages       *page.Codec
 	logger      *slog.Logger
 	acceptOnly  bool
+	stopNudging func()
 	accepts     *db.Joiner[*acceptance]
 	deliveries  *worker.Worker[delivery, smtpclient.Outcome]
 }

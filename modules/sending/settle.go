@@ -88,7 +88,7 @@ func updateRecipients(ctx context.Context, tx *sql.Tx, batch []finished) ([]fini
 		waits[i], codes[i] = f.verdict.wait.Microseconds(), int64(f.out.Code)
 		notify[i] = f.verdict.event == event.EmailDeliveryDelayed
 		text.add(string(f.verdict.state), string(f.verdict.outcome), string(f.out.Phase), f.out.EnhancedCode,
-			f.out.Reply, f.out.RemoteHost, f.out.RemoteAddr, f.out.TLS)
+			f.out.Diagnostic(), f.out.RemoteHost, f.out.RemoteAddr, f.out.TLS)
 		byID[f.delivery.recipientID] = f
 	}
 	rows, err := tx.QueryContext(ctx, settleSQL, pq.Array(ids), pq.Array(fences), pq.Array(text[0]), pq.Array(waits),
@@ -168,7 +168,7 @@ func (c emailChanges) apply(held []finished, now time.Time) []event.Fact {
 			e.status = next
 		}
 		if f.verdict.state == recipient.StateBounced {
-			e.bounceReason = f.out.Reply
+			e.bounceReason = f.out.Diagnostic()
 		}
 		if f.verdict.event == "" {
 			continue

@@ -1,0 +1,135 @@
+package runtime
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/graph"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/rest"
+	inboxpages "github.com/postrider/postrider/rest/devinbox"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// What each module shows at the edges. A module that is off provides nothing, so
+// its routes and fields do not exist.
+var (
+	domainsEdges = routes(func(s *domains.Service, i *idempotency.Store) rest.Routes { return rest.Domains(s, i) })
+	sendingEdges = routes(func(s *sending.Service, i *idempotency.Store) rest.Routes { return rest.Emails(s, i) })
+)
+
+func routes(constructor any) fx.Option {
+	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"routes"`)))
+}
+
+// edgeParams are the services of the modules that are on.
+type edgeParams struct {
+	fx.In
+
+	Lifecycle fx.Lifecycle
+	Quit      fx.Shutdowner
+	Config    config.Config
+	Options   Options
+	DB        *db.DB
+	Logger    *slog.Logger
+	Registry  *prometheus.Registry
+	Tracing   *telemetry.Tracing
+	Routes    []rest.Routes `group:"routes"`
+	Accounts  *accounts.Service
+	Domains   *domains.Service  `optional:"true"`
+	Sending   *sending.Service  `optional:"true"`
+	Inbox     *devinbox.Service `optional:"true"`
+}
+
+// edges serves HTTP over everything that is on.
+func edges(f Foundation) fx.Option {
+	return fx.Invoke(func(p edgeParams) error {
+		health := &health{db: p.DB, log: p.Logger}
+		handler, err := p.handler(f.names(), health)
+		if err != nil {
+			return fmt.Errorf("http: %w", err)
+		}
+		s := newServer(f.Listener, handler, health, p.Logger, p.Quit)
+		p.Lifecycle.Append(fx.Hook{OnStart: s.start, OnStop: s.stop})
+		return nil
+	})
+}
+
+func (f Foundation) names() []string {
+	var on []string
+	for _, m := range f.Modules {
+		on = append(on, m.Name)
+	}
+	return on
+}
+
+// handler is the one mux of the process.
+func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
+	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Routes: p.Routes, Logger: p.Logger,
+		Version: p.Options.Version, BaseURL: p.Config.HTTP.BaseURL})
+	if err != nil {
+		return nil, err
+	}
+	query, err := graph.New(p.graphOptions(on))
+	if err != nil {
+		return nil, err
+	}
+	observe, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: p.Logger, Registry: p.Registry, Tracing: p.Tracing,
+		Quiet: []string{"GET /healthz", "GET /readyz", "GET /metrics"}})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", api)
+	mux.Handle("/graphql", query)
+	mux.HandleFunc("GET /healthz", health.live)
+	mux.HandleFunc("GET /readyz", health.ready)
+	mux.Handle("GET /metrics", p.metrics())
+	mux.Handle("GET /{$}", p.home())
+	if p.Inbox != nil {
+		mux.Handle(inboxpages.Prefix+"/", inboxpages.New(p.Inbox, p.Logger))
+	}
+	return observe.Wrap(mux), nil
+}
+
+// graphOptions keeps nil services out of interfaces: a nil pointer in one is not nil.
+func (p edgeParams) graphOptions(on []string) graph.Options {
+	o := graph.Options{On: on, Auth: p.Accounts, Accounts: p.Accounts, Logger: p.Logger}
+	if p.Domains != nil {
+		o.Domains = p.Domains
+	}
+	if p.Sending != nil {
+		o.Emails = p.Sending
+	}
+	return o
+}
+
+func (p edgeParams) home() home {
+	h := home{Version: p.Options.Version, Dev: p.Config.Mode == config.Dev, log: p.Logger, Links: []homeLink{
+		{"/api/docs", "API reference", "every operation, with examples"},
+		{"/api/openapi.json", "OpenAPI document", "for generators and tools"},
+	}}
+	if p.Inbox != nil {
+		h.Links = append(h.Links, homeLink{inboxpages.Prefix, "Development inbox", "the mail that was sent"})
+	}
+	return h
+}
+
+func hostOf(baseURL string) string {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}

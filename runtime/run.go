@@ -1,0 +1,120 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Options are what a run needs beside its configuration.
+type Options struct {
+	Version   string
+	ReadyFile string      // development mode: written once everything listens
+	OnReady   func(Ready) // development mode: called then; may be nil
+	Out       io.Writer   // for people
+	Log       io.Writer   // for the log
+}
+
+const (
+	startTimeout = 2 * time.Minute  // embedded PostgreSQL, migrations, key generation
+	drainTimeout = 30 * time.Second // SIGTERM to the end
+)
+
+// Run is a whole life of the service: it returns when ctx ends and everything has
+// drained, or when something that it cannot do without has failed.
+func Run(ctx context.Context, cfg config.Config, o Options) error {
+	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, o.Log)
+	// 1. What is to run? Mistakes first, before anything is touched.
+	modules, err := selectModules(cfg)
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "configuration", telemetry.KeyVersion, o.Version, telemetry.KeyConfig, cfg)
+	// 2. The address, so that a taken port is known before a database is started.
+	listener, err := listen(ctx, cfg.HTTP.Addr)
+	if err != nil {
+		return err
+	}
+	defer closeListener(listener, log)
+	if cfg.HTTP.BaseURL == "" {
+		cfg.HTTP.BaseURL = "http://" + listener.Addr().String()
+	}
+	// 3. The database: ours or another's, migrated.
+	store, err := openStore(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer store.close(log)
+	// 4. Join the modules and start them.
+	var seeds seeder
+	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: store, Listener: listener, Logger: log}, fx.Invoke(func(s seeder) { seeds = s }))
+	if err := app.Err(); err != nil {
+		return fmt.Errorf("assemble: %w", err)
+	}
+	starting, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := app.Start(starting); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	// 5. Say where everything is; in development mode there is an account to use.
+	if err := announce(ctx, cfg, o, store, seeds, modules, log); err != nil {
+		return errors.Join(err, stopApp(app))
+	}
+	// 6. Until somebody says stop, or a part that we need ends.
+	var failed error
+	select {
+	case <-ctx.Done():
+		log.Info("stopping: requests and deliveries that have begun may end", "limit", drainTimeout)
+	case signal := <-app.Wait():
+		failed = fmt.Errorf("a part of the service has ended (exit code %d); the log says which", signal.ExitCode)
+	}
+	// 7. Drain, in the reverse order of the start. The deferred calls above stop
+	// the database last.
+	return errors.Join(failed, stopApp(app))
+}
+
+func stopApp(app *fx.App) error {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	if err := app.Stop(ctx); err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	return nil
+}
+
+func selectModules(cfg config.Config) ([]Module, error) {
+	dev := cfg.Mode == config.Dev
+	on, err := config.ParseModules(cfg.Modules, ModuleNames(dev))
+	if err != nil {
+		return nil, err
+	}
+	return Select(on, dev)
+}
+
+// closeListener matters only when the start did not get as far as serving.
+func closeListener(l net.Listener, log *slog.Logger) {
+	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		log.Warn("close listener", telemetry.KeyError, err)
+	}
+}
+
+// tool prepares a command that works on the database and ends.
+func tool(ctx context.Context, cfg config.Config, do func(ctx context.Context, s *store, log *slog.Logger) error) error {
+	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, os.Stderr)
+	s, err := openStore(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer s.close(log)
+	return do(ctx, s, log)
+}

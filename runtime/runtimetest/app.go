@@ -1,0 +1,197 @@
+// Package runtimetest runs the whole of Postrider inside a test: a database of
+// its own, real sockets, a scripted DNS server and a scripted mail server. Only
+// the peers are doubles.
+package runtimetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+)
+
+// App is a running Postrider in development mode that delivers to MX as the
+// scripted DNS says. Everything ends with the test.
+type App struct {
+	runtime.Ready
+
+	DNS *dnsxtest.Server
+	MX  *smtptest.Server // where the test's domains have their mail delivered
+	Log *Log
+
+	stop func() error
+}
+
+// Start runs Postrider. change, which may be nil, adjusts the settings.
+func Start(t testing.TB, change func(*config.Settings)) *App {
+	t.Helper()
+	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &Log{}}
+	settings := config.Settings{HTTPAddr: "127.0.0.1:0", Outbound: "mx", DNS: a.DNS.Addr(), MXPort: strconv.Itoa(a.MX.Port()),
+		MXAllow: "127.0.0.0/8", Hostname: "postrider.test"}
+	settings.DatabaseURL, settings.DataDir = dbtest.URL(t), t.TempDir()
+	if change != nil {
+		change(&settings)
+	}
+	cfg, err := config.Load(config.Dev, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.run(t, cfg)
+	return a
+}
+
+func (a *App) run(t testing.TB, cfg config.Config) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ready, ended := make(chan runtime.Ready, 1), make(chan error, 1)
+	go func() {
+		ended <- runtime.Run(ctx, cfg, runtime.Options{Version: "test", Out: io.Discard, Log: a.Log,
+			ReadyFile: filepath.Join(cfg.DataDir, "ready.json"), OnReady: func(r runtime.Ready) { ready <- r }})
+	}()
+	a.stop = sync.OnceValue(func() error { cancel(); return <-ended })
+	t.Cleanup(func() {
+		if err := a.stop(); err != nil {
+			t.Errorf("postrider ended with: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("log of postrider:\n%s", a.Log)
+		}
+	})
+	select {
+	case a.Ready = <-ready:
+	case err := <-ended:
+		a.stop = func() error { return nil }
+		t.Fatalf("postrider did not start: %v", err)
+	case <-time.After(time.Minute):
+		t.Fatal("postrider was not ready within a minute")
+	}
+}
+
+// Stop drains the app and gives what Run gave.
+func (a *App) Stop() error { return a.stop() }
+
+// MailDomain makes DNS say that mail for the domain goes to the scripted MX.
+func (a *App) MailDomain(t testing.TB, domain string) {
+	t.Helper()
+	a.DNS.Add(t, domain+". 60 IN MX 10 mx."+domain+".", "mx."+domain+". 60 IN A "+a.MX.Host())
+}
+
+// Answer is what an HTTP request got.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// JSON decodes the body into a value of the test's choice.
+func (r Answer) JSON(t testing.TB, into any) {
+	t.Helper()
+	if err := json.Unmarshal(r.Body, into); err != nil {
+		t.Fatalf("answer %d is not the JSON that was expected: %v\n%s", r.Status, err, r.Body)
+	}
+}
+
+// Do calls the API with the development key; body may be nil, a string or a value to encode.
+func (a *App) Do(t testing.TB, method, path string, body any, headers ...string) Answer {
+	t.Helper()
+	var content io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		content = bytes.NewBufferString(b)
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, a.BaseURL+path, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+a.APIKey)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := res.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	got, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: got}
+}
+
+// Query asks GraphQL and gives `data`; errors fail the test.
+func (a *App) Query(t testing.TB, query string, into any) {
+	t.Helper()
+	var answer struct {
+		Data   json.RawMessage
+		Errors json.RawMessage
+	}
+	a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": query}).JSON(t, &answer)
+	if answer.Errors != nil {
+		t.Fatalf("graphql: %s", answer.Errors)
+	}
+	if err := json.Unmarshal(answer.Data, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Eventually polls until the condition holds or ten seconds are over.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	limit := time.After(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("not within ten seconds: %s", what)
+		}
+	}
+}
+
+// Log collects what the app logs.
+type Log struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+// Write is for the logger.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.Write(p)
+}
+
+// String is everything so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.String()
+}
