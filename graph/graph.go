@@ -59,6 +59,13 @@ type Emails interface {
 	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
 }
 
+var (
+	_ Authenticator = (*accounts.Service)(nil)
+	_ Accounts      = (*accounts.Service)(nil)
+	_ Domains       = (*domains.Service)(nil)
+	_ Emails        = (*sending.Service)(nil)
+)
+
 // RateLimit counts one request of an account and sets the ratelimit headers. Its
 // refusal is a fault of kind Limit.
 type RateLimit interface {
