@@ -89,7 +89,7 @@ func (c *migrateCommand) Run(s *session) error {
 type openAPICommand struct {
 	config.ModuleSettings
 
-	Format string `default:"json" enum:"json,yaml" help:"json or yaml."`
+	Format string `default:"json" enum:"json,yaml,json-3.0" help:"json or yaml (OpenAPI 3.1), or json-3.0."`
 }
 
 func (c *openAPICommand) Run(s *session) error {

@@ -19,7 +19,7 @@ func Load(mode Mode, s Settings) (Config, error) {
 	if s.ConfigFile != "" {
 		content, err := os.ReadFile(s.ConfigFile)
 		if err != nil {
-			wrong.add("POSTRIDER_CONFIG", "cannot be read: %v", err)
+			wrong.addf("POSTRIDER_CONFIG", "cannot be read: %v", err)
 		} else {
 			wrong = append(wrong, s.Fill(s.ConfigFile, content)...)
 		}
@@ -46,12 +46,12 @@ func (s *Settings) Fill(name string, content []byte) Mistakes {
 	case errors.Is(err, io.EOF): // nothing but comments
 		return nil
 	case err != nil:
-		wrong.add(name, "is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		wrong.addf(name, "is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return wrong
 	}
 	root := document.Content[0]
 	if root.Kind != yaml.MappingNode {
-		wrong.add(name, "is not a mapping of setting names to values")
+		wrong.addf(name, "is not a mapping of setting names to values")
 		return wrong
 	}
 	settings := byKey(s)
@@ -63,11 +63,11 @@ func (s *Settings) Fill(name string, content []byte) Mistakes {
 		text, readable := scalarOrList(value)
 		switch {
 		case !known:
-			wrong.add(place, "is no setting")
+			wrong.addf(place, "is no setting")
 		case seen[key.Value]:
-			wrong.add(place, "is there twice")
+			wrong.addf(place, "is there twice")
 		case !readable:
-			wrong.add(place, "is neither a single value nor a list of them")
+			wrong.addf(place, "is neither a single value nor a list of them")
 		case target.String() == "":
 			target.SetString(text)
 		}

@@ -12,7 +12,7 @@ type Mistake struct {
 }
 
 // Mistakes are all that is wrong with the settings.
-type Mistakes []Mistake
+type Mistakes []Mistake //nolint:errname,recvcheck // the name that its readers use; appending needs the pointer
 
 func (m Mistakes) Error() string {
 	var text strings.Builder
@@ -27,7 +27,7 @@ func (m Mistakes) Error() string {
 	return text.String()
 }
 
-func (m *Mistakes) add(setting, format string, args ...any) {
+func (m *Mistakes) addf(setting, format string, args ...any) {
 	*m = append(*m, Mistake{setting, fmt.Sprintf(format, args...)})
 }
 

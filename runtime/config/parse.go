@@ -36,7 +36,7 @@ func (r *resolver) onOff(setting string, s Switch) bool {
 	case "true", "1", "yes", "on":
 		return true
 	default:
-		r.wrong.add(setting, "is %q; want true or false", string(s))
+		r.wrong.addf(setting, "is %q; want true or false", string(s))
 		return false
 	}
 }
@@ -47,7 +47,7 @@ func (r *resolver) number(setting, text string, standard, least, most int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		r.wrong.add(setting, "is %q; want a number from %d to %d", text, least, most)
+		r.wrong.addf(setting, "is %q; want a number from %d to %d", text, least, most)
 		return standard
 	}
 	return n
@@ -56,16 +56,16 @@ func (r *resolver) number(setting, text string, standard, least, most int) int {
 func (r *resolver) hostPort(setting, text string) (host string, port int, ok bool) {
 	host, portText, err := net.SplitHostPort(text)
 	if err != nil {
-		r.wrong.add(setting, "is %q; want host:port, as 127.0.0.1:8080", text)
+		r.wrong.addf(setting, "is %q; want host:port, as 127.0.0.1:8080", text)
 		return "", 0, false
 	}
 	port, err = strconv.Atoi(portText)
 	if err != nil || port < 0 || port > 65535 {
-		r.wrong.add(setting, "has port %q; want a number from 0 to 65535", portText)
+		r.wrong.addf(setting, "has port %q; want a number from 0 to 65535", portText)
 		return "", 0, false
 	}
 	if _, err := parseDomain(host); host != "" && !isIP(host) && err != nil {
-		r.wrong.add(setting, "has host %q, which is neither an address nor a name", host)
+		r.wrong.addf(setting, "has host %q, which is neither an address nor a name", host)
 		return "", 0, false
 	}
 	return host, port, true
@@ -81,7 +81,7 @@ func (r *resolver) dnsServer(setting, text string) string {
 	}
 	server, err := netip.ParseAddrPort(text)
 	if err != nil || server.Port() == 0 {
-		r.wrong.add(setting, "is %q; want an address and port, as 127.0.0.1:53", text)
+		r.wrong.addf(setting, "is %q; want an address and port, as 127.0.0.1:53", text)
 		return ""
 	}
 	return server.String()
@@ -96,10 +96,10 @@ func (r *resolver) baseURL(text string) string {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "":
-		r.wrong.add(setting, "is no https:// or http:// URL with a host")
+		r.wrong.addf(setting, "is no https:// or http:// URL with a host")
 		return ""
 	case u.User != nil, u.Path != "" && u.Path != "/", u.RawQuery != "", u.Fragment != "", u.ForceQuery:
-		r.wrong.add(setting, "has more than scheme, host and port")
+		r.wrong.addf(setting, "has more than scheme, host and port")
 		return ""
 	}
 	host := u.Hostname()
@@ -123,7 +123,7 @@ func (r *resolver) endpoint(setting, text string) string {
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" {
-		r.wrong.add(setting, "is no URL of OTLP over HTTP; want http://collector:4318")
+		r.wrong.addf(setting, "is no URL of OTLP over HTTP; want http://collector:4318")
 		return ""
 	}
 	return text
@@ -133,7 +133,7 @@ func (r *resolver) endpoint(setting, text string) string {
 func (r *resolver) domain(setting, text string) string {
 	name, err := parseDomain(text)
 	if err != nil {
-		r.wrong.add(setting, "has %q, which is not a host name", text)
+		r.wrong.addf(setting, "has %q, which is not a host name", text)
 		return ""
 	}
 	return name

@@ -62,7 +62,7 @@ func (r *resolver) database(s Settings) Database {
 	if s.DatabaseURL != "" {
 		if _, err := pq.NewConfig(s.DatabaseURL); err != nil {
 			// The error would show the password.
-			r.wrong.add("DATABASE_URL", "is not a PostgreSQL address; want postgres://user:password@host:5432/name")
+			r.wrong.addf("DATABASE_URL", "is not a PostgreSQL address; want postgres://user:password@host:5432/name")
 		}
 	}
 	return Database{URL: secret.New(s.DatabaseURL), PostgresBin: s.PostgresBin, PostgresFallback: s.PostgresFallback,
@@ -74,13 +74,13 @@ func (r *resolver) http(s Settings) HTTP {
 	public := r.onOff("POSTRIDER_ALLOW_PUBLIC", s.AllowPublic)
 	host, port, ok := r.hostPort("POSTRIDER_HTTP_ADDR", addr)
 	if ok && r.mode == Dev && !loopback(host) && !public {
-		r.wrong.add("POSTRIDER_HTTP_ADDR", "is %q, which others can reach: development mode has no secrets worth the name and shows all mail; listen on 127.0.0.1, or say --allow-public", addr)
+		r.wrong.addf("POSTRIDER_HTTP_ADDR", "is %q, which others can reach: development mode has no secrets worth the name and shows all mail; listen on 127.0.0.1, or say --allow-public", addr)
 	}
 	cfg := HTTP{Addr: addr, BaseURL: r.baseURL(s.BaseURL)}
 	switch {
 	case s.BaseURL != "":
 	case r.mode == Serve:
-		r.wrong.add("POSTRIDER_BASE_URL", "is required: the URL under which others reach this server, as https://mail.example.com")
+		r.wrong.addf("POSTRIDER_BASE_URL", "is required: the URL under which others reach this server, as https://mail.example.com")
 	case r.mode == Dev && ok && port != 0:
 		cfg.BaseURL = "http://" + net.JoinHostPort(seenAs(host), strconv.Itoa(port))
 	}
@@ -91,7 +91,7 @@ func (r *resolver) secrets(s Settings, dataDir string) Secrets {
 	if s.MasterKey == "" {
 		switch r.mode {
 		case Serve:
-			r.wrong.add("POSTRIDER_MASTER_KEY", "is required: it encrypts secrets at rest; make one with `openssl rand -base64 32` and keep it safe")
+			r.wrong.addf("POSTRIDER_MASTER_KEY", "is required: it encrypts secrets at rest; make one with `openssl rand -base64 32` and keep it safe")
 		case Dev:
 			return Secrets{KeyFile: filepath.Join(dataDir, "master.key")}
 		case Tool:
@@ -100,7 +100,7 @@ func (r *resolver) secrets(s Settings, dataDir string) Secrets {
 	}
 	keys, err := secret.ParseKeys(secret.New(s.MasterKey))
 	if err != nil {
-		r.wrong.add("POSTRIDER_MASTER_KEY", "is wrong: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		r.wrong.addf("POSTRIDER_MASTER_KEY", "is wrong: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return Secrets{Keys: keys}
 }
@@ -115,7 +115,7 @@ func (r *resolver) mail(s Settings) Mail {
 	for _, text := range list(s.MXAllow) {
 		prefix, err := parsePrefix(text)
 		if err != nil {
-			r.wrong.add("POSTRIDER_MX_ALLOW", "has %q, which is no address range; want 10.0.0.0/8", text)
+			r.wrong.addf("POSTRIDER_MX_ALLOW", "has %q, which is no address range; want 10.0.0.0/8", text)
 			continue
 		}
 		m.MXAllow = append(m.MXAllow, prefix)
@@ -136,7 +136,7 @@ func (r *resolver) names(s Settings, baseURL string) Names {
 		case r.mode != Serve || parent == "": // without any base URL that is the mistake to report
 			return label + "." + devDomain
 		default:
-			r.wrong.add(setting, "is required: the base URL's host %s has no names under it", parent)
+			r.wrong.addf(setting, "is required: the base URL's host %s has no names under it", parent)
 			return ""
 		}
 	}
@@ -172,12 +172,12 @@ func (r *resolver) log(s Settings) Log {
 			l.Format = telemetry.JSON
 		}
 	default:
-		r.wrong.add("POSTRIDER_LOG_FORMAT", "is %q; want text or json", s.LogFormat)
+		r.wrong.addf("POSTRIDER_LOG_FORMAT", "is %q; want text or json", s.LogFormat)
 	}
 	levels := map[string]slog.Level{"": slog.LevelInfo, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 	level, known := levels[strings.ToLower(s.LogLevel)]
 	if !known {
-		r.wrong.add("POSTRIDER_LOG_LEVEL", "is %q; want debug, info, warn or error", s.LogLevel)
+		r.wrong.addf("POSTRIDER_LOG_LEVEL", "is %q; want debug, info, warn or error", s.LogLevel)
 	}
 	l.Level = level
 	return l
@@ -186,12 +186,12 @@ func (r *resolver) log(s Settings) Log {
 // outbound never quotes the setting: it may have a password.
 func (r *resolver) outbound(text string) Outbound {
 	const setting = "POSTRIDER_OUTBOUND"
-	switch How(text) {
-	case MX:
+	switch text {
+	case string(MX):
 		return Outbound{How: MX}
-	case Capture:
+	case string(Capture):
 		if r.mode == Serve {
-			r.wrong.add(setting, "is capture, which keeps all mail on this machine: only for development mode")
+			r.wrong.addf(setting, "is capture, which keeps all mail on this machine: only for development mode")
 		}
 		return Outbound{How: Capture}
 	case "":
@@ -202,7 +202,7 @@ func (r *resolver) outbound(text string) Outbound {
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") {
-		r.wrong.add(setting, "is none of mx, capture, smtp://user:password@host:port, smtps://… (octets such as @ and / in a password are written %%40, %%2F)")
+		r.wrong.addf(setting, "is none of mx, capture, smtp://user:password@host:port, smtps://… (octets such as @ and / in a password are written %%40, %%2F)")
 		return Outbound{}
 	}
 	return r.smarthost(setting, u)
@@ -220,13 +220,13 @@ func (r *resolver) smarthost(setting string, u *url.URL) Outbound {
 		out.Port = r.number(setting, u.Port(), 0, 1, 65535)
 	}
 	if (u.Path != "" && u.Path != "/") || u.RawQuery != "" || u.Fragment != "" {
-		r.wrong.add(setting, "has something after host and port")
+		r.wrong.addf(setting, "has something after host and port")
 	}
 	if u.User != nil {
 		password, given := u.User.Password()
 		out.Username, out.Password = u.User.Username(), secret.New(password)
 		if out.Username == "" || !given {
-			r.wrong.add(setting, "has a user name without a password, or the other way round")
+			r.wrong.addf(setting, "has a user name without a password, or the other way round")
 		}
 	}
 	return out

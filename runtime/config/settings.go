@@ -9,18 +9,18 @@ type Settings struct {
 	ModuleSettings
 	LogSettings
 
-	HTTPAddr    string `env:"POSTRIDER_HTTP_ADDR"    group:"HTTP" help:"Where to serve API, GraphQL, dashboard and public links (127.0.0.1:8080). Port 0 is any free one."           name:"http-addr"    placeholder:"HOST:PORT"`
-	AllowPublic Switch `env:"POSTRIDER_ALLOW_PUBLIC" group:"HTTP" help:"Let development mode listen on an address that others can reach."                                          name:"allow-public"`
-	BaseURL     string `env:"POSTRIDER_BASE_URL"     group:"HTTP" help:"The public URL, for links. Production needs it; development takes it from the address."                    name:"base-url"     placeholder:"URL"`
+	HTTPAddr    string `env:"POSTRIDER_HTTP_ADDR"    group:"HTTP" help:"Where to serve API, GraphQL, dashboard and public links (127.0.0.1:8080). Port 0 is any free one." name:"http-addr"    placeholder:"HOST:PORT"`
+	AllowPublic Switch `env:"POSTRIDER_ALLOW_PUBLIC" group:"HTTP" help:"Let development mode listen on an address that others can reach."                                  name:"allow-public"`
+	BaseURL     string `env:"POSTRIDER_BASE_URL"     group:"HTTP" help:"The public URL, for links. Production needs it; development takes it from the address."            name:"base-url"     placeholder:"URL"`
 
 	MasterKey string `env:"POSTRIDER_MASTER_KEY" group:"Secrets" help:"Encrypts secrets at rest: base64 of 32 octets; several separated by commas, the first one seals. Production needs it; development keeps one in the data directory. Rather set it in the environment than on the command line." name:"master-key" placeholder:"KEY,..."`
 
-	Outbound            string `env:"POSTRIDER_OUTBOUND"             group:"Mail" help:"mx (default), capture (development only, its default), or smtp://user:password@host:port, smtps://… for a smarthost." name:"outbound" placeholder:"HOW"`
-	MXPort              string `env:"POSTRIDER_MX_PORT"              group:"Mail" help:"Port of receiving servers (25); another one is for tests."                                                      name:"mx-port"              placeholder:"PORT"`
-	MXAllow             string `env:"POSTRIDER_MX_ALLOW"             group:"Mail" help:"Private address ranges that receiving servers may have, separated by commas (none)."                            name:"mx-allow"             placeholder:"CIDR,..."`
-	DNS                 string `env:"POSTRIDER_DNS"                  group:"Mail" help:"Resolver for everything that is looked up (the system's)."                                                      name:"dns"                  placeholder:"IP:PORT"`
-	Hostname            string `env:"POSTRIDER_HOSTNAME"             group:"Mail" help:"Name to greet mail servers with (the machine's)."                                                               name:"hostname"             placeholder:"NAME"`
-	DeliveryConcurrency string `env:"POSTRIDER_DELIVERY_CONCURRENCY" group:"Mail" help:"Deliveries under way at once (64)."                                                                             name:"delivery-concurrency" placeholder:"N"`
+	Outbound            string `env:"POSTRIDER_OUTBOUND"             group:"Mail" help:"mx (default), capture (development only, its default), or smtp://user:password@host:port, smtps://… for a smarthost."   name:"outbound"             placeholder:"HOW"`
+	MXPort              string `env:"POSTRIDER_MX_PORT"              group:"Mail" help:"Port of receiving servers (25); another one is for tests."                                                              name:"mx-port"              placeholder:"PORT"`
+	MXAllow             string `env:"POSTRIDER_MX_ALLOW"             group:"Mail" help:"Private address ranges that receiving servers may have, separated by commas (none)."                                    name:"mx-allow"             placeholder:"CIDR,..."`
+	DNS                 string `env:"POSTRIDER_DNS"                  group:"Mail" help:"Resolver for everything that is looked up (the system's)."                                                              name:"dns"                  placeholder:"IP:PORT"`
+	Hostname            string `env:"POSTRIDER_HOSTNAME"             group:"Mail" help:"Name to greet mail servers with (the machine's)."                                                                       name:"hostname"             placeholder:"NAME"`
+	DeliveryConcurrency string `env:"POSTRIDER_DELIVERY_CONCURRENCY" group:"Mail" help:"Deliveries under way at once (64)."                                                                                     name:"delivery-concurrency" placeholder:"N"`
 
 	SandboxDomain  string `env:"POSTRIDER_SANDBOX_DOMAIN"   group:"Names" help:"Sending domain that every account may try out (sandbox. under the base URL's host)." name:"sandbox-domain"   placeholder:"NAME"`
 	ReturnPathHost string `env:"POSTRIDER_RETURN_PATH_HOST" group:"Names" help:"Target of the return path CNAME (rp. under the base URL's host)."                    name:"return-path-host" placeholder:"NAME"`
@@ -35,11 +35,11 @@ type Settings struct {
 
 // StoreSettings say where data is. Every command that touches it has them.
 type StoreSettings struct {
-	ConfigFile       string `env:"POSTRIDER_CONFIG"            group:"Store" help:"YAML file with settings; flags and environment win over it."                                  name:"config"            placeholder:"FILE"`
-	DatabaseURL      string `env:"DATABASE_URL"                group:"Store" help:"PostgreSQL 14 or newer. Without it a server is run under the data directory."                name:"database-url"      placeholder:"URL"`
-	DataDir          string `env:"POSTRIDER_DATA_DIR"          group:"Store" help:"Embedded PostgreSQL and generated keys (/var/lib/postrider; ./data in development)."           name:"data-dir"          placeholder:"DIR"`
-	PostgresBin      string `env:"POSTRIDER_POSTGRES_BIN"      group:"Store" help:"Folder with the initdb and postgres to run (looked for in the usual places)."                  name:"postgres-bin"      placeholder:"DIR"`
-	PostgresFallback string `env:"POSTRIDER_POSTGRES_FALLBACK" group:"Store" help:"Folder where make put PostgreSQL for a machine that has none."                                 name:"postgres-fallback" placeholder:"DIR"`
+	ConfigFile       string `env:"POSTRIDER_CONFIG"                        group:"Store" help:"YAML file with settings; flags and environment win over it."                                                name:"config"                        placeholder:"FILE"`
+	DatabaseURL      string `env:"DATABASE_URL"                            group:"Store" help:"PostgreSQL 14 or newer. Without it a server is run under the data directory."                               name:"database-url"                  placeholder:"URL"`
+	DataDir          string `env:"POSTRIDER_DATA_DIR"                      group:"Store" help:"Embedded PostgreSQL and generated keys (/var/lib/postrider; ./data in development)."                        name:"data-dir"                      placeholder:"DIR"`
+	PostgresBin      string `env:"POSTRIDER_POSTGRES_BIN"                  group:"Store" help:"Folder with the initdb and postgres to run (looked for in the usual places)."                               name:"postgres-bin"                  placeholder:"DIR"`
+	PostgresFallback string `env:"POSTRIDER_POSTGRES_FALLBACK"             group:"Store" help:"Folder where make put PostgreSQL for a machine that has none."                                              name:"postgres-fallback"             placeholder:"DIR"`
 	UnsafeCommit     Switch `env:"POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL" group:"Store" help:"Accept a server with synchronous_commit=off: a crash of it then loses mail that was answered with success." name:"unsafe-may-lose-accepted-mail"`
 }
 

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -107,7 +108,7 @@ func (h *HTTP) recovering(w http.ResponseWriter, r *http.Request, record *Reques
 		if value == nil {
 			return
 		}
-		if value == http.ErrAbortHandler {
+		if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(value)
 		}
 		h.logger.ErrorContext(r.Context(), "handler panicked", KeyError, value, KeyStack, string(debug.Stack()))

@@ -36,7 +36,7 @@ func (j *journal) lines(t *testing.T) []map[string]any {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var lines []map[string]any
-	for _, text := range strings.Split(strings.TrimSpace(j.buf.String()), "\n") {
+	for text := range strings.SplitSeq(strings.TrimSpace(j.buf.String()), "\n") {
 		if text == "" {
 			continue
 		}
