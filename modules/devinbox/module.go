@@ -1,0 +1,19 @@
+package devinbox
+
+import (
+	"context"
+
+	"go.uber.org/fx"
+)
+
+// Module gives *Service and runs the sink. It starts before sending, which
+// delivers to it, and so stops after it.
+var Module = fx.Module("devinbox",
+	fx.Provide(New),
+	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
+		lc.Append(fx.Hook{
+			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
+			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },
+		})
+	}),
+)

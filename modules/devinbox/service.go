@@ -1,0 +1,138 @@
+package devinbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"entgo.io/ent/dialect/sql"
+	"github.com/emersion/go-smtp"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Keep is how many mails are kept, MaxSize how large one may be, in octets.
+const (
+	Keep    = 1000
+	MaxSize = 150 << 20
+)
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	DB     *db.DB
+	Logger *slog.Logger
+}
+
+// Service is the sink and what it has caught.
+type Service struct {
+	db       *db.DB
+	log      *slog.Logger
+	listener net.Listener
+	server   *smtp.Server
+	served   chan struct{}
+	trimmed  counter
+}
+
+// New takes a free port on loopback; nothing is answered there before Start.
+func New(p Params) (*Service, error) {
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("development inbox: %w", err)
+	}
+	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{})}
+	s.server = newServer(s)
+	return s, nil
+}
+
+// Addr is the host:port of the sink.
+func (s *Service) Addr() string { return s.listener.Addr().String() }
+
+// Start begins to receive.
+func (s *Service) Start(context.Context) error {
+	go func() {
+		defer close(s.served)
+		if err := s.server.Serve(s.listener); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
+			s.log.Error("the development inbox has ended", telemetry.KeyError, err)
+		}
+	}()
+	return nil
+}
+
+// Stop ends the sink; deliveries have ended before.
+func (s *Service) Stop(context.Context) error {
+	err := s.server.Close()
+	<-s.served
+	if err != nil && !errors.Is(err, smtp.ErrServerClosed) {
+		return fmt.Errorf("development inbox: %w", err)
+	}
+	return nil
+}
+
+// Query asks for mails, newest first.
+type Query struct {
+	To     string // part of an envelope recipient, in any case; empty: all
+	Before int64  // id to continue below; 0: from the newest
+	Limit  int    // 1-200; 0: 50
+}
+
+const (
+	defaultLimit = 50
+	maxLimit     = 200
+)
+
+// listColumns are all but the message itself.
+var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, capturedmail.FieldMailFrom, capturedmail.FieldRcptTo,
+	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
+
+// List gives mails without their content.
+func (s *Service) List(ctx context.Context, q Query) ([]*ent.CapturedMail, error) {
+	if q.Limit == 0 {
+		q.Limit = defaultLimit
+	}
+	if q.Limit < 1 || q.Limit > maxLimit {
+		return nil, fault.InvalidField("limit", "must be between 1 and %d", maxLimit)
+	}
+	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Limit(q.Limit)
+	if q.Before > 0 {
+		query.Where(capturedmail.IDLT(q.Before))
+	}
+	if q.To != "" {
+		query.Where(func(sel *sql.Selector) {
+			sel.Where(sql.ExprP("strpos(lower("+sel.C(capturedmail.FieldRcptTo)+"::text), lower($1)) > 0", q.To))
+		})
+	}
+	found, err := query.Select(listColumns...).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list captured mail: %w", err)
+	}
+	return found, nil
+}
+
+// Get gives one mail as it was received.
+func (s *Service) Get(ctx context.Context, id int64) (*ent.CapturedMail, error) {
+	found, err := s.db.Ent.CapturedMail.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("captured mail", fmt.Sprint(id))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get captured mail: %w", err)
+	}
+	return found, nil
+}
+
+// Clear throws everything away.
+func (s *Service) Clear(ctx context.Context) error {
+	if _, err := s.db.Ent.CapturedMail.Delete().Exec(ctx); err != nil {
+		return fmt.Errorf("clear captured mail: %w", err)
+	}
+	return nil
+}

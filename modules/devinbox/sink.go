@@ -1,0 +1,126 @@
+package devinbox
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"entgo.io/ent/dialect/sql"
+	"github.com/emersion/go-smtp"
+
+	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+const (
+	sinkTimeout  = time.Minute
+	storeTimeout = 10 * time.Second
+	headerLimit  = 256 << 10
+	trimEvery    = 100 // captures between two looks at what is too old
+)
+
+// newServer has no limits on clients: only this process knows the port, and it
+// is on loopback.
+func newServer(s *Service) *smtp.Server {
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{inbox: s}, nil }))
+	server.Domain = "inbox.localhost"
+	server.MaxMessageBytes = MaxSize + 1 // the library refuses a message of exactly the limit
+	server.MaxLineLength = 64 << 10
+	server.EnableSMTPUTF8 = true
+	server.ReadTimeout, server.WriteTimeout = sinkTimeout, sinkTimeout
+	return server
+}
+
+// session is one SMTP connection.
+type session struct {
+	inbox *Service
+	from  string
+	to    []string
+}
+
+var _ smtp.Session = (*session)(nil)
+
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	s.from, s.to = from, nil
+	return nil
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.to = append(s.to, to)
+	return nil
+}
+
+func (s *session) Data(r io.Reader) error {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if err := s.inbox.capture(s.from, s.to, raw); err != nil {
+		s.inbox.log.Error("captured mail could not be stored", telemetry.KeyError, err)
+		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "The inbox cannot store it now"}
+	}
+	return nil
+}
+
+func (s *session) Reset()        { s.from, s.to = "", nil }
+func (s *session) Logout() error { return nil }
+
+// capture stores one message. Its header is read for the list; a header that
+// cannot be read leaves the list's columns empty and nothing else.
+func (s *Service) capture(from string, to []string, raw []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	create := s.db.Ent.CapturedMail.Create().SetMailFrom(from).SetRcptTo(to).SetSize(len(raw)).SetRaw(raw)
+	if header, err := mime.Parse(bytes.NewReader(headerOf(raw)), mime.Limits{}); err == nil {
+		create.SetFrom(display(header.From)).SetSubject(header.Subject).SetMessageID(header.MessageID)
+	}
+	if err := create.Exec(ctx); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if s.trimmed.due() {
+		return s.trim(ctx)
+	}
+	return nil
+}
+
+// display is for people to read; it is never parsed again.
+func display(list []mime.Mailbox) string {
+	shown := make([]string, 0, len(list))
+	for _, m := range list {
+		if m.Name == "" {
+			shown = append(shown, m.Address)
+		} else {
+			shown = append(shown, m.Name+" <"+m.Address+">")
+		}
+	}
+	return strings.Join(shown, ", ")
+}
+
+// headerOf is the header block alone.
+func headerOf(raw []byte) []byte {
+	end := bytes.Index(raw, []byte("\r\n\r\n"))
+	if end < 0 {
+		end = len(raw)
+	}
+	return append(bytes.Clone(raw[:min(end, headerLimit)]), "\r\n\r\n"...)
+}
+
+// trim deletes all but the newest.
+func (s *Service) trim(ctx context.Context) error {
+	oldest, err := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Offset(Keep).Limit(1).IDs(ctx)
+	if err != nil || len(oldest) == 0 {
+		return err
+	}
+	_, err = s.db.Ent.CapturedMail.Delete().Where(capturedmail.IDLTE(oldest[0])).Exec(ctx)
+	return err
+}
+
+// counter says now and then that it is time.
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) due() bool { return c.n.Add(1)%trimEvery == 0 }
