@@ -17,8 +17,8 @@ import (
 // answer, or the memory it is collected in, as large as itself.
 const (
 	maxReasons  = 100
-	maxElements = 1000 // of one array or object
-	maxShown    = 64   // octets of a caller's own name
+	maxElements = 200 // of one array or object
+	maxShown    = 64  // octets of a caller's own name
 )
 
 // decoder reads one body and collects what is wrong with it, by field path.

@@ -196,6 +196,9 @@ func (a *API) complete() error {
 	for name, s := range a.requestSchemas {
 		schemas[name] = s
 	}
+	// Huma's view of our errors; Error is the hand-written one.
+	delete(schemas, "Problem")
+	delete(schemas, "ProblemBody")
 	schemas["Error"] = errorSchema()
 	indented, err := json.Marshal(d)
 	if err != nil {

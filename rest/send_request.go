@@ -2,6 +2,8 @@ package rest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending"
@@ -22,6 +24,9 @@ var (
 		"content_id":   {"contentId"},
 	}
 )
+
+// maxHeaderName bounds what a refusal of a header field repeats.
+const maxHeaderName = 200
 
 // unreadable stands for a body text that was given and could not be read, so that
 // it is not called missing as well.
@@ -57,8 +62,11 @@ func decodeMessage(root value) (sending.Message, error) {
 	if len(d.wrong) == 0 && len(tagNames) == 0 {
 		return m, nil // Send validates
 	}
-	for path, reason := range m.Validate() {
-		d.refuse(tagPath(path, tagNames), "%s", reason)
+	refused := m.Validate()
+	for _, path := range slices.Sorted(maps.Keys(refused)) {
+		if !d.full() {
+			d.refuse(tagPath(path, tagNames), "%s", refused[path])
+		}
 	}
 	return m, d.wrong.Err()
 }
@@ -159,6 +167,10 @@ func (d *decoder) headers(path string, v value) []shape.Header {
 	var headers []shape.Header
 	for name, member := range d.members(path, v) {
 		if member.kind() == kindNull {
+			continue
+		}
+		if len(name) > maxHeaderName {
+			d.refuse(join(path, shown(name)), "has a name of more than %d characters", maxHeaderName)
 			continue
 		}
 		text, _ := d.text(join(path, shown(name)), member)
