@@ -78,7 +78,7 @@ func recovers(t *testing.T, d *db.DB) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no recovery: %v", err)
 		}
-		time.Sleep(20 * time.Millisecond) // polling
+		<-time.After(20 * time.Millisecond)
 	}
 	// Stale connections of the pools may still fail once each.
 	for range 20 {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/postrider/postrider/runtime/db"
@@ -79,8 +80,8 @@ func (p *proxy) carry(t *testing.T, client net.Conn, target string) {
 	}
 	var both sync.WaitGroup
 	both.Go(func() {
-		_, _ = io.Copy(server, client) // ends with either side
-		_ = server.Close()
+		_, err := io.Copy(server, client) // ends with either side
+		ended(t, errors.Join(err, server.Close()))
 	})
 	both.Go(func() {
 		buffer := make([]byte, 64<<10)
@@ -92,10 +93,20 @@ func (p *proxy) carry(t *testing.T, client net.Conn, target string) {
 				err = io.EOF
 			}
 			if err != nil {
-				_ = client.Close()
+				ended(t, errors.Join(err, client.Close()))
 				return
 			}
 		}
 	})
 	both.Wait()
+}
+
+// ended lets the ordinary ends of a connection pass.
+func ended(t *testing.T, err error) {
+	for _, ordinary := range []error{nil, io.EOF, net.ErrClosed, syscall.EPIPE, syscall.ECONNRESET} {
+		if errors.Is(err, ordinary) {
+			return
+		}
+	}
+	t.Errorf("proxy: %v", err)
 }

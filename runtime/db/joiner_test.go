@@ -147,7 +147,7 @@ func TestJoinerWithDatabaseAwayTriesOnce(t *testing.T) {
 		flushes := 0
 		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxItems: 2}, func(_ context.Context, items []int) []error {
 			flushes++
-			time.Sleep(4 * time.Second) // fake time: the deadline of a frozen server
+			<-time.After(4 * time.Second) // fake time: the deadline of a frozen server
 			return slices.Repeat([]error{driver.ErrBadConn}, len(items))
 		})
 		started := time.Now()

@@ -37,6 +37,8 @@ func IsDatabaseAway(err error) bool {
 func serverAway(err *pq.Error) bool {
 	switch err.Code.Class() {
 	case "08", // connection exception
+		"28", // not let in: a password that was changed, a server that is being set up
+		"40", // rolled back for the sake of another: deadlock, serialization
 		"53", // insufficient resources: disk full, out of memory, too many connections
 		"57", // operator intervention: shutdown, cannot connect now, statement timeout
 		"58": // system error outside PostgreSQL
@@ -45,6 +47,7 @@ func serverAway(err *pq.Error) bool {
 	switch err.Code {
 	case "25006", // read-only transaction: a standby, or default_transaction_read_only
 		"25P03", // idle-in-transaction timeout
+		"3D000", // no such database: not yet, or not any more
 		"55P03": // lock not available in time
 		return true
 	}

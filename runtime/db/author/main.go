@@ -6,6 +6,10 @@
 //	go run ./runtime/db/author -hash   bring atlas.sum up to date after writing a file by hand
 //	go run ./runtime/db/author -check  fail when schema and migrations differ, or atlas.sum is stale
 //
+// Look at what was written: Postgres shows a predicate such as "status IN (…)"
+// in another form than it takes, and the file needs the form of the schema, or
+// -check finds a difference for ever.
+//
 // It is run from the root of the repository. POSTRIDER_POSTGRES_BIN names the
 // binaries when they are in an unusual place.
 package main

@@ -59,8 +59,12 @@ func findBinaries(ctx context.Context, config Config, wanted string, a *account,
 			if errors.Is(err, os.ErrNotExist) {
 				continue
 			}
-			if err != nil {
+			if err != nil && place.only {
 				return binaries{}, err
+			}
+			if err != nil {
+				log.WarnContext(ctx, "postgres binaries passed over", "folder", folder, "error", err)
+				continue
 			}
 			found = append(found, candidate)
 			seen = append(seen, fmt.Sprintf("%s in %s", candidate.version, folder))

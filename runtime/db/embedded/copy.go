@@ -5,14 +5,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 )
 
 // copiesFolder holds binaries for the server's user when their own folder is
-// closed to it.
-const copiesFolder = "/var/lib/postrider"
+// closed to it. It may be removed at any time while no server runs.
+var copiesFolder = "/var/cache/postrider"
 
 // copyBinaries puts an installation (bin, lib, share) where the account can
 // run it. Only root comes here: everybody else runs the server as themselves.
@@ -26,20 +27,54 @@ func copyBinaries(folder string, a *account, log *slog.Logger) (string, error) {
 	if _, err := os.Stat(target); err == nil {
 		return filepath.Join(target, "bin"), nil
 	}
-	log.Info("postgres binaries are closed to the server's user, copying them", "from", filepath.Dir(folder), "to", target, "account", a.name)
+	log.Info("the postgres binaries are closed to the user who runs the server, copying them", "from", folder, "to", target, "account", a.name)
+	if err := copyInstallation(folder, target); err != nil {
+		return "", fmt.Errorf("user %s, who runs PostgreSQL for root, cannot reach the binaries in %s, and copying them: %w", a.name, folder, err)
+	}
+	return filepath.Join(target, "bin"), enterable(target, a)
+}
+
+func copyInstallation(folder, target string) error {
 	if err := os.MkdirAll(copiesFolder, 0o755); err != nil {
-		return "", fmt.Errorf("copy of the binaries in %s, which user %s cannot enter: %w", folder, a.name, err)
+		return err
 	}
 	staging, err := os.MkdirTemp(copiesFolder, "copying-")
 	if err != nil {
-		return "", fmt.Errorf("copy of the binaries in %s: %w", folder, err)
+		return err
 	}
-	err = errors.Join(os.CopyFS(staging, os.DirFS(filepath.Dir(folder))), os.Chmod(staging, 0o755))
+	err = os.CopyFS(filepath.Join(staging, "bin"), os.DirFS(folder))
+	for _, part := range []string{"lib", "share"} {
+		source := filepath.Join(filepath.Dir(folder), part)
+		if _, missing := os.Stat(source); err == nil && missing == nil && filepath.Base(folder) == "bin" {
+			err = os.CopyFS(filepath.Join(staging, part), os.DirFS(source))
+		}
+	}
+	if err == nil {
+		err = errors.Join(openToAll(staging), os.Chmod(copiesFolder, 0o755))
+	}
 	if err == nil {
 		err = os.Rename(staging, target)
 	}
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("copy of the binaries in %s: %w", folder, err), os.RemoveAll(staging))
+		return errors.Join(err, os.RemoveAll(staging))
 	}
-	return filepath.Join(target, "bin"), enterable(target, a)
+	return nil
+}
+
+// openToAll lets everybody read, whatever the umask was.
+func openToAll(root string) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		mode := info.Mode().Perm() | 0o444
+		if mode&0o100 != 0 {
+			mode |= 0o111
+		}
+		return os.Chmod(path, mode)
+	})
 }

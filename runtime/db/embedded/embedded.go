@@ -17,7 +17,7 @@
 // matter: the data folder is opened here and handed down as a file descriptor,
 // and the server reaches it as /proc/self/fd/3, which asks nothing of the
 // folders above. Binaries that the user cannot reach are copied to
-// /var/lib/postrider, because a running server looks for its own files by path.
+// /var/cache/postrider, because a running server looks for its own files by path.
 package embedded
 
 import (
@@ -128,13 +128,11 @@ func (s *Server) prepareAndRun(ctx context.Context) error {
 		return err
 	}
 	started := time.Now()
-	if err := s.launch(); err != nil {
-		return err
-	}
-	go s.supervise()
-	if err := s.awaitReady(ctx); err != nil {
+	if err := s.firstRun(ctx); err != nil {
+		close(s.finished)
 		return errors.Join(err, s.halt(context.WithoutCancel(ctx)))
 	}
+	go s.supervise()
 	s.log.InfoContext(ctx, "embedded postgres is ready", "pid", s.PID(), "version", s.binaries.version,
 		"data", files, "account", s.account.String(), "duration", time.Since(started).Round(time.Millisecond))
 	return nil

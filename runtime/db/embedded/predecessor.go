@@ -26,7 +26,7 @@ func awaitPredecessor(ctx context.Context, files string, ours int, log *slog.Log
 			return err
 		}
 		if !runsOn(pid, files) {
-			return removeStale(path, pid, log)
+			return disown(path, pid, log)
 		}
 		switch {
 		case pid != ours:
@@ -66,12 +66,23 @@ func postmasterPID(path string) (int, error) {
 	return pid, nil
 }
 
-// removeStale clears the pid file of a postmaster that is gone. Postgres would
-// do so too, unless the pid now belongs to another process of the same user,
-// which is common when a container is started again.
-func removeStale(path string, pid int, log *slog.Logger) error {
-	log.Info("the last server was not shut down; recovering", "pid", pid)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+// disown handles the pid file of a postmaster that is gone. Postgres copes with
+// a pid that does not exist, and uses the rest of the file to find out whether
+// any process of the old server is left, so the file stays. But a pid that now
+// belongs to another process, as is common when a container is started again,
+// it takes for a running server. The pid of its own parent it does not
+// (miscinit.c, CreateLockFile).
+func disown(path string, pid int, log *slog.Logger) error {
+	log.Info("the last server was not shut down and will recover", "pid", pid)
+	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("stale %s: %w", path, err)
+	}
+	_, rest, _ := strings.Cut(string(content), "\n")
+	if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n%s", os.Getpid(), rest), 0o600); err != nil {
 		return fmt.Errorf("stale %s: %w", path, err)
 	}
 	return nil

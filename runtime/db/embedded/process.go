@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -132,25 +133,37 @@ func (s *Server) isStopping() bool {
 	}
 }
 
-// awaitReady returns once the server answers and has our database.
-func (s *Server) awaitReady(ctx context.Context) error {
-	s.mutex.Lock()
-	first := s.process
-	s.mutex.Unlock()
+// firstRun starts the server and returns once it answers and has our database.
+// What is left of one that was killed may hold its shared memory for a moment.
+func (s *Server) firstRun(ctx context.Context) error {
 	handle, err := sql.Open("postgres", s.DatabaseURL("postgres"))
 	if err != nil {
 		return err
 	}
-	err = s.pollReady(ctx, handle, first)
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		if err = s.launch(); err != nil {
+			break
+		}
+		err = s.awaitReady(ctx, handle)
+		if err == nil || !strings.Contains(err.Error(), "shared memory block") || time.Now().After(deadline) {
+			break
+		}
+		s.log.InfoContext(ctx, "waiting for the last processes of a server that was killed")
+	}
 	return errors.Join(err, handle.Close())
 }
 
-func (s *Server) pollReady(ctx context.Context, handle *sql.DB, first *process) error {
+func (s *Server) awaitReady(ctx context.Context, handle *sql.DB) error {
+	s.mutex.Lock()
+	first := s.process
+	s.mutex.Unlock()
 	report := time.Now().Add(3 * time.Second)
 	for {
 		err := createDatabase(ctx, handle)
-		if err == nil {
-			return nil
+		var answer *pq.Error
+		if err == nil || errors.As(err, &answer) && answer.Code != "57P03" { // cannot_connect_now: starting up
+			return err
 		}
 		select {
 		case <-first.exited:
