@@ -49,26 +49,32 @@ type Address struct {
 // the relay carry them; one that cannot be decoded, and one inside quotes, stays
 // the text it is. String and Parse are inverse.
 func Parse(s string) (Address, error) {
+	a, _, err := parse(s)
+	return a, err
+}
+
+// parse also says whether the address stood bare, without angle brackets.
+func parse(s string) (a Address, bare bool, err error) {
 	if len(s) > maxInput {
-		return Address{}, fmt.Errorf("is longer than %d octets", maxInput)
+		return Address{}, false, fmt.Errorf("is longer than %d octets", maxInput)
 	}
 	if err := checkText(s); err != nil {
-		return Address{}, err
+		return Address{}, false, err
 	}
 	p := &parser{rest: s}
 	p.space()
 	if p.rest == "" {
-		return Address{}, errors.New("is empty")
+		return Address{}, false, errors.New("is empty")
 	}
-	a, err := p.mailbox()
+	a, err = p.mailbox()
 	if err != nil {
-		return Address{}, err
+		return Address{}, false, err
 	}
 	p.space()
 	if err := p.end(); err != nil {
-		return Address{}, err
+		return Address{}, false, err
 	}
-	return a, nil
+	return a, !p.angled, nil
 }
 
 // New joins a bare address with a name that is taken literally: the form
@@ -78,11 +84,11 @@ func New(name, email string) (Address, error) {
 	if err := checkName(name); err != nil {
 		return Address{}, err
 	}
-	a, err := Parse(email)
+	a, bare, err := parse(email)
 	if err != nil {
 		return Address{}, err
 	}
-	if a.Name != "" || strings.Contains(email, "<") {
+	if !bare {
 		return Address{}, errors.New("must be a bare address when the name is given apart")
 	}
 	a.Name = name

@@ -192,6 +192,9 @@ func TestNewTakesTheNameLiterally(t *testing.T) {
 			t.Errorf("Parse(%q) = %+v, %v", a.String(), again, err)
 		}
 	}
+	if a, err := address.New("A", `"a<b"@b.co`); err != nil || a.Local != "a<b" {
+		t.Errorf("New with a bracket in the local part = %+v, %v", a, err)
+	}
 	for _, c := range [][2]string{{"A\r\nB", "a@b.co"}, {"A\tB", "a@b.co"}, {"A", "X <a@b.co>"}, {"A", "<a@b.co>"}, {"A", "nope"}} {
 		if a, err := address.New(c[0], c[1]); err == nil {
 			t.Errorf("New(%q, %q) = %+v, want an error", c[0], c[1], a)

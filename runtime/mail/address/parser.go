@@ -12,7 +12,10 @@ import (
 
 // parser reads one mailbox from text that is known to hold no control
 // characters other than the tab.
-type parser struct{ rest string }
+type parser struct {
+	rest   string
+	angled bool // the address stands in angle brackets
+}
 
 func (p *parser) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
 
@@ -88,6 +91,7 @@ func (p *parser) bare(w word) (Address, error) {
 
 // angle reads `<a@b>`.
 func (p *parser) angle(name string) (Address, error) {
+	p.angled = true
 	p.rest = p.rest[1:]
 	p.space()
 	switch p.peek() {
