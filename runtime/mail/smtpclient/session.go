@@ -82,6 +82,8 @@ func (t *Transport) open(ctx context.Context, rt route, host target, addr netip.
 		from := out.from(host, addr.String())
 		return nil, &from
 	}
+	t.cfg.Logger.DebugContext(ctx, "smtp: connected",
+		slog.String("host", host.name), slog.String("addr", s.addr), slog.String("tls", s.tls))
 	return s, nil
 }
 

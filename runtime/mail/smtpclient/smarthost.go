@@ -68,14 +68,17 @@ func ParseSmarthost(setting string) (*Smarthost, error) {
 	return s, nil
 }
 
-// String never shows the password.
-func (s *Smarthost) String() string {
+// String never shows the password, and is what every %v prints.
+func (s Smarthost) String() string {
 	scheme := "smtp"
 	if s.Implicit {
 		scheme = "smtps"
 	}
 	return scheme + "://" + net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
 }
+
+// GoString is for %#v.
+func (s Smarthost) GoString() string { return s.String() }
 
 func (s *Smarthost) local() bool {
 	if strings.EqualFold(s.Host, "localhost") {

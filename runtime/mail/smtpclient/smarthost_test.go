@@ -1,6 +1,7 @@
 package smtpclient_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -145,6 +146,12 @@ func TestParseSmarthost(t *testing.T) {
 		got, err := smtpclient.ParseSmarthost(setting)
 		if err != nil || *got != want {
 			t.Errorf("%s: %+v, %v", setting, got, err)
+		}
+	}
+	secret := smtpclient.Config{Smarthost: &smtpclient.Smarthost{Host: "mail.example", Port: 25, Username: "u", Password: "hunter2"}}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		if printed := fmt.Sprintf(verb, *secret.Smarthost) + fmt.Sprintf(verb, secret.Smarthost); strings.Contains(printed, "hunter2") {
+			t.Errorf("%s prints %q", verb, printed)
 		}
 	}
 	for _, setting := range []string{"", "mail.example:25", "http://mail.example", "smtp://", "smtp://u@mail.example", "smtp://:p@mail.example",

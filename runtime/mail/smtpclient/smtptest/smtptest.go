@@ -101,8 +101,9 @@ func New(t testing.TB, cfg Config) *Server {
 		t.Fatal(err)
 	}
 	s.listener = &listener{Listener: base, server: s}
+	secured := s.secured(t, s.listener)
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(s.secured(t, s.listener)) }()
+	go func() { ended <- server.Serve(secured) }()
 	t.Cleanup(func() {
 		s.Release()
 		if err := server.Close(); err != nil {

@@ -1,0 +1,71 @@
+package smtpclient
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func pair(t *testing.T) (*wire, net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	near, err := net.Dial("tcp4", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { near.Close(); far.Close() })
+	return &wire{Conn: near, left: maxRead}, far
+}
+
+// Pins the way round mox's 30 s per reply, and round the write deadline that it
+// leaves standing under STARTTLS: its deadlines must not reach the connection.
+func TestDeadlinesFromAboveAreIgnored(t *testing.T) {
+	t.Parallel()
+	w, far := pair(t)
+	past := time.Now().Add(-time.Hour)
+	if err := errors.Join(w.SetDeadline(past), w.SetReadDeadline(past), w.SetWriteDeadline(past)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte("x")); err != nil {
+		t.Errorf("write: %v", err)
+	}
+	if _, err := far.Write([]byte("y")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Read(make([]byte, 1)); err != nil {
+		t.Errorf("read: %v", err)
+	}
+	w.within(-time.Second)
+	if _, err := w.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(w.failed, os.ErrDeadlineExceeded) {
+		t.Errorf("our own deadline: %v, kept %v", err, w.failed)
+	}
+}
+
+func TestWhatAServerMaySendIsBounded(t *testing.T) {
+	t.Parallel()
+	w, far := pair(t)
+	go func() {
+		defer far.Close()
+		for range 10 {
+			if _, err := io.WriteString(far, strings.Repeat("x", 64<<10)); err != nil {
+				return
+			}
+		}
+	}()
+	n, err := io.Copy(io.Discard, w)
+	if !errors.Is(err, errFlood) || n > maxRead+64<<10 {
+		t.Errorf("read %d octets, %v", n, err)
+	}
+}
