@@ -14,6 +14,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/fault"
 )
 
 // DB is the database of this process.
@@ -91,10 +92,13 @@ func (d *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Close closes both pools.
+// Close closes both pools. Connections that cannot say goodbye, because the
+// server is gone, are closed all the same.
 func (d *DB) Close() error {
-	if err := errors.Join(d.Hot.Close(), d.SQL.Close()); err != nil {
-		return fmt.Errorf("close database: %w", err)
+	for _, handle := range []*sql.DB{d.Hot, d.SQL} {
+		if err := handle.Close(); err != nil && !fault.IsDatabaseAway(err) {
+			return fmt.Errorf("close database: %w", err)
+		}
 	}
 	return nil
 }

@@ -22,7 +22,11 @@ if [ -n "$pid" ]; then
 	kill -CONT "$pid" 2>/dev/null
 	kill -QUIT "$pid" 2>/dev/null
 	tries=0
-	while [ -f "$file" ] && kill -0 "$pid" 2>/dev/null && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+	while [ -f "$file" ] && kill -0 "$pid" 2>/dev/null && [ $tries -lt 100 ]; do
+		case $(cat "/proc/$pid/stat" 2>/dev/null) in *") Z "*) break ;; esac # ended, and nobody asked
+		sleep 0.1
+		tries=$((tries + 1))
+	done
 	kill -KILL "$pid" 2>/dev/null
 fi
 socket=$(cat "$1/socket" 2>/dev/null) && rm -rf "$socket"
