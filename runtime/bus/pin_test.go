@@ -267,6 +267,7 @@ func TestPinTwoReplicasShareTheWorkWithoutDoubles(t *testing.T) {
 				select {
 				case <-both:
 				case <-ctx.Done():
+					t.Error("one replica gets nothing while the other has a batch in hand")
 					return ctx.Err()
 				}
 			}

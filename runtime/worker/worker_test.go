@@ -198,6 +198,32 @@ func TestWhileResultsCannotBeStoredNoRunBegins(t *testing.T) {
 func TestNoRunBeginsWhileClaimsFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(6) // 4 run, 2 wait in the process, and there is room to look for more
+		b.work = func(context.Context, int, *worker.Lease) string {
+			<-time.After(10 * time.Second)
+			return "done"
+		}
+		_, stop := start(t, b.queue(), worker.Config{Concurrency: 4, Batch: 4, Lease: time.Hour, Poll: time.Second})
+		<-time.After(time.Second)
+		b.with(func() { b.claimErr = errAway })
+		<-time.After(5 * time.Minute)
+		b.with(func() {
+			if len(b.begun) != 4 {
+				t.Errorf("%d runs began, want the 4 before the outage", len(b.begun))
+			}
+			b.claimErr = nil
+		})
+		<-time.After(time.Minute)
+		stop()
+		if diff := cmp.Diff(upTo(6), b.settled); diff != "" {
+			t.Errorf("settled (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAnOutageIsLoggedOnceAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		b := newBoard(8) // 4 run, 4 wait in the process
 		b.work = func(context.Context, int, *worker.Lease) string {
@@ -209,7 +235,6 @@ func TestNoRunBeginsWhileClaimsFail(t *testing.T) {
 		if err := w.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		b.settleTime = 0
 		<-time.After(time.Second)
 		b.with(func() { b.due = nil; b.claimErr, b.settleErr = errAway, errAway })
 		<-time.After(5 * time.Minute)
