@@ -1,0 +1,125 @@
+package devinbox
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/fault"
+	mailmime "github.com/postrider/postrider/runtime/mail/mime"
+)
+
+//go:embed inbox.css
+var style string
+
+// watch reloads the list when there is new mail.
+//
+//go:embed watch.js
+var watch string
+
+//go:embed list.html
+var listHTML string
+
+//go:embed message.html
+var messageHTML string
+
+//go:embed layout.html
+var layoutHTML string
+
+var (
+	listTemplate    = parseTemplate("list", listHTML)
+	messageTemplate = parseTemplate("message", messageHTML)
+)
+
+func parseTemplate(name, body string) *template.Template {
+	return template.Must(template.Must(template.New(name).Parse(body)).New("layout").Parse(layoutHTML)).Lookup(name)
+}
+
+// pagePolicy allows our own style and script by their hashes, and the frame.
+var pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; connect-src 'self'; frame-src 'self'; "+
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", hashOf(style), hashOf(watch))
+
+// mailPolicy is for a stranger's html: no scripts, no origin, nothing from the
+// network (a picture would tell its server that the mail was read). Links open in
+// a window of their own.
+const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; " +
+	"form-action 'none'; frame-ancestors 'self'"
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// frame is what stands around every page.
+type frame struct {
+	Title string
+	Style template.CSS
+	Watch template.JS
+	Home  string
+}
+
+func newFrame(title string) frame {
+	if title != "" {
+		title += " · "
+	}
+	//nolint:gosec // both are files of this package
+	return frame{Title: title + "Development inbox", Style: template.CSS(style), Watch: template.JS(watch), Home: Prefix}
+}
+
+// html gives the html part as the frame shows it.
+func (p *pages) html(w http.ResponseWriter, r *http.Request) error {
+	_, parsed, err := p.open(r)
+	if err != nil {
+		return err
+	}
+	if parsed.HTML == "" {
+		return fault.Missing("html of this mail", r.PathValue("id"))
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", mailPolicy)
+	return send(w, []byte(openLinksOutside(inlinePictures(parsed))))
+}
+
+var cidReference = regexp.MustCompile(`(?i)\bcid:([^"'\s<>()\\]+)`)
+
+// inlinePictures turns references to parts of the message (RFC 2392) into data
+// URLs: the frame may load nothing.
+func inlinePictures(m mailmime.Parsed) string {
+	pictures := map[string]mailmime.Part{}
+	for _, part := range m.Parts {
+		if part.ContentID != "" && strings.HasPrefix(part.ContentType, "image/") {
+			pictures[part.ContentID] = part
+		}
+	}
+	return cidReference.ReplaceAllStringFunc(m.HTML, func(reference string) string {
+		id, err := url.PathUnescape(reference[len("cid:"):])
+		if err != nil {
+			return reference
+		}
+		part, found := pictures[id]
+		if !found || !plainType.MatchString(part.ContentType) {
+			return reference
+		}
+		return "data:" + part.ContentType + ";base64," + base64.StdEncoding.EncodeToString(part.Data)
+	})
+}
+
+// plainType keeps what a sender calls a picture from leaving the attribute.
+var plainType = regexp.MustCompile(`^image/[a-z0-9.+-]+$`)
+
+var headTag = regexp.MustCompile(`(?i)<head(\s[^>]*)?>`)
+
+// openLinksOutside keeps a click from replacing the frame.
+func openLinksOutside(html string) string {
+	const base = `<base target="_blank">`
+	if at := headTag.FindStringIndex(html); at != nil {
+		return html[:at[1]] + base + html[at[1]:]
+	}
+	return base + html
+}

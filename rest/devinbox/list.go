@@ -1,0 +1,182 @@
+package devinbox
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	inbox "github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+const (
+	pageSize = 50
+	maxPage  = 200
+)
+
+type listPage struct {
+	frame
+	Mails  []mailLine
+	To     string
+	Older  string // link to the next page, empty on the last
+	Newest int64  // id, for the script that watches for more
+	First  bool   // nothing newer is left out
+}
+
+type mailLine struct {
+	ID                int64
+	Link              string
+	From, To, Subject string
+	Received, Ago     string
+}
+
+func (p *pages) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := queryOf(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	found, more, err := p.find(r, q)
+	if err != nil {
+		return err
+	}
+	page := listPage{frame: newFrame(""), To: q.To, First: q.Before == 0}
+	for _, m := range found {
+		page.Mails = append(page.Mails, lineOf(m, time.Now()))
+	}
+	if len(found) > 0 {
+		page.Newest = found[0].ID
+	}
+	if more {
+		next := url.Values{"before": {strconv.FormatInt(found[len(found)-1].ID, 10)}}
+		if q.To != "" {
+			next.Set("to", q.To)
+		}
+		page.Older = Prefix + "?" + next.Encode()
+	}
+	return render(w, listTemplate, page)
+}
+
+// find asks for one mail more than it gives, to know whether there are more.
+func (p *pages) find(r *http.Request, q inbox.Query) (found []*ent.CapturedMail, more bool, err error) {
+	limit := q.Limit
+	q.Limit = min(limit+1, maxPage)
+	found, err = p.inbox.List(r.Context(), q)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(found) > limit {
+		return found[:limit], true, nil
+	}
+	return found, false, nil
+}
+
+// queryOf reads ?to= &before= &limit=.
+func queryOf(values url.Values) (inbox.Query, error) {
+	q := inbox.Query{To: values.Get("to"), Limit: pageSize}
+	wrong := fault.Fields{}
+	for name := range values {
+		if !slices.Contains([]string{"to", "before", "limit"}, name) {
+			wrong.Add(name, "is not a known query parameter")
+		}
+	}
+	if text := values.Get("before"); text != "" {
+		before, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || before < 1 {
+			wrong.Add("before", "must be the id of a mail")
+		}
+		q.Before = before
+	}
+	if text := values.Get("limit"); text != "" {
+		limit, err := strconv.Atoi(text)
+		if err != nil || limit < 1 || limit >= maxPage {
+			wrong.Add("limit", "must be between 1 and %d", maxPage-1)
+		}
+		q.Limit = limit
+	}
+	return q, wrong.Err()
+}
+
+func lineOf(m *ent.CapturedMail, now time.Time) mailLine {
+	return mailLine{ID: m.ID, Link: linkTo(m.ID), From: orElse(m.From, m.MailFrom), To: shortList(m.RcptTo), Subject: orElse(m.Subject, "(no subject)"),
+		Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: ago(now.Sub(m.ReceivedAt))}
+}
+
+func linkTo(id int64) string { return Prefix + "/" + strconv.FormatInt(id, 10) }
+
+func orElse(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}
+
+func shortList(to []string) string {
+	switch len(to) {
+	case 0:
+		return "(nobody)"
+	case 1:
+		return to[0]
+	default:
+		return fmt.Sprintf("%s and %d more", to[0], len(to)-1)
+	}
+}
+
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d d", int(d.Hours()/24))
+	}
+}
+
+// mailJSON is a mail as scripts see it.
+type mailJSON struct {
+	ID         int64     `json:"id"`
+	ReceivedAt time.Time `json:"received_at"`
+	MailFrom   string    `json:"mail_from"`
+	RcptTo     []string  `json:"rcpt_to"`
+	From       string    `json:"from"`
+	Subject    string    `json:"subject"`
+	MessageID  string    `json:"message_id"`
+	Size       int       `json:"size"`
+	URL        string    `json:"url"`
+	SourceURL  string    `json:"source_url"`
+}
+
+func newMailJSON(m *ent.CapturedMail) mailJSON {
+	to := m.RcptTo
+	if to == nil {
+		to = []string{}
+	}
+	return mailJSON{ID: m.ID, ReceivedAt: m.ReceivedAt.UTC(), MailFrom: m.MailFrom, RcptTo: to, From: m.From, Subject: m.Subject,
+		MessageID: m.MessageID, Size: m.Size, URL: linkTo(m.ID), SourceURL: linkTo(m.ID) + "/source"}
+}
+
+// listJSON answers {mails, has_more}, newest first.
+func (p *pages) listJSON(w http.ResponseWriter, r *http.Request) error {
+	q, err := queryOf(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	found, more, err := p.find(r, q)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Mails   []mailJSON `json:"mails"`
+		HasMore bool       `json:"has_more"`
+	}{[]mailJSON{}, more}
+	for _, m := range found {
+		out.Mails = append(out.Mails, newMailJSON(m))
+	}
+	return sendJSON(w, out)
+}
