@@ -11,8 +11,9 @@
 //
 // Errors come back as they are; fault.From tells a database that is away from a
 // statement that is wrong. Nothing is retried here, with one exception made by
-// database/sql: a statement of which nothing was sent, because the idle
-// connection turned out to be closed, runs on another one.
+// database/sql outside transactions: a statement that certainly had no effect,
+// because none of it was sent or the server refused it and closed the
+// connection, runs on another one. An answer that was cut off is an error.
 //
 // Two handles. DB.SQL (and DB.Ent over it) is the ordinary pool. DB.Hot saves a
 // round trip per statement (binary_parameters) and is for hand-written SQL
