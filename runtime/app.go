@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"strconv"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
@@ -14,13 +12,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -121,4 +117,10 @@ func sendingConfig(cfg config.Config) sending.Config {
 	c := sending.DefaultConfig()
 	c.Concurrency = cfg.Mail.Concurrency
 	return c
+}
+
+// Validate tells whether a set of modules can be joined, without running any
+// constructor.
+func Validate(modules []Module) error {
+	return fx.ValidateApp(Foundation{Modules: modules, Logger: slog.New(slog.DiscardHandler)}.options()...)
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,12 +115,15 @@ type Ready struct {
 // writeReady writes beside the file and renames, so that a reader sees all of it
 // or nothing. The key is in it: only the owner may read it.
 func writeReady(file string, r Ready) error {
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
+	var content bytes.Buffer
+	encoder := json.NewEncoder(&content)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false) // URLs are to be read by people too
+	if err := encoder.Encode(r); err != nil {
 		return err
 	}
 	beside := file + ".new"
-	if err := os.WriteFile(beside, append(b, '\n'), 0o600); err != nil {
+	if err := os.WriteFile(beside, content.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("--ready-file: %w", err)
 	}
 	if err := os.Rename(beside, file); err != nil {

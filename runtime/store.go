@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -38,6 +39,9 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *sto
 			s.close(log)
 		}
 	}()
+	if err := makeDataDir(cfg); err != nil {
+		return nil, err
+	}
 	if s.box, err = openBox(cfg); err != nil {
 		return nil, err
 	}
@@ -57,6 +61,18 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *sto
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
 	return s, nil
+}
+
+// makeDataDir makes the folder when something will be kept in it. Keys are, so
+// nobody else may look in.
+func makeDataDir(cfg config.Config) error {
+	if !cfg.Database.Embedded() && len(cfg.Secrets.Keys) > 0 && cfg.Mode != config.Dev {
+		return nil
+	}
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return fmt.Errorf("POSTRIDER_DATA_DIR: %w", err)
+	}
+	return nil
 }
 
 // connect waits a while for a server that does not answer yet; one that answers

@@ -3,10 +3,9 @@ package devinbox
 import (
 	"context"
 	"log/slog"
-	"strings"
+	"net/smtp"
 	"testing"
 
-	"github.com/emersion/go-smtp"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/runtime/db/dbtest"
@@ -32,7 +31,7 @@ func startInbox(t *testing.T) *Service {
 
 func deliver(t *testing.T, s *Service, to []string, raw string) {
 	t.Helper()
-	if err := smtp.SendMail(s.Addr(), nil, "bounce@rp.dev.test", to, strings.NewReader(raw)); err != nil {
+	if err := smtp.SendMail(s.Addr(), nil, "bounce@rp.dev.test", to, []byte(raw)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,28 +2,23 @@ package sending
 
 import (
 	"fmt"
-	"mime"
-	"path"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
 // The limits of one message.
 const (
-	MaxRecipients      = 50               // to, cc and bcc together
-	MaxBody            = 5 << 20          // octets, html and text each
-	MaxTags            = 10               //
-	MaxTag             = 256              // characters of a tag's name and of its value
-	MaxHeaders         = 50               //
-	MaxAttachments     = 10               //
-	MaxAttachment      = 10 * 1000 * 1000 // octets, decoded
-	maxContentID       = 255
-	maxAttachmentName  = 255
-	defaultContentType = "application/octet-stream"
+	MaxRecipients  = 50      // to, cc and bcc together
+	MaxBody        = 5 << 20 // octets, html and text each
+	MaxTags        = 10
+	MaxTag         = 256 // characters of a tag's name and of its value
+	MaxHeaders     = 50
+	MaxAttachments = 10
+	MaxAttachment  = 10 * 1000 * 1000 // octets, decoded
 )
 
 // Message is what a caller wants to have sent, under canonical names. Edges fold
@@ -171,7 +166,13 @@ func validateHeaders(headers []shape.Header, wrong fault.Fields) {
 	if len(headers) > MaxHeaders {
 		wrong.Add("headers", "has %d headers; the limit is %d", len(headers), MaxHeaders)
 	}
+	seen := map[string]bool{}
 	for _, h := range headers {
+		lower := strings.ToLower(h.Name)
+		if seen[lower] {
+			wrong.Add("headers."+h.Name, "is given twice")
+		}
+		seen[lower] = true
 		if err := address.ValidateHeader(h.Name, h.Value); err != nil {
 			wrong.Add("headers."+h.Name, "%s", err)
 		}
@@ -184,47 +185,36 @@ func validateAttachments(files []Attachment, wrong fault.Fields) []Attachment {
 	}
 	out := make([]Attachment, len(files))
 	for i, f := range files {
-		at := func(part string) string { return fmt.Sprintf("attachments[%d].%s", i, part) }
-		validateFileName(at("name"), f.Name, wrong)
-		switch {
-		case len(f.Data) == 0:
-			wrong.Add(at("data"), "is required")
-		case len(f.Data) > MaxAttachment:
-			wrong.Add(at("data"), "is larger than 10 MB")
-		}
-		if f.ContentType == "" {
-			f.ContentType = typeByName(f.Name)
-		} else if _, _, err := mime.ParseMediaType(f.ContentType); err != nil || !isPlainASCII(f.ContentType) {
-			wrong.Add(at("content_type"), "is not a media type such as application/pdf")
-		}
-		if len(f.ContentID) > maxContentID || !isPlainASCII(f.ContentID) || strings.ContainsAny(f.ContentID, "<> ") {
-			wrong.Add(at("content_id"), "must be at most %d printable ASCII characters without spaces or angle brackets", maxContentID)
-		}
-		out[i] = f
+		out[i] = f.normalized(fmt.Sprintf("attachments[%d].", i), wrong)
 	}
 	return out
 }
 
-func validateFileName(field, name string, wrong fault.Fields) {
+// normalized fills in the content type and strips the content id's brackets.
+func (f Attachment) normalized(path string, wrong fault.Fields) Attachment {
+	switch err := mime.ValidateFileName(f.Name); {
+	case f.Name == "":
+		wrong.Add(path+"name", "is required")
+	case err != nil:
+		wrong.Add(path+"name", "%s", err)
+	case isBlockedExtension(f.Name):
+		wrong.Add(path+"name", "has an extension that is not allowed because it can run code")
+	}
 	switch {
-	case name == "":
-		wrong.Add(field, "is required")
-	case len(name) > maxAttachmentName:
-		wrong.Add(field, "is longer than %d octets", maxAttachmentName)
-	case strings.ContainsFunc(name, isControl) || strings.ContainsAny(name, `/\`) || !utf8.ValidString(name):
-		wrong.Add(field, "contains a control character or a slash")
-	case isBlockedExtension(name):
-		wrong.Add(field, "has an extension that is not allowed because it can run code")
+	case len(f.Data) == 0:
+		wrong.Add(path+"data", "is required")
+	case len(f.Data) > MaxAttachment:
+		wrong.Add(path+"data", "is larger than 10 MB")
 	}
-}
-
-func typeByName(name string) string {
-	if t := mime.TypeByExtension(strings.ToLower(path.Ext(name))); t != "" {
-		return t
+	if f.ContentType == "" {
+		f.ContentType = mime.TypeByName(f.Name)
+	} else if err := mime.ValidateContentType(f.ContentType); err != nil {
+		wrong.Add(path+"content_type", "%s", err)
 	}
-	return defaultContentType
-}
-
-func isPlainASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r > 0x7e })
+	id, err := mime.ParseContentID(f.ContentID)
+	if err != nil {
+		wrong.Add(path+"content_id", "%s", err)
+	}
+	f.ContentID = id
+	return f
 }

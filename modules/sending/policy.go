@@ -1,7 +1,6 @@
 package sending
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/postrider/postrider/modules/accounts"
@@ -20,7 +19,7 @@ type policyInput struct {
 
 // check is pure; nil means that the message may be sent.
 func (p policyInput) check() error {
-	if len(p.caller.DomainIDs) > 0 && !slices.Contains(p.caller.DomainIDs, p.identity.DomainID) {
+	if !p.caller.MayUseDomain(p.identity.DomainID) {
 		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This API key may not send from %s", p.identity.Domain)
 	}
 	if p.identity.Sandbox {
