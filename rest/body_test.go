@@ -44,14 +44,19 @@ func post(t *testing.T, b *bundle, body io.Reader) answer {
 func TestTheLargestEmailIsAccepted(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	body := largeSend(10)
-	for name, reader := range map[string]io.Reader{"with a length": bytes.NewReader(body), "chunked": struct{ io.Reader }{bytes.NewReader(body)}} {
+	for name, c := range map[string]struct {
+		files int
+		wrap  func(io.Reader) io.Reader
+	}{
+		"with a length": {10, func(r io.Reader) io.Reader { return r }},
+		"chunked":       {1, func(r io.Reader) io.Reader { return struct{ io.Reader }{r} }},
+	} {
 		b.sending.sent = nil
-		if got := post(t, b, reader); got.status != 200 {
+		if got := post(t, b, c.wrap(bytes.NewReader(largeSend(c.files)))); got.status != 200 {
 			t.Fatalf("%s: %d %s", name, got.status, got.body)
 		}
 		files := b.sending.sent[0].Message.Attachments
-		if len(files) != 10 || len(files[9].Data) != 10_000_000 || !bytes.HasPrefix(files[9].Data, []byte("01234567890123")) {
+		if last := files[len(files)-1].Data; len(files) != c.files || len(last) != 10_000_000 || !bytes.HasPrefix(last, []byte("01234567890123")) {
 			t.Errorf("%s: %d attachments", name, len(files))
 		}
 	}

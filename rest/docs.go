@@ -31,7 +31,20 @@ func styleHash() string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-var referenceTemplate = template.Must(template.New("docs").Parse(referenceHTML))
+var referenceTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": prose}).Parse(referenceHTML))
+
+// prose shows the code spans of a description as such; the rest is escaped.
+func prose(text string) template.HTML {
+	var out strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		escaped := template.HTMLEscapeString(part)
+		if i%2 == 1 {
+			escaped = "<code>" + escaped + "</code>"
+		}
+		out.WriteString(escaped)
+	}
+	return template.HTML(out.String()) //nolint:gosec // escaped above
+}
 
 type reference struct {
 	Title, Version, Server string
@@ -133,6 +146,9 @@ func describeOperation(d *huma.OpenAPI, op *huma.Operation, server string) (refe
 // curl is a command that can be pasted once the key is set.
 func curl(op *huma.Operation, server string) (string, error) {
 	path := strings.ReplaceAll(op.Path, "{id}", "$ID")
+	if strings.HasPrefix(server, "/") {
+		server = "$BASE_URL" + server
+	}
 	line := fmt.Sprintf("curl %q -H \"Authorization: Bearer $POSTRIDER_API_KEY\"", server+path)
 	if op.Method != "GET" {
 		line = strings.Replace(line, "curl ", "curl -X "+op.Method+" ", 1)
