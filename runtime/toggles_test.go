@@ -15,8 +15,8 @@ import (
 )
 
 // Every set of modules: the legal ones are joined by Fx without a missing or
-// doubled part, the illegal ones are refused in a sentence that names them.
-func TestEveryLegalSetOfModulesCanBeAssembled(t *testing.T) {
+// doubled part and start; the illegal ones are refused in a sentence that names them.
+func TestEveryLegalSetOfModulesStarts(t *testing.T) {
 	t.Parallel()
 	names := runtime.ModuleNames(true)
 	legal, illegal := 0, 0
@@ -43,7 +43,15 @@ func TestEveryLegalSetOfModulesCanBeAssembled(t *testing.T) {
 			legal++
 			if err := runtime.Validate(chosen); err != nil {
 				t.Errorf("%v cannot be assembled: %v", on, err)
+				continue
 			}
+			t.Run("starts "+strings.Join(on, ","), func(t *testing.T) {
+				t.Parallel()
+				app := runtimetest.Start(t, func(s *config.Settings) { s.Modules = strings.Join(on, ",") })
+				if got := app.Do(t, http.MethodGet, "/readyz", nil); got.Status != http.StatusOK {
+					t.Errorf("readiness is %d %s", got.Status, got.Body)
+				}
+			})
 		}
 	}
 	if legal == 0 || illegal == 0 {
