@@ -14,7 +14,7 @@ type Format string
 // The formats.
 const (
 	Text Format = "text" // key=value, for people
-	JSON Format = "json" // one object per line, for machines
+	JSON Format = "json" // one object per line, for machines; durations are in seconds
 )
 
 // NewLogger writes lines of the level and above. Lines logged with a context
@@ -22,9 +22,17 @@ const (
 func NewLogger(format Format, level slog.Leveler, w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == JSON {
+		options.ReplaceAttr = inSeconds
 		return slog.New(contextHandler{slog.NewJSONHandler(w, options)})
 	}
 	return slog.New(contextHandler{slog.NewTextHandler(w, options)})
+}
+
+func inSeconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.Float64Value(a.Value.Duration().Seconds())
+	}
+	return a
 }
 
 // contextHandler adds what the context knows to each line.
