@@ -41,10 +41,21 @@ type requestBody struct {
 
 // bodyBudget bounds the memory of all bodies at one time. Small bodies do not
 // queue behind large ones: a few uploads must not stop everybody's mail.
-type bodyBudget struct{ small, large *semaphore.Weighted }
+type bodyBudget struct {
+	small, large *semaphore.Weighted
+	patience     bodyPatience
+}
+
+// bodyPatience is how long a body may take.
+type bodyPatience struct {
+	budget time.Duration // for its share of the memory
+	small  time.Duration // to arrive, up to bodyLimit
+	large  time.Duration // to arrive, over it
+}
 
 func newBodyBudget(large int64) *bodyBudget {
-	return &bodyBudget{small: semaphore.NewWeighted(smallBodyMemory), large: semaphore.NewWeighted(large)}
+	return &bodyBudget{small: semaphore.NewWeighted(smallBodyMemory), large: semaphore.NewWeighted(large),
+		patience: bodyPatience{budget: budgetWait, small: smallTimeout, large: largeTimeout}}
 }
 
 // read reads the body of an operation. release gives its memory back, and is
@@ -70,7 +81,7 @@ func (b *bodyBudget) read(w http.ResponseWriter, r *http.Request, want *requestB
 	if err != nil {
 		return nil, nil, err
 	}
-	deadline(w, timeoutFor(r.ContentLength))
+	deadline(w, b.timeoutFor(r.ContentLength))
 	defer deadline(w, 0)
 	body = make([]byte, r.ContentLength)
 	if _, err := io.ReadFull(r.Body, body); err != nil {
@@ -93,7 +104,7 @@ func (b *bodyBudget) readChunked(w http.ResponseWriter, r *http.Request, limit i
 			release()
 		}
 	}()
-	deadline(w, smallTimeout)
+	deadline(w, b.patience.small)
 	defer deadline(w, 0)
 	var buffer bytes.Buffer
 	n, err := io.CopyN(&buffer, r.Body, bodyLimit+1)
@@ -111,7 +122,7 @@ func (b *bodyBudget) readChunked(w http.ResponseWriter, r *http.Request, limit i
 	}
 	releaseSmall := release
 	release = func() { releaseSmall(); releaseLarge() }
-	deadline(w, largeTimeout)
+	deadline(w, b.patience.large)
 	// Grown once to its limit, for a buffer that doubles would hold three times as much.
 	buffer.Grow(int(limit) + 1 - buffer.Len())
 	n, err = io.CopyN(&buffer, r.Body, limit+1-n)
@@ -131,7 +142,7 @@ func (b *bodyBudget) reserve(ctx context.Context, n int64) (func(), error) {
 	if n > bodyLimit {
 		pool = b.large
 	}
-	waiting, cancel := context.WithTimeout(ctx, budgetWait)
+	waiting, cancel := context.WithTimeout(ctx, b.patience.budget)
 	defer cancel()
 	if err := pool.Acquire(waiting, n); err != nil {
 		if ctx.Err() != nil {
@@ -143,11 +154,11 @@ func (b *bodyBudget) reserve(ctx context.Context, n int64) (func(), error) {
 	return func() { pool.Release(n) }, nil
 }
 
-func timeoutFor(length int64) time.Duration {
+func (b *bodyBudget) timeoutFor(length int64) time.Duration {
 	if length > bodyLimit {
-		return largeTimeout
+		return b.patience.large
 	}
-	return smallTimeout
+	return b.patience.small
 }
 
 // deadline bounds the reading of the body, 0 lifts it: net/http goes on reading

@@ -40,6 +40,7 @@ const (
 // bundle is the API over fakes of its services.
 type bundle struct {
 	*httptest.Server
+	api     *rest.API
 	sending *fakeSending
 	domains *fakeDomains
 	limits  *fakeLimits
@@ -62,6 +63,7 @@ func newBundle(t *testing.T, change ...func(*rest.Options)) *bundle {
 		w.Header().Set("X-Request-Id", "req_test")
 		api.ServeHTTP(w, r)
 	})
+	b.api = api
 	b.Server = httptest.NewServer(named)
 	t.Cleanup(b.Close)
 	return b

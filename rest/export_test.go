@@ -1,0 +1,8 @@
+package rest
+
+import "time"
+
+// Hurry makes a test's wait for bodies short.
+func (a *API) Hurry(budget, small time.Duration) {
+	a.bodies.patience.budget, a.bodies.patience.small = budget, small
+}
