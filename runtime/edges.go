@@ -98,7 +98,10 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 	mux.Handle("GET /metrics", p.metrics())
 	mux.Handle("GET /{$}", p.home())
 	if p.Inbox != nil {
-		mux.Handle(inboxpages.Prefix+"/", inboxpages.New(p.Inbox, p.Logger))
+		pages := inboxpages.New(p.Inbox, p.Logger, hostOf(p.Config.HTTP.BaseURL))
+		for _, path := range []string{inboxpages.Prefix, inboxpages.Prefix + "/", inboxpages.JSONPath} {
+			mux.Handle(path, pages)
+		}
 	}
 	return observe.Wrap(mux), nil
 }
