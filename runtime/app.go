@@ -31,6 +31,7 @@ type Foundation struct {
 	Store    *store
 	Listener net.Listener
 	Logger   *slog.Logger
+	Fail     func(error) // ends the service when a part that it needs has ended
 }
 
 // New joins the modules that are on, as a story in five parts. Hooks only start

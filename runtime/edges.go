@@ -38,7 +38,6 @@ type edgeParams struct {
 	fx.In
 
 	Lifecycle fx.Lifecycle
-	Quit      fx.Shutdowner
 	Config    config.Config
 	Options   Options
 	DB        *db.DB
@@ -60,7 +59,7 @@ func edges(f Foundation) fx.Option {
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
 		}
-		s := newServer(f.Listener, handler, health, p.Logger, p.Quit)
+		s := newServer(f.Listener, handler, health, p.Logger, f.Fail)
 		p.Lifecycle.Append(fx.Hook{OnStart: s.start, OnStop: s.stop})
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/config"
 )
 
 // Module is a row of the registry: everything that the assembly, the tests and
@@ -58,25 +59,28 @@ var registry = []Module{
 // those that are off. Every reason why the set cannot run is in the error.
 func Select(on []string, dev bool) ([]Module, error) {
 	var chosen []Module
-	var wrong []string
+	var wrong config.Mistakes
+	mistake := func(format string, args ...any) {
+		wrong = append(wrong, config.Mistake{Setting: "POSTRIDER_MODULES", Problem: fmt.Sprintf(format, args...)})
+	}
 	for _, m := range registry {
 		switch {
 		case m.Dev && !dev:
 		case slices.Contains(on, m.Name):
 			chosen = append(chosen, m)
 		case m.Always:
-			wrong = append(wrong, fmt.Sprintf("module %s cannot be switched off", m.Name))
+			mistake("module %s cannot be switched off", m.Name)
 		}
 	}
 	for _, m := range chosen {
 		for _, needed := range m.Requires {
 			if !slices.Contains(on, needed) {
-				wrong = append(wrong, fmt.Sprintf("module %s requires %s: switch %s on, or %s off too", m.Name, needed, needed, m.Name))
+				mistake("module %s requires %s: switch %s on, or %s off too", m.Name, needed, needed, m.Name)
 			}
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, fmt.Errorf("POSTRIDER_MODULES: %s", strings.Join(wrong, "; "))
+		return nil, wrong
 	}
 	return chosen, nil
 }

@@ -30,9 +30,11 @@ const (
 	drainTimeout = 30 * time.Second // SIGTERM to the end
 )
 
-// Run is a whole life of the service: it returns when ctx ends and everything has
+// Run is a whole life of the service: it returns when parent ends and everything has
 // drained, or when something that it cannot do without has failed.
-func Run(ctx context.Context, cfg config.Config, o Options) error {
+func Run(parent context.Context, cfg config.Config, o Options) error {
+	ctx, fail := context.WithCancelCause(parent)
+	defer fail(nil)
 	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, o.Log)
 	// 1. What is to run? Mistakes first, before anything is touched.
 	modules, err := selectModules(cfg)
@@ -57,7 +59,7 @@ func Run(ctx context.Context, cfg config.Config, o Options) error {
 	defer store.close(log)
 	// 4. Join the modules and start them.
 	var seeds seeder
-	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: store, Listener: listener, Logger: log}, fx.Invoke(func(s seeder) { seeds = s }))
+	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: store, Listener: listener, Logger: log, Fail: fail}, fx.Invoke(func(s seeder) { seeds = s }))
 	if err := app.Err(); err != nil {
 		return fmt.Errorf("assemble: %w", err)
 	}
@@ -71,13 +73,12 @@ func Run(ctx context.Context, cfg config.Config, o Options) error {
 		return errors.Join(err, stopApp(app))
 	}
 	// 6. Until somebody says stop, or a part that we need ends.
-	var failed error
-	select {
-	case <-ctx.Done():
-		log.Info("stopping: requests and deliveries that have begun may end", "limit", drainTimeout)
-	case signal := <-app.Wait():
-		failed = fmt.Errorf("a part of the service has ended (exit code %d); the log says which", signal.ExitCode)
+	<-ctx.Done()
+	failed := context.Cause(ctx)
+	if parent.Err() != nil {
+		failed = nil
 	}
+	log.Info("stopping: requests and deliveries that have begun may end", "limit", drainTimeout)
 	// 7. Drain, in the reverse order of the start. The deferred calls above stop
 	// the database last.
 	return errors.Join(failed, stopApp(app))

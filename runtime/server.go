@@ -8,10 +8,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"go.uber.org/fx"
-
-	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 const (
@@ -32,7 +28,7 @@ type server struct {
 	cut      context.CancelFunc // ends every request's context
 	health   *health
 	log      *slog.Logger
-	quit     fx.Shutdowner
+	fail     func(error) // ends the service
 }
 
 // listen takes the address, so that a taken port is an error of the start.
@@ -44,9 +40,9 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-func newServer(l net.Listener, h http.Handler, health *health, log *slog.Logger, quit fx.Shutdowner) *server {
+func newServer(l net.Listener, h http.Handler, health *health, log *slog.Logger, fail func(error)) *server {
 	base, cut := context.WithCancel(context.Background()) // lives as long as the server does
-	return &server{listener: l, cut: cut, health: health, log: log, quit: quit, http: &http.Server{
+	return &server{listener: l, cut: cut, health: health, log: log, fail: fail, http: &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken handshakes and the like
@@ -55,13 +51,8 @@ func newServer(l net.Listener, h http.Handler, health *health, log *slog.Logger,
 
 func (s *server) start(context.Context) error {
 	go func() {
-		err := s.http.Serve(s.listener)
-		if errors.Is(err, http.ErrServerClosed) {
-			return
-		}
-		s.log.Error("the HTTP listener ended", telemetry.KeyError, err)
-		if err := s.quit.Shutdown(fx.ExitCode(1)); err != nil {
-			s.log.Error("shutdown", telemetry.KeyError, err)
+		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(fmt.Errorf("the HTTP listener has ended: %w", err))
 		}
 	}()
 	return nil

@@ -47,20 +47,27 @@ SELECT id, fence, email_id, account_id, address, attempts,
 	delay_notified_at IS NULL OR delay_notified_at <= now() - $3 * interval '1 microsecond'
 FROM claimed`
 
-// claim takes up to limit due recipients under a lease, with their messages.
-func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]delivery, error) {
-	rows, err := s.db.Hot.QueryContext(ctx, claimSQL, limit, lease.Microseconds(), delayNoticeEvery.Microseconds())
-	if err != nil {
-		return nil, fmt.Errorf("claim recipients: %w", err)
-	}
-	jobs, err := scanAll(rows, func(d *delivery) []any {
-		return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt, (*microseconds)(&d.age), &d.noticeDue}
+// claim takes up to limit due recipients under a lease, with their messages: in
+// one transaction, so that a claim whose messages cannot be read holds nothing.
+func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) (jobs []delivery, err error) {
+	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, claimSQL, limit, lease.Microseconds(), delayNoticeEvery.Microseconds())
+		if err != nil {
+			return fmt.Errorf("claim recipients: %w", err)
+		}
+		jobs, err = scanAll(rows, func(d *delivery) []any {
+			return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt, (*microseconds)(&d.age), &d.noticeDue}
+		})
+		if err != nil || len(jobs) == 0 {
+			return err
+		}
+		if err := attachMessages(ctx, tx, jobs); err != nil {
+			return fmt.Errorf("load claimed emails: %w", err)
+		}
+		return nil
 	})
-	if err != nil || len(jobs) == 0 {
+	if err != nil {
 		return nil, err
-	}
-	if err := s.attachMessages(ctx, jobs); err != nil {
-		return nil, fmt.Errorf("load claimed emails: %w", err)
 	}
 	return jobs, nil
 }
@@ -76,12 +83,12 @@ SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(rep
 FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) <= $2 AND attachment_count = 0 AS small
 	FROM emails WHERE id = ANY($1)) e`
 
-func (s *Service) attachMessages(ctx context.Context, jobs []delivery) error {
+func attachMessages(ctx context.Context, tx *sql.Tx, jobs []delivery) error {
 	ids := make([]string, 0, len(jobs))
 	for _, j := range jobs {
 		ids = append(ids, j.emailID)
 	}
-	rows, err := s.db.Hot.QueryContext(ctx, loadSQL, pq.Array(ids), inlineBody)
+	rows, err := tx.QueryContext(ctx, loadSQL, pq.Array(ids), inlineBody)
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,10 @@ type Config struct {
 	Poll        time.Duration // how long due work may go unseen when no wake-up arrives
 }
 
-// DefaultConfig suits one small machine.
+// DefaultConfig suits one small machine. The lease is how long a message of a
+// process that was killed waits for another; it is prolonged while a delivery runs.
 func DefaultConfig() Config {
-	return Config{Concurrency: 32, ClaimBatch: 100, Lease: 2 * time.Minute, Poll: time.Second}
+	return Config{Concurrency: 32, ClaimBatch: 100, Lease: 25 * time.Second, Poll: time.Second}
 }
 
 // Validate reports every setting that cannot work.

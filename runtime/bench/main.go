@@ -53,11 +53,12 @@ func run(ctx context.Context, binary string, each time.Duration, messages int) e
 	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user when we are root
 		return err
 	}
-	targets, err := benchAccepts(ctx, binary, dir, each)
+	// Delivery first: accepting leaves a queue behind.
+	endToEnd, err := benchDelivery(ctx, binary, dir, each, messages)
 	if err != nil {
 		return err
 	}
-	endToEnd, err := benchDelivery(ctx, binary, dir, each, messages)
+	targets, err := benchAccepts(ctx, binary, dir, each)
 	if err != nil {
 		return err
 	}

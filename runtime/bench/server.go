@@ -23,6 +23,7 @@ type ready struct {
 type server struct {
 	Ready ready
 	cmd   *exec.Cmd
+	ended chan error
 	log   string
 }
 
@@ -32,7 +33,7 @@ const startLimit = time.Minute
 // later starts find again, and waits until it is ready.
 func start(ctx context.Context, binary, dir string, env ...string) (*server, error) {
 	file := filepath.Join(dir, "ready.json")
-	s := &server{log: filepath.Join(dir, "postrider.log")}
+	s := &server{log: filepath.Join(dir, "postrider.log"), ended: make(chan error, 1)}
 	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
@@ -45,8 +46,8 @@ func start(ctx context.Context, binary, dir string, env ...string) (*server, err
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
+	go func() { s.ended <- s.cmd.Wait() }()
 	if err := s.waitReady(ctx, file); err != nil {
-		s.stop()
 		return nil, fmt.Errorf("%w; its log: %s", err, tail(s.log))
 	}
 	return s, os.Remove(file)
@@ -63,7 +64,10 @@ func (s *server) waitReady(ctx context.Context, file string) error {
 		}
 		select {
 		case <-tick.C:
+		case err := <-s.ended:
+			return fmt.Errorf("postrider ended before it was ready: %w", err)
 		case <-ctx.Done():
+			s.stop()
 			return fmt.Errorf("postrider was not ready within %s", startLimit)
 		}
 	}
@@ -74,7 +78,7 @@ func (s *server) stop() {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: stop:", err)
 	}
-	if err := s.cmd.Wait(); err != nil {
+	if err := <-s.ended; err != nil {
 		fmt.Fprintf(os.Stderr, "bench: postrider ended with %v; its log: %s\n", err, tail(s.log))
 	}
 }

@@ -68,7 +68,7 @@ type Mail struct {
 	MXAllow     []netip.Prefix // beside public addresses
 	DNS         string         // resolver ip:port, "" the system's
 	Hostname    string         // for EHLO, A-labels
-	Concurrency int            // deliveries at once
+	Concurrency int            // deliveries at once; 0: this process only accepts
 }
 
 // Names are the names under which customers' DNS records and mail programs find

@@ -109,7 +109,7 @@ func (r *resolver) mail(s Settings) Mail {
 	m := Mail{
 		Outbound:    r.outbound(s.Outbound),
 		MXPort:      r.number("POSTRIDER_MX_PORT", s.MXPort, 25, 1, 65535),
-		Concurrency: r.number("POSTRIDER_DELIVERY_CONCURRENCY", s.DeliveryConcurrency, 64, 1, 10_000),
+		Concurrency: r.number("POSTRIDER_DELIVERY_CONCURRENCY", s.DeliveryConcurrency, 64, 0, 10_000),
 		DNS:         r.dnsServer("POSTRIDER_DNS", s.DNS),
 	}
 	for _, text := range list(s.MXAllow) {

@@ -40,9 +40,12 @@ func Start(t testing.TB, change func(*config.Settings)) *App {
 	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &Log{}}
 	settings := config.Settings{HTTPAddr: "127.0.0.1:0", Outbound: "mx", DNS: a.DNS.Addr(), MXPort: strconv.Itoa(a.MX.Port()),
 		MXAllow: "127.0.0.0/8", Hostname: "postrider.test"}
-	settings.DatabaseURL, settings.DataDir = dbtest.URL(t), t.TempDir()
+	settings.DataDir = t.TempDir()
 	if change != nil {
 		change(&settings)
+	}
+	if settings.DatabaseURL == "" {
+		settings.DatabaseURL = dbtest.URL(t)
 	}
 	cfg, err := config.Load(config.Dev, settings)
 	if err != nil {

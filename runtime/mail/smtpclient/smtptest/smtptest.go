@@ -109,6 +109,8 @@ func New(t testing.TB, cfg Config) *Server {
 		if err := server.Close(); err != nil {
 			t.Errorf("stop the smtp server: %v", err)
 		}
+		// Close overlooks a listener that Serve has not come to yet; twice does no harm.
+		base.Close()
 		if err := <-ended; err != nil {
 			t.Errorf("smtp server: %v", err)
 		}
