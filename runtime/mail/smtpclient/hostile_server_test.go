@@ -25,8 +25,11 @@ func TestUserNotLocalIsAnAcceptance(t *testing.T) {
 func TestNoDotAfterAnInvitationWithoutRecipients(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": pipelining, "RCPT": "550 5.1.1 unknown\r\n", "DATA": "354 go\r\n"})
-	expect(t, p.world(t).send(t), smtpclient.Permanent, "", smtpclient.PhaseRcpt)
-	if strings.Contains(p.said(), "\n.\n") {
+	w := p.world(t)
+	for range 2 { // the server takes for a message whatever this connection says next
+		expect(t, w.send(t), smtpclient.Permanent, "", smtpclient.PhaseRcpt)
+	}
+	if strings.Contains(p.said(), "\n.\n") || strings.Contains(p.said(), "RSET") || strings.Count(p.said(), "EHLO") != 2 {
 		t.Errorf("said %q", p.said())
 	}
 }

@@ -1,6 +1,7 @@
 package smtpclient
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -67,5 +68,20 @@ func TestWhatAServerMaySendIsBounded(t *testing.T) {
 	n, err := io.Copy(io.Discard, w)
 	if !errors.Is(err, errFlood) || n > maxRead+64<<10 {
 		t.Errorf("read %d octets, %v", n, err)
+	}
+}
+
+// The session is opened with TLS demanded; this is the second lock on the same door.
+func TestAuthenticateWantsTLSOrThisMachine(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{"mail.example": false, "192.0.2.1": false, "127.0.0.1.example": false, "localhost": true, "127.0.0.1": true, "::1": true} {
+		s := &Smarthost{Host: host, Username: "u", Password: "p"}
+		client, err := s.authenticate([]string{"PLAIN"}, nil)
+		if got := err == nil && client != nil; got != want {
+			t.Errorf("%s in the clear: %v, %v", host, client, err)
+		}
+		if _, err := s.authenticate([]string{"LOGIN"}, &tls.ConnectionState{}); err != nil {
+			t.Errorf("%s over TLS: %v", host, err)
+		}
 	}
 }
