@@ -9,7 +9,8 @@
 // The server listens on a Unix socket only, in a short folder of its own that
 // nobody else can enter. It is stopped when this process ends, however it ends:
 // by Stop, or on Linux by the kernel when the process is killed. When it dies by
-// itself it is started again.
+// itself it is started again. Other processes of the same user may use it too
+// while it runs: Find gives its address.
 //
 // Postgres refuses to run as root. Started by root, it runs as the owner of the
 // existing files, else as `postgres`, else as `nobody`. That user often cannot
@@ -139,11 +140,13 @@ func (s *Server) prepareAndRun(ctx context.Context) error {
 }
 
 // URL is the connection string of the database `postrider` for lib/pq and libpq.
-func (s *Server) URL() string { return s.DatabaseURL("postrider") }
+func (s *Server) URL() string { return s.DatabaseURL(role) }
 
 // DatabaseURL is the connection string of another database of the same server.
-func (s *Server) DatabaseURL(database string) string {
-	query := url.Values{"host": {s.socket}, "sslmode": {"disable"}}
+func (s *Server) DatabaseURL(database string) string { return addressOf(s.socket, database) }
+
+func addressOf(socketFolder, database string) string {
+	query := url.Values{"host": {socketFolder}, "sslmode": {"disable"}}
 	address := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: query.Encode()}
 	return address.String()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,8 +34,7 @@ func acquireLock(path string) (*lockFile, error) {
 	holder, postmaster := parseLock(string(content))
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, errors.Join(fmt.Errorf("%s is in use by process %d (another Postrider); stop it, or set another data directory",
-			path, holder), file.Close())
+		return nil, errors.Join(&InUseError{DataDir: filepath.Dir(path), Holder: holder}, file.Close())
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
@@ -44,6 +44,16 @@ func acquireLock(path string) (*lockFile, error) {
 		return nil, errors.Join(err, lock.release())
 	}
 	return lock, nil
+}
+
+// InUseError says that another process holds the data directory.
+type InUseError struct {
+	DataDir string
+	Holder  int // its process id
+}
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("data directory %s is in use by process %d (another Postrider); stop it, or set another data directory", e.DataDir, e.Holder)
 }
 
 func parseLock(content string) (holder, postmaster int) {
