@@ -163,7 +163,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, status int, ans
 		media = mediaResponse
 	}
 	if status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", wholeSeconds(retryAfter))
+		w.Header().Set("Retry-After", fault.WholeSeconds(retryAfter))
 	}
 	h.write(w, r, status, media, answer)
 }

@@ -2,10 +2,7 @@ package graph
 
 import (
 	"errors"
-	"math"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -38,19 +35,16 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 	case fault.Forbidden:
 		h.refuse(w, r, http.StatusForbidden, known)
 	case fault.Limit:
-		w.Header().Set("Retry-After", wholeSeconds(known.RetryAfter))
+		w.Header().Set("Retry-After", fault.WholeSeconds(known.RetryAfter))
 		h.refuse(w, r, http.StatusTooManyRequests, known)
 	case fault.Away:
-		w.Header().Set("Retry-After", wholeSeconds(retryAfter))
+		w.Header().Set("Retry-After", fault.WholeSeconds(retryAfter))
 		h.refuse(w, r, http.StatusServiceUnavailable, (&fault.Error{Code: fault.CodeUnavailable, Message: awayMessage}).Because(err))
 	default:
 		h.logger.ErrorContext(r.Context(), "GraphQL caller cannot be admitted", telemetry.KeyError, err)
 		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: internalMessage(r.Context())}).Because(err))
 	}
 }
-
-// wholeSeconds rounds up: whoever comes back too early is refused again.
-func wholeSeconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
 
 // refuseBody answers a body that could not be read to its end.
 func (h *handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) {

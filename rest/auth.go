@@ -53,7 +53,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op operation) (*call
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := a.rate.admit(ctx, account, w.Header()); err != nil {
+	if err := a.rate.Admit(ctx, account, w.Header()); err != nil {
 		return nil, nil, err
 	}
 	if err := caller.Authorize(op.needs); err != nil {

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -93,16 +91,13 @@ func translate(err error, requestID string) *problem {
 		p.Body.Code = codeInternal
 	}
 	if f.RetryAfter > 0 {
-		p.headers.Set("Retry-After", strconv.Itoa(wholeSeconds(f.RetryAfter)))
+		p.headers.Set("Retry-After", fault.WholeSeconds(f.RetryAfter))
 	}
 	if p.status >= http.StatusInternalServerError {
 		p.Body.Message += " (request id " + requestID + ")"
 	}
 	return p
 }
-
-// wholeSeconds rounds up: a caller who comes back then is not early.
-func wholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // fail translates an error, and tells the log what the caller is not told.
 func (a *API) fail(ctx context.Context, requestID string, err error) *problem {

@@ -27,6 +27,7 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/ratelimit"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -50,7 +51,7 @@ type bundle struct {
 func newBundle(t *testing.T, change ...func(*rest.Options)) *bundle {
 	t.Helper()
 	b := &bundle{sending: &fakeSending{}, domains: &fakeDomains{}, limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}}
-	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Logger: slog.New(slog.DiscardHandler),
+	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: rate{ratelimit.New()}, Logger: slog.New(slog.DiscardHandler),
 		Routes: []rest.Routes{rest.Emails(b.sending, b.store), rest.Domains(b.domains, b.store)}}
 	for _, c := range change {
 		c(&options)
@@ -159,6 +160,13 @@ type fakeLimits struct {
 
 func (f *fakeLimits) Account(_ context.Context, id string) (accounts.Account, error) {
 	return accounts.Account{ID: id, Unmetered: f.unmetered, Plan: accounts.Plan{RequestsPerSecond: f.perSecond}}, nil
+}
+
+// rate is the real limiter, joined as the assembly joins it.
+type rate struct{ limiter *ratelimit.Limiter }
+
+func (r rate) Admit(ctx context.Context, a accounts.Account, header http.Header) error {
+	return r.limiter.Admit(ctx, ratelimit.Account{ID: a.ID, PerSecond: a.Plan.RequestsPerSecond, Unmetered: a.Unmetered}, header)
 }
 
 // fakeSending validates as the real one does, and remembers what it was given.

@@ -53,10 +53,17 @@ type Limits interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
+// RateLimit counts one request of an account and sets the ratelimit headers. Its
+// refusal is a fault of kind Limit.
+type RateLimit interface {
+	Admit(ctx context.Context, account accounts.Account, header http.Header) error
+}
+
 // Options of New.
 type Options struct {
 	Auth    Auth
 	Limits  Limits
+	Rate    RateLimit
 	Routes  []Routes // of the modules that are on, in any order
 	Logger  *slog.Logger
 	Version string // of the service, shown in the OpenAPI document
@@ -78,7 +85,7 @@ type API struct {
 	huma   huma.API
 	auth   Auth
 	limits Limits
-	rate   *rateLimit
+	rate   RateLimit
 	bodies *bodyBudget
 	log    *slog.Logger
 
@@ -88,8 +95,8 @@ type API struct {
 
 // New makes the API. The order of Options.Routes does not matter.
 func New(o Options) (*API, error) {
-	if o.Auth == nil || o.Limits == nil || o.Logger == nil {
-		return nil, errors.New("rest: Auth, Limits and Logger are required")
+	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Logger == nil {
+		return nil, errors.New("rest: Auth, Limits, Rate and Logger are required")
 	}
 	if o.BodyMemory == 0 {
 		o.BodyMemory = DefaultBodyMemory
@@ -107,7 +114,7 @@ func New(o Options) (*API, error) {
 // assemble registers every route and completes the document.
 func assemble(o Options) (*API, error) {
 	a := &API{mux: http.NewServeMux(), auth: o.Auth, limits: o.Limits, log: o.Logger,
-		rate: newRateLimit(), bodies: newBodyBudget(o.BodyMemory), requestSchemas: map[string]*huma.Schema{}}
+		rate: o.Rate, bodies: newBodyBudget(o.BodyMemory), requestSchemas: map[string]*huma.Schema{}}
 	a.huma = humago.NewWithPrefix(a.mux, Prefix, humaConfig(o))
 	routes := slices.SortedFunc(slices.Values(o.Routes), func(x, y Routes) int { return cmp.Compare(x.name, y.name) })
 	for _, r := range routes {

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -75,12 +77,13 @@ func (f Foundation) names() []string {
 
 // handler is the one mux of the process.
 func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
-	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Routes: p.Routes, Logger: p.Logger,
+	rate := accountRate{ratelimit.New()}
+	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Routes: p.Routes, Logger: p.Logger,
 		Version: p.Options.Version, BaseURL: p.Config.HTTP.BaseURL})
 	if err != nil {
 		return nil, err
 	}
-	query, err := graph.New(p.graphOptions(on))
+	query, err := graph.New(p.graphOptions(on, rate))
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +109,8 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 }
 
 // graphOptions keeps nil services out of interfaces: a nil pointer in one is not nil.
-func (p edgeParams) graphOptions(on []string) graph.Options {
-	o := graph.Options{On: on, Auth: p.Accounts, Accounts: p.Accounts, Logger: p.Logger}
+func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Options {
+	o := graph.Options{On: on, Auth: p.Accounts, Accounts: p.Accounts, Rate: rate, Logger: p.Logger}
 	if p.Domains != nil {
 		o.Domains = p.Domains
 	}
@@ -115,6 +118,13 @@ func (p edgeParams) graphOptions(on []string) graph.Options {
 		o.Emails = p.Sending
 	}
 	return o
+}
+
+// accountRate counts requests to all edges by the plan of the account.
+type accountRate struct{ limiter *ratelimit.Limiter }
+
+func (r accountRate) Admit(ctx context.Context, a accounts.Account, header http.Header) error {
+	return r.limiter.Admit(ctx, ratelimit.Account{ID: a.ID, PerSecond: a.Plan.RequestsPerSecond, Unmetered: a.Unmetered}, header)
 }
 
 func (p edgeParams) home() home {

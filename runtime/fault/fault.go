@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -153,6 +154,12 @@ func Conflictf(code, format string, args ...any) *Error {
 func Unavailable(cause error) *Error {
 	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: 5 * time.Second, cause: cause,
 		Message: "The service cannot accept this durably right now; retry with the same Idempotency-Key"}
+}
+
+// WholeSeconds says a wait as Retry-After and its like do: rounded up, for who
+// comes back too early is refused again.
+func WholeSeconds(wait time.Duration) string {
+	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
 // From turns any error into an *Error: its own, Unavailable for a database that
