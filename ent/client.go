@@ -20,7 +20,10 @@ import (
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
@@ -46,8 +49,14 @@ type Client struct {
 	Attempt *AttemptClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
+	// DKIMKey is the client for interacting with the DKIMKey builders.
+	DKIMKey *DKIMKeyClient
 	// Domain is the client for interacting with the Domain builders.
 	Domain *DomainClient
+	// DomainCheck is the client for interacting with the DomainCheck builders.
+	DomainCheck *DomainCheckClient
+	// DomainClaim is the client for interacting with the DomainClaim builders.
+	DomainClaim *DomainClaimClient
 	// Email is the client for interacting with the Email builders.
 	Email *EmailClient
 	// Fact is the client for interacting with the Fact builders.
@@ -76,7 +85,10 @@ func (c *Client) init() {
 	c.Attachment = NewAttachmentClient(c.config)
 	c.Attempt = NewAttemptClient(c.config)
 	c.CapturedMail = NewCapturedMailClient(c.config)
+	c.DKIMKey = NewDKIMKeyClient(c.config)
 	c.Domain = NewDomainClient(c.config)
+	c.DomainCheck = NewDomainCheckClient(c.config)
+	c.DomainClaim = NewDomainClaimClient(c.config)
 	c.Email = NewEmailClient(c.config)
 	c.Fact = NewFactClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
@@ -180,7 +192,10 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Attachment:     NewAttachmentClient(cfg),
 		Attempt:        NewAttemptClient(cfg),
 		CapturedMail:   NewCapturedMailClient(cfg),
+		DKIMKey:        NewDKIMKeyClient(cfg),
 		Domain:         NewDomainClient(cfg),
+		DomainCheck:    NewDomainCheckClient(cfg),
+		DomainClaim:    NewDomainClaimClient(cfg),
 		Email:          NewEmailClient(cfg),
 		Fact:           NewFactClient(cfg),
 		IdempotencyKey: NewIdempotencyKeyClient(cfg),
@@ -211,7 +226,10 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Attachment:     NewAttachmentClient(cfg),
 		Attempt:        NewAttemptClient(cfg),
 		CapturedMail:   NewCapturedMailClient(cfg),
+		DKIMKey:        NewDKIMKeyClient(cfg),
 		Domain:         NewDomainClient(cfg),
+		DomainCheck:    NewDomainCheckClient(cfg),
+		DomainClaim:    NewDomainClaimClient(cfg),
 		Email:          NewEmailClient(cfg),
 		Fact:           NewFactClient(cfg),
 		IdempotencyKey: NewIdempotencyKeyClient(cfg),
@@ -247,8 +265,9 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.Domain, c.Email,
-		c.Fact, c.IdempotencyKey, c.Plan, c.Recipient, c.User,
+		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.DKIMKey,
+		c.Domain, c.DomainCheck, c.DomainClaim, c.Email, c.Fact, c.IdempotencyKey,
+		c.Plan, c.Recipient, c.User,
 	} {
 		n.Use(hooks...)
 	}
@@ -258,8 +277,9 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.Domain, c.Email,
-		c.Fact, c.IdempotencyKey, c.Plan, c.Recipient, c.User,
+		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.DKIMKey,
+		c.Domain, c.DomainCheck, c.DomainClaim, c.Email, c.Fact, c.IdempotencyKey,
+		c.Plan, c.Recipient, c.User,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -278,8 +298,14 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Attempt.mutate(ctx, m)
 	case *CapturedMailMutation:
 		return c.CapturedMail.mutate(ctx, m)
+	case *DKIMKeyMutation:
+		return c.DKIMKey.mutate(ctx, m)
 	case *DomainMutation:
 		return c.Domain.mutate(ctx, m)
+	case *DomainCheckMutation:
+		return c.DomainCheck.mutate(ctx, m)
+	case *DomainClaimMutation:
+		return c.DomainClaim.mutate(ctx, m)
 	case *EmailMutation:
 		return c.Email.mutate(ctx, m)
 	case *FactMutation:
@@ -1042,6 +1068,139 @@ func (c *CapturedMailClient) mutate(ctx context.Context, m *CapturedMailMutation
 	}
 }
 
+// DKIMKeyClient is a client for the DKIMKey schema.
+type DKIMKeyClient struct {
+	config
+}
+
+// NewDKIMKeyClient returns a client for the DKIMKey from the given config.
+func NewDKIMKeyClient(c config) *DKIMKeyClient {
+	return &DKIMKeyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `dkimkey.Hooks(f(g(h())))`.
+func (c *DKIMKeyClient) Use(hooks ...Hook) {
+	c.hooks.DKIMKey = append(c.hooks.DKIMKey, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `dkimkey.Intercept(f(g(h())))`.
+func (c *DKIMKeyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DKIMKey = append(c.inters.DKIMKey, interceptors...)
+}
+
+// Create returns a builder for creating a DKIMKey entity.
+func (c *DKIMKeyClient) Create() *DKIMKeyCreate {
+	mutation := newDKIMKeyMutation(c.config, OpCreate)
+	return &DKIMKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DKIMKey entities.
+func (c *DKIMKeyClient) CreateBulk(builders ...*DKIMKeyCreate) *DKIMKeyCreateBulk {
+	return &DKIMKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DKIMKeyClient) MapCreateBulk(slice any, setFunc func(*DKIMKeyCreate, int)) *DKIMKeyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DKIMKeyCreateBulk{err: fmt.Errorf("calling to DKIMKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DKIMKeyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DKIMKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DKIMKey.
+func (c *DKIMKeyClient) Update() *DKIMKeyUpdate {
+	mutation := newDKIMKeyMutation(c.config, OpUpdate)
+	return &DKIMKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DKIMKeyClient) UpdateOne(_m *DKIMKey) *DKIMKeyUpdateOne {
+	mutation := newDKIMKeyMutation(c.config, OpUpdateOne, withDKIMKey(_m))
+	return &DKIMKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DKIMKeyClient) UpdateOneID(id string) *DKIMKeyUpdateOne {
+	mutation := newDKIMKeyMutation(c.config, OpUpdateOne, withDKIMKeyID(id))
+	return &DKIMKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DKIMKey.
+func (c *DKIMKeyClient) Delete() *DKIMKeyDelete {
+	mutation := newDKIMKeyMutation(c.config, OpDelete)
+	return &DKIMKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DKIMKeyClient) DeleteOne(_m *DKIMKey) *DKIMKeyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DKIMKeyClient) DeleteOneID(id string) *DKIMKeyDeleteOne {
+	builder := c.Delete().Where(dkimkey.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DKIMKeyDeleteOne{builder}
+}
+
+// Query returns a query builder for DKIMKey.
+func (c *DKIMKeyClient) Query() *DKIMKeyQuery {
+	return &DKIMKeyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDKIMKey},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DKIMKey entity by its id.
+func (c *DKIMKeyClient) Get(ctx context.Context, id string) (*DKIMKey, error) {
+	return c.Query().Where(dkimkey.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DKIMKeyClient) GetX(ctx context.Context, id string) *DKIMKey {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *DKIMKeyClient) Hooks() []Hook {
+	return c.hooks.DKIMKey
+}
+
+// Interceptors returns the client interceptors.
+func (c *DKIMKeyClient) Interceptors() []Interceptor {
+	return c.inters.DKIMKey
+}
+
+func (c *DKIMKeyClient) mutate(ctx context.Context, m *DKIMKeyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DKIMKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DKIMKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DKIMKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DKIMKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DKIMKey mutation op: %q", m.Op())
+	}
+}
+
 // DomainClient is a client for the Domain schema.
 type DomainClient struct {
 	config
@@ -1172,6 +1331,272 @@ func (c *DomainClient) mutate(ctx context.Context, m *DomainMutation) (Value, er
 		return (&DomainDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Domain mutation op: %q", m.Op())
+	}
+}
+
+// DomainCheckClient is a client for the DomainCheck schema.
+type DomainCheckClient struct {
+	config
+}
+
+// NewDomainCheckClient returns a client for the DomainCheck from the given config.
+func NewDomainCheckClient(c config) *DomainCheckClient {
+	return &DomainCheckClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `domaincheck.Hooks(f(g(h())))`.
+func (c *DomainCheckClient) Use(hooks ...Hook) {
+	c.hooks.DomainCheck = append(c.hooks.DomainCheck, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `domaincheck.Intercept(f(g(h())))`.
+func (c *DomainCheckClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DomainCheck = append(c.inters.DomainCheck, interceptors...)
+}
+
+// Create returns a builder for creating a DomainCheck entity.
+func (c *DomainCheckClient) Create() *DomainCheckCreate {
+	mutation := newDomainCheckMutation(c.config, OpCreate)
+	return &DomainCheckCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DomainCheck entities.
+func (c *DomainCheckClient) CreateBulk(builders ...*DomainCheckCreate) *DomainCheckCreateBulk {
+	return &DomainCheckCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DomainCheckClient) MapCreateBulk(slice any, setFunc func(*DomainCheckCreate, int)) *DomainCheckCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DomainCheckCreateBulk{err: fmt.Errorf("calling to DomainCheckClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DomainCheckCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DomainCheckCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DomainCheck.
+func (c *DomainCheckClient) Update() *DomainCheckUpdate {
+	mutation := newDomainCheckMutation(c.config, OpUpdate)
+	return &DomainCheckUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DomainCheckClient) UpdateOne(_m *DomainCheck) *DomainCheckUpdateOne {
+	mutation := newDomainCheckMutation(c.config, OpUpdateOne, withDomainCheck(_m))
+	return &DomainCheckUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DomainCheckClient) UpdateOneID(id int64) *DomainCheckUpdateOne {
+	mutation := newDomainCheckMutation(c.config, OpUpdateOne, withDomainCheckID(id))
+	return &DomainCheckUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DomainCheck.
+func (c *DomainCheckClient) Delete() *DomainCheckDelete {
+	mutation := newDomainCheckMutation(c.config, OpDelete)
+	return &DomainCheckDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DomainCheckClient) DeleteOne(_m *DomainCheck) *DomainCheckDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DomainCheckClient) DeleteOneID(id int64) *DomainCheckDeleteOne {
+	builder := c.Delete().Where(domaincheck.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DomainCheckDeleteOne{builder}
+}
+
+// Query returns a query builder for DomainCheck.
+func (c *DomainCheckClient) Query() *DomainCheckQuery {
+	return &DomainCheckQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDomainCheck},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DomainCheck entity by its id.
+func (c *DomainCheckClient) Get(ctx context.Context, id int64) (*DomainCheck, error) {
+	return c.Query().Where(domaincheck.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DomainCheckClient) GetX(ctx context.Context, id int64) *DomainCheck {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *DomainCheckClient) Hooks() []Hook {
+	return c.hooks.DomainCheck
+}
+
+// Interceptors returns the client interceptors.
+func (c *DomainCheckClient) Interceptors() []Interceptor {
+	return c.inters.DomainCheck
+}
+
+func (c *DomainCheckClient) mutate(ctx context.Context, m *DomainCheckMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DomainCheckCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DomainCheckUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DomainCheckUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DomainCheckDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DomainCheck mutation op: %q", m.Op())
+	}
+}
+
+// DomainClaimClient is a client for the DomainClaim schema.
+type DomainClaimClient struct {
+	config
+}
+
+// NewDomainClaimClient returns a client for the DomainClaim from the given config.
+func NewDomainClaimClient(c config) *DomainClaimClient {
+	return &DomainClaimClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `domainclaim.Hooks(f(g(h())))`.
+func (c *DomainClaimClient) Use(hooks ...Hook) {
+	c.hooks.DomainClaim = append(c.hooks.DomainClaim, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `domainclaim.Intercept(f(g(h())))`.
+func (c *DomainClaimClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DomainClaim = append(c.inters.DomainClaim, interceptors...)
+}
+
+// Create returns a builder for creating a DomainClaim entity.
+func (c *DomainClaimClient) Create() *DomainClaimCreate {
+	mutation := newDomainClaimMutation(c.config, OpCreate)
+	return &DomainClaimCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DomainClaim entities.
+func (c *DomainClaimClient) CreateBulk(builders ...*DomainClaimCreate) *DomainClaimCreateBulk {
+	return &DomainClaimCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DomainClaimClient) MapCreateBulk(slice any, setFunc func(*DomainClaimCreate, int)) *DomainClaimCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DomainClaimCreateBulk{err: fmt.Errorf("calling to DomainClaimClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DomainClaimCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DomainClaimCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DomainClaim.
+func (c *DomainClaimClient) Update() *DomainClaimUpdate {
+	mutation := newDomainClaimMutation(c.config, OpUpdate)
+	return &DomainClaimUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DomainClaimClient) UpdateOne(_m *DomainClaim) *DomainClaimUpdateOne {
+	mutation := newDomainClaimMutation(c.config, OpUpdateOne, withDomainClaim(_m))
+	return &DomainClaimUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DomainClaimClient) UpdateOneID(id string) *DomainClaimUpdateOne {
+	mutation := newDomainClaimMutation(c.config, OpUpdateOne, withDomainClaimID(id))
+	return &DomainClaimUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DomainClaim.
+func (c *DomainClaimClient) Delete() *DomainClaimDelete {
+	mutation := newDomainClaimMutation(c.config, OpDelete)
+	return &DomainClaimDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DomainClaimClient) DeleteOne(_m *DomainClaim) *DomainClaimDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DomainClaimClient) DeleteOneID(id string) *DomainClaimDeleteOne {
+	builder := c.Delete().Where(domainclaim.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DomainClaimDeleteOne{builder}
+}
+
+// Query returns a query builder for DomainClaim.
+func (c *DomainClaimClient) Query() *DomainClaimQuery {
+	return &DomainClaimQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDomainClaim},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DomainClaim entity by its id.
+func (c *DomainClaimClient) Get(ctx context.Context, id string) (*DomainClaim, error) {
+	return c.Query().Where(domainclaim.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DomainClaimClient) GetX(ctx context.Context, id string) *DomainClaim {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *DomainClaimClient) Hooks() []Hook {
+	return c.hooks.DomainClaim
+}
+
+// Interceptors returns the client interceptors.
+func (c *DomainClaimClient) Interceptors() []Interceptor {
+	return c.inters.DomainClaim
+}
+
+func (c *DomainClaimClient) mutate(ctx context.Context, m *DomainClaimMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DomainClaimCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DomainClaimUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DomainClaimUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DomainClaimDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DomainClaim mutation op: %q", m.Op())
 	}
 }
 
@@ -2056,12 +2481,14 @@ func (c *UserClient) mutate(ctx context.Context, m *UserMutation) (Value, error)
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		APIKey, Account, Attachment, Attempt, CapturedMail, Domain, Email, Fact,
-		IdempotencyKey, Plan, Recipient, User []ent.Hook
+		APIKey, Account, Attachment, Attempt, CapturedMail, DKIMKey, Domain,
+		DomainCheck, DomainClaim, Email, Fact, IdempotencyKey, Plan, Recipient,
+		User []ent.Hook
 	}
 	inters struct {
-		APIKey, Account, Attachment, Attempt, CapturedMail, Domain, Email, Fact,
-		IdempotencyKey, Plan, Recipient, User []ent.Interceptor
+		APIKey, Account, Attachment, Attempt, CapturedMail, DKIMKey, Domain,
+		DomainCheck, DomainClaim, Email, Fact, IdempotencyKey, Plan, Recipient,
+		User []ent.Interceptor
 	}
 )
 

@@ -45,6 +45,8 @@ type Domain struct {
 	TLSMode domain.TLSMode `json:"tls_mode,omitempty"`
 	// InboundEnabled holds the value of the "inbound_enabled" field.
 	InboundEnabled bool `json:"inbound_enabled,omitempty"`
+	// signs with a second, Ed25519 key beside RSA (RFC 8463)
+	Ed25519 bool `json:"ed25519,omitempty"`
 	// LastCheckedAt holds the value of the "last_checked_at" field.
 	LastCheckedAt *time.Time `json:"last_checked_at,omitempty"`
 	// VerifiedAt holds the value of the "verified_at" field.
@@ -71,7 +73,7 @@ func (*Domain) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case domain.FieldDkimPrivateKey, domain.FieldRecords:
 			values[i] = new([]byte)
-		case domain.FieldSeeded, domain.FieldOpenTracking, domain.FieldClickTracking, domain.FieldInboundEnabled:
+		case domain.FieldSeeded, domain.FieldOpenTracking, domain.FieldClickTracking, domain.FieldInboundEnabled, domain.FieldEd25519:
 			values[i] = new(sql.NullBool)
 		case domain.FieldFence, domain.FieldCheckAttempts:
 			values[i] = new(sql.NullInt64)
@@ -180,6 +182,12 @@ func (_m *Domain) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field inbound_enabled", values[i])
 			} else if value.Valid {
 				_m.InboundEnabled = value.Bool
+			}
+		case domain.FieldEd25519:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field ed25519", values[i])
+			} else if value.Valid {
+				_m.Ed25519 = value.Bool
 			}
 		case domain.FieldLastCheckedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -308,6 +316,9 @@ func (_m *Domain) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("inbound_enabled=")
 	builder.WriteString(fmt.Sprintf("%v", _m.InboundEnabled))
+	builder.WriteString(", ")
+	builder.WriteString("ed25519=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Ed25519))
 	builder.WriteString(", ")
 	if v := _m.LastCheckedAt; v != nil {
 		builder.WriteString("last_checked_at=")

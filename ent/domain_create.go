@@ -158,6 +158,20 @@ func (_c *DomainCreate) SetNillableInboundEnabled(v *bool) *DomainCreate {
 	return _c
 }
 
+// SetEd25519 sets the "ed25519" field.
+func (_c *DomainCreate) SetEd25519(v bool) *DomainCreate {
+	_c.mutation.SetEd25519(v)
+	return _c
+}
+
+// SetNillableEd25519 sets the "ed25519" field if the given value is not nil.
+func (_c *DomainCreate) SetNillableEd25519(v *bool) *DomainCreate {
+	if v != nil {
+		_c.SetEd25519(*v)
+	}
+	return _c
+}
+
 // SetLastCheckedAt sets the "last_checked_at" field.
 func (_c *DomainCreate) SetLastCheckedAt(v time.Time) *DomainCreate {
 	_c.mutation.SetLastCheckedAt(v)
@@ -335,6 +349,10 @@ func (_c *DomainCreate) defaults() {
 		v := domain.DefaultInboundEnabled
 		_c.mutation.SetInboundEnabled(v)
 	}
+	if _, ok := _c.mutation.Ed25519(); !ok {
+		v := domain.DefaultEd25519
+		_c.mutation.SetEd25519(v)
+	}
 	if _, ok := _c.mutation.Fence(); !ok {
 		v := domain.DefaultFence
 		_c.mutation.SetFence(v)
@@ -422,6 +440,9 @@ func (_c *DomainCreate) check() error {
 	}
 	if _, ok := _c.mutation.InboundEnabled(); !ok {
 		return &ValidationError{Name: "inbound_enabled", err: errors.New(`ent: missing required field "Domain.inbound_enabled"`)}
+	}
+	if _, ok := _c.mutation.Ed25519(); !ok {
+		return &ValidationError{Name: "ed25519", err: errors.New(`ent: missing required field "Domain.ed25519"`)}
 	}
 	if _, ok := _c.mutation.Fence(); !ok {
 		return &ValidationError{Name: "fence", err: errors.New(`ent: missing required field "Domain.fence"`)}
@@ -527,6 +548,10 @@ func (_c *DomainCreate) createSpec() (*Domain, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.InboundEnabled(); ok {
 		_spec.SetField(domain.FieldInboundEnabled, field.TypeBool, value)
 		_node.InboundEnabled = value
+	}
+	if value, ok := _c.mutation.Ed25519(); ok {
+		_spec.SetField(domain.FieldEd25519, field.TypeBool, value)
+		_node.Ed25519 = value
 	}
 	if value, ok := _c.mutation.LastCheckedAt(); ok {
 		_spec.SetField(domain.FieldLastCheckedAt, field.TypeTime, value)
@@ -753,6 +778,18 @@ func (u *DomainUpsert) SetInboundEnabled(v bool) *DomainUpsert {
 // UpdateInboundEnabled sets the "inbound_enabled" field to the value that was provided on create.
 func (u *DomainUpsert) UpdateInboundEnabled() *DomainUpsert {
 	u.SetExcluded(domain.FieldInboundEnabled)
+	return u
+}
+
+// SetEd25519 sets the "ed25519" field.
+func (u *DomainUpsert) SetEd25519(v bool) *DomainUpsert {
+	u.Set(domain.FieldEd25519, v)
+	return u
+}
+
+// UpdateEd25519 sets the "ed25519" field to the value that was provided on create.
+func (u *DomainUpsert) UpdateEd25519() *DomainUpsert {
+	u.SetExcluded(domain.FieldEd25519)
 	return u
 }
 
@@ -1098,6 +1135,20 @@ func (u *DomainUpsertOne) SetInboundEnabled(v bool) *DomainUpsertOne {
 func (u *DomainUpsertOne) UpdateInboundEnabled() *DomainUpsertOne {
 	return u.Update(func(s *DomainUpsert) {
 		s.UpdateInboundEnabled()
+	})
+}
+
+// SetEd25519 sets the "ed25519" field.
+func (u *DomainUpsertOne) SetEd25519(v bool) *DomainUpsertOne {
+	return u.Update(func(s *DomainUpsert) {
+		s.SetEd25519(v)
+	})
+}
+
+// UpdateEd25519 sets the "ed25519" field to the value that was provided on create.
+func (u *DomainUpsertOne) UpdateEd25519() *DomainUpsertOne {
+	return u.Update(func(s *DomainUpsert) {
+		s.UpdateEd25519()
 	})
 }
 
@@ -1630,6 +1681,20 @@ func (u *DomainUpsertBulk) SetInboundEnabled(v bool) *DomainUpsertBulk {
 func (u *DomainUpsertBulk) UpdateInboundEnabled() *DomainUpsertBulk {
 	return u.Update(func(s *DomainUpsert) {
 		s.UpdateInboundEnabled()
+	})
+}
+
+// SetEd25519 sets the "ed25519" field.
+func (u *DomainUpsertBulk) SetEd25519(v bool) *DomainUpsertBulk {
+	return u.Update(func(s *DomainUpsert) {
+		s.SetEd25519(v)
+	})
+}
+
+// UpdateEd25519 sets the "ed25519" field to the value that was provided on create.
+func (u *DomainUpsertBulk) UpdateEd25519() *DomainUpsertBulk {
+	return u.Update(func(s *DomainUpsert) {
+		s.UpdateEd25519()
 	})
 }
 

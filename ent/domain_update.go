@@ -187,6 +187,20 @@ func (_u *DomainUpdate) SetNillableInboundEnabled(v *bool) *DomainUpdate {
 	return _u
 }
 
+// SetEd25519 sets the "ed25519" field.
+func (_u *DomainUpdate) SetEd25519(v bool) *DomainUpdate {
+	_u.mutation.SetEd25519(v)
+	return _u
+}
+
+// SetNillableEd25519 sets the "ed25519" field if the given value is not nil.
+func (_u *DomainUpdate) SetNillableEd25519(v *bool) *DomainUpdate {
+	if v != nil {
+		_u.SetEd25519(*v)
+	}
+	return _u
+}
+
 // SetLastCheckedAt sets the "last_checked_at" field.
 func (_u *DomainUpdate) SetLastCheckedAt(v time.Time) *DomainUpdate {
 	_u.mutation.SetLastCheckedAt(v)
@@ -448,6 +462,9 @@ func (_u *DomainUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.InboundEnabled(); ok {
 		_spec.SetField(domain.FieldInboundEnabled, field.TypeBool, value)
 	}
+	if value, ok := _u.mutation.Ed25519(); ok {
+		_spec.SetField(domain.FieldEd25519, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.LastCheckedAt(); ok {
 		_spec.SetField(domain.FieldLastCheckedAt, field.TypeTime, value)
 	}
@@ -661,6 +678,20 @@ func (_u *DomainUpdateOne) SetInboundEnabled(v bool) *DomainUpdateOne {
 func (_u *DomainUpdateOne) SetNillableInboundEnabled(v *bool) *DomainUpdateOne {
 	if v != nil {
 		_u.SetInboundEnabled(*v)
+	}
+	return _u
+}
+
+// SetEd25519 sets the "ed25519" field.
+func (_u *DomainUpdateOne) SetEd25519(v bool) *DomainUpdateOne {
+	_u.mutation.SetEd25519(v)
+	return _u
+}
+
+// SetNillableEd25519 sets the "ed25519" field if the given value is not nil.
+func (_u *DomainUpdateOne) SetNillableEd25519(v *bool) *DomainUpdateOne {
+	if v != nil {
+		_u.SetEd25519(*v)
 	}
 	return _u
 }
@@ -955,6 +986,9 @@ func (_u *DomainUpdateOne) sqlSave(ctx context.Context) (_node *Domain, err erro
 	}
 	if value, ok := _u.mutation.InboundEnabled(); ok {
 		_spec.SetField(domain.FieldInboundEnabled, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Ed25519(); ok {
+		_spec.SetField(domain.FieldEd25519, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.LastCheckedAt(); ok {
 		_spec.SetField(domain.FieldLastCheckedAt, field.TypeTime, value)

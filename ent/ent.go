@@ -17,7 +17,10 @@ import (
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
@@ -89,7 +92,10 @@ func checkColumn(t, c string) error {
 			attachment.Table:     attachment.ValidColumn,
 			attempt.Table:        attempt.ValidColumn,
 			capturedmail.Table:   capturedmail.ValidColumn,
+			dkimkey.Table:        dkimkey.ValidColumn,
 			domain.Table:         domain.ValidColumn,
+			domaincheck.Table:    domaincheck.ValidColumn,
+			domainclaim.Table:    domainclaim.ValidColumn,
 			email.Table:          email.ValidColumn,
 			fact.Table:           fact.ValidColumn,
 			idempotencykey.Table: idempotencykey.ValidColumn,

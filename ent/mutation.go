@@ -17,7 +17,10 @@ import (
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
@@ -42,7 +45,10 @@ const (
 	TypeAttachment     = "Attachment"
 	TypeAttempt        = "Attempt"
 	TypeCapturedMail   = "CapturedMail"
+	TypeDKIMKey        = "DKIMKey"
 	TypeDomain         = "Domain"
+	TypeDomainCheck    = "DomainCheck"
+	TypeDomainClaim    = "DomainClaim"
 	TypeEmail          = "Email"
 	TypeFact           = "Fact"
 	TypeIdempotencyKey = "IdempotencyKey"
@@ -4871,6 +4877,811 @@ func (m *CapturedMailMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown CapturedMail edge %s", name)
 }
 
+// DKIMKeyMutation represents an operation that mutates the DKIMKey nodes in the graph.
+type DKIMKeyMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	domain_id     *string
+	selector      *string
+	algorithm     *dkimkey.Algorithm
+	private_key   *[]byte
+	public_key    *string
+	state         *dkimkey.State
+	created_at    *time.Time
+	activated_at  *time.Time
+	retired_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*DKIMKey, error)
+	predicates    []predicate.DKIMKey
+}
+
+var _ ent.Mutation = (*DKIMKeyMutation)(nil)
+
+// dkimkeyOption allows management of the mutation configuration using functional options.
+type dkimkeyOption func(*DKIMKeyMutation)
+
+// newDKIMKeyMutation creates new mutation for the DKIMKey entity.
+func newDKIMKeyMutation(c config, op Op, opts ...dkimkeyOption) *DKIMKeyMutation {
+	m := &DKIMKeyMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDKIMKey,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDKIMKeyID sets the ID field of the mutation.
+func withDKIMKeyID(id string) dkimkeyOption {
+	return func(m *DKIMKeyMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *DKIMKey
+		)
+		m.oldValue = func(ctx context.Context) (*DKIMKey, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().DKIMKey.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDKIMKey sets the old DKIMKey of the mutation.
+func withDKIMKey(node *DKIMKey) dkimkeyOption {
+	return func(m *DKIMKeyMutation) {
+		m.oldValue = func(context.Context) (*DKIMKey, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DKIMKeyMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DKIMKeyMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of DKIMKey entities.
+func (m *DKIMKeyMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DKIMKeyMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DKIMKeyMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().DKIMKey.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetDomainID sets the "domain_id" field.
+func (m *DKIMKeyMutation) SetDomainID(s string) {
+	m.domain_id = &s
+}
+
+// DomainID returns the value of the "domain_id" field in the mutation.
+func (m *DKIMKeyMutation) DomainID() (r string, exists bool) {
+	v := m.domain_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDomainID returns the old "domain_id" field's value of the DKIMKey entity.
+// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DKIMKeyMutation) OldDomainID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDomainID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
+	}
+	return oldValue.DomainID, nil
+}
+
+// ResetDomainID resets all changes to the "domain_id" field.
+func (m *DKIMKeyMutation) ResetDomainID() {
+	m.domain_id = nil
+}
+
+// SetSelector sets the "selector" field.
+func (m *DKIMKeyMutation) SetSelector(s string) {
+	m.selector = &s
+}
+
+// Selector returns the value of the "selector" field in the mutation.
+func (m *DKIMKeyMutation) Selector() (r string, exists bool) {
+	v := m.selector
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSelector returns the old "selector" field's value of the DKIMKey entity.
+// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DKIMKeyMutation) OldSelector(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSelector is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSelector requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSelector: %w", err)
+	}
+	return oldValue.Selector, nil
+}
+
+// ResetSelector resets all changes to the "selector" field.
+func (m *DKIMKeyMutation) ResetSelector() {
+	m.selector = nil
+}
+
+// SetAlgorithm sets the "algorithm" field.
+func (m *DKIMKeyMutation) SetAlgorithm(d dkimkey.Algorithm) {
+	m.algorithm = &d
+}
+
+// Algorithm returns the value of the "algorithm" field in the mutation.
+func (m *DKIMKeyMutation) Algorithm() (r dkimkey.Algorithm, exists bool) {
+	v := m.algorithm
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAlgorithm returns the old "algorithm" field's value of the DKIMKey entity.
+// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DKIMKeyMutation) OldAlgorithm(ctx context.Context) (v dkimkey.Algorithm, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAlgorithm is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAlgorithm requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAlgorithm: %w", err)
+	}
+	return oldValue.Algorithm, nil
+}
+
+// ResetAlgorithm resets all changes to the "algorithm" field.
+func (m *DKIMKeyMutation) ResetAlgorithm() {
+	m.algorithm = nil
+}
+
+// SetPrivateKey sets the "private_key" field.
+func (m *DKIMKeyMutation) SetPrivateKey(b []byte) {
+	m.private_key = &b
+}
+
+// PrivateKey returns the value of the "private_key" field in the mutation.
+func (m *DKIMKeyMutation) PrivateKey() (r []byte, exists bool) {
+	v := m.private_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPrivateKey returns the old "private_key" field's value of the DKIMKey entity.
+// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DKIMKeyMutation) OldPrivateKey(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPrivateKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPrivateKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPrivateKey: %w", err)
+	}
+	return oldValue.PrivateKey, nil
+}
+
+// ResetPrivateKey resets all changes to the "private_key" field.
+func (m *DKIMKeyMutation) ResetPrivateKey() {
+	m.private_key = nil
+}
+
+// SetPublicKey sets the "public_key" field.
+func (m *DKIMKeyMutation) SetPublicKey(s string) {
+	m.public_key = &s
+}
+
+// PublicKey returns the value of the "public_key" field in the mutation.
+func (m *DKIMKeyMutation) PublicKey() (r string, exists bool) {
+	v := m.public_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPublicKey returns the old "public_key" field's value of the DKIMKey entity.
+// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DKIMKeyMutation) OldPublicKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPublicKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPublicKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPublicKey: %w", err)
+	}
+	return oldValue.PublicKey, nil
+}
+
+// ResetPublicKey resets all changes to the "public_key" field.
+func (m *DKIMKeyMutation) ResetPublicKey() {
+	m.public_key = nil
+}
+
+// SetState sets the "state" field.
+func (m *DKIMKeyMutation) SetState(d dkimkey.State) {
+	m.state = &d
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *DKIMKeyMutation) State() (r dkimkey.State, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the DKIMKey entity.
+// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DKIMKeyMutation) OldState(ctx context.Context) (v dkimkey.State, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *DKIMKeyMutation) ResetState() {
+	m.state = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *DKIMKeyMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *DKIMKeyMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the DKIMKey entity.
+// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DKIMKeyMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *DKIMKeyMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetActivatedAt sets the "activated_at" field.
+func (m *DKIMKeyMutation) SetActivatedAt(t time.Time) {
+	m.activated_at = &t
+}
+
+// ActivatedAt returns the value of the "activated_at" field in the mutation.
+func (m *DKIMKeyMutation) ActivatedAt() (r time.Time, exists bool) {
+	v := m.activated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActivatedAt returns the old "activated_at" field's value of the DKIMKey entity.
+// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DKIMKeyMutation) OldActivatedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActivatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActivatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActivatedAt: %w", err)
+	}
+	return oldValue.ActivatedAt, nil
+}
+
+// ClearActivatedAt clears the value of the "activated_at" field.
+func (m *DKIMKeyMutation) ClearActivatedAt() {
+	m.activated_at = nil
+	m.clearedFields[dkimkey.FieldActivatedAt] = struct{}{}
+}
+
+// ActivatedAtCleared returns if the "activated_at" field was cleared in this mutation.
+func (m *DKIMKeyMutation) ActivatedAtCleared() bool {
+	_, ok := m.clearedFields[dkimkey.FieldActivatedAt]
+	return ok
+}
+
+// ResetActivatedAt resets all changes to the "activated_at" field.
+func (m *DKIMKeyMutation) ResetActivatedAt() {
+	m.activated_at = nil
+	delete(m.clearedFields, dkimkey.FieldActivatedAt)
+}
+
+// SetRetiredAt sets the "retired_at" field.
+func (m *DKIMKeyMutation) SetRetiredAt(t time.Time) {
+	m.retired_at = &t
+}
+
+// RetiredAt returns the value of the "retired_at" field in the mutation.
+func (m *DKIMKeyMutation) RetiredAt() (r time.Time, exists bool) {
+	v := m.retired_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRetiredAt returns the old "retired_at" field's value of the DKIMKey entity.
+// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DKIMKeyMutation) OldRetiredAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRetiredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRetiredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRetiredAt: %w", err)
+	}
+	return oldValue.RetiredAt, nil
+}
+
+// ClearRetiredAt clears the value of the "retired_at" field.
+func (m *DKIMKeyMutation) ClearRetiredAt() {
+	m.retired_at = nil
+	m.clearedFields[dkimkey.FieldRetiredAt] = struct{}{}
+}
+
+// RetiredAtCleared returns if the "retired_at" field was cleared in this mutation.
+func (m *DKIMKeyMutation) RetiredAtCleared() bool {
+	_, ok := m.clearedFields[dkimkey.FieldRetiredAt]
+	return ok
+}
+
+// ResetRetiredAt resets all changes to the "retired_at" field.
+func (m *DKIMKeyMutation) ResetRetiredAt() {
+	m.retired_at = nil
+	delete(m.clearedFields, dkimkey.FieldRetiredAt)
+}
+
+// Where appends a list predicates to the DKIMKeyMutation builder.
+func (m *DKIMKeyMutation) Where(ps ...predicate.DKIMKey) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DKIMKeyMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DKIMKeyMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.DKIMKey, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DKIMKeyMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DKIMKeyMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (DKIMKey).
+func (m *DKIMKeyMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DKIMKeyMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.domain_id != nil {
+		fields = append(fields, dkimkey.FieldDomainID)
+	}
+	if m.selector != nil {
+		fields = append(fields, dkimkey.FieldSelector)
+	}
+	if m.algorithm != nil {
+		fields = append(fields, dkimkey.FieldAlgorithm)
+	}
+	if m.private_key != nil {
+		fields = append(fields, dkimkey.FieldPrivateKey)
+	}
+	if m.public_key != nil {
+		fields = append(fields, dkimkey.FieldPublicKey)
+	}
+	if m.state != nil {
+		fields = append(fields, dkimkey.FieldState)
+	}
+	if m.created_at != nil {
+		fields = append(fields, dkimkey.FieldCreatedAt)
+	}
+	if m.activated_at != nil {
+		fields = append(fields, dkimkey.FieldActivatedAt)
+	}
+	if m.retired_at != nil {
+		fields = append(fields, dkimkey.FieldRetiredAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DKIMKeyMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case dkimkey.FieldDomainID:
+		return m.DomainID()
+	case dkimkey.FieldSelector:
+		return m.Selector()
+	case dkimkey.FieldAlgorithm:
+		return m.Algorithm()
+	case dkimkey.FieldPrivateKey:
+		return m.PrivateKey()
+	case dkimkey.FieldPublicKey:
+		return m.PublicKey()
+	case dkimkey.FieldState:
+		return m.State()
+	case dkimkey.FieldCreatedAt:
+		return m.CreatedAt()
+	case dkimkey.FieldActivatedAt:
+		return m.ActivatedAt()
+	case dkimkey.FieldRetiredAt:
+		return m.RetiredAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DKIMKeyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case dkimkey.FieldDomainID:
+		return m.OldDomainID(ctx)
+	case dkimkey.FieldSelector:
+		return m.OldSelector(ctx)
+	case dkimkey.FieldAlgorithm:
+		return m.OldAlgorithm(ctx)
+	case dkimkey.FieldPrivateKey:
+		return m.OldPrivateKey(ctx)
+	case dkimkey.FieldPublicKey:
+		return m.OldPublicKey(ctx)
+	case dkimkey.FieldState:
+		return m.OldState(ctx)
+	case dkimkey.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case dkimkey.FieldActivatedAt:
+		return m.OldActivatedAt(ctx)
+	case dkimkey.FieldRetiredAt:
+		return m.OldRetiredAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown DKIMKey field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DKIMKeyMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case dkimkey.FieldDomainID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDomainID(v)
+		return nil
+	case dkimkey.FieldSelector:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSelector(v)
+		return nil
+	case dkimkey.FieldAlgorithm:
+		v, ok := value.(dkimkey.Algorithm)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAlgorithm(v)
+		return nil
+	case dkimkey.FieldPrivateKey:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPrivateKey(v)
+		return nil
+	case dkimkey.FieldPublicKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPublicKey(v)
+		return nil
+	case dkimkey.FieldState:
+		v, ok := value.(dkimkey.State)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case dkimkey.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case dkimkey.FieldActivatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActivatedAt(v)
+		return nil
+	case dkimkey.FieldRetiredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRetiredAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DKIMKey field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DKIMKeyMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DKIMKeyMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DKIMKeyMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown DKIMKey numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DKIMKeyMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(dkimkey.FieldActivatedAt) {
+		fields = append(fields, dkimkey.FieldActivatedAt)
+	}
+	if m.FieldCleared(dkimkey.FieldRetiredAt) {
+		fields = append(fields, dkimkey.FieldRetiredAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DKIMKeyMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DKIMKeyMutation) ClearField(name string) error {
+	switch name {
+	case dkimkey.FieldActivatedAt:
+		m.ClearActivatedAt()
+		return nil
+	case dkimkey.FieldRetiredAt:
+		m.ClearRetiredAt()
+		return nil
+	}
+	return fmt.Errorf("unknown DKIMKey nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DKIMKeyMutation) ResetField(name string) error {
+	switch name {
+	case dkimkey.FieldDomainID:
+		m.ResetDomainID()
+		return nil
+	case dkimkey.FieldSelector:
+		m.ResetSelector()
+		return nil
+	case dkimkey.FieldAlgorithm:
+		m.ResetAlgorithm()
+		return nil
+	case dkimkey.FieldPrivateKey:
+		m.ResetPrivateKey()
+		return nil
+	case dkimkey.FieldPublicKey:
+		m.ResetPublicKey()
+		return nil
+	case dkimkey.FieldState:
+		m.ResetState()
+		return nil
+	case dkimkey.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case dkimkey.FieldActivatedAt:
+		m.ResetActivatedAt()
+		return nil
+	case dkimkey.FieldRetiredAt:
+		m.ResetRetiredAt()
+		return nil
+	}
+	return fmt.Errorf("unknown DKIMKey field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DKIMKeyMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DKIMKeyMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DKIMKeyMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DKIMKeyMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DKIMKeyMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DKIMKeyMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DKIMKeyMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown DKIMKey unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DKIMKeyMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown DKIMKey edge %s", name)
+}
+
 // DomainMutation represents an operation that mutates the Domain nodes in the graph.
 type DomainMutation struct {
 	config
@@ -4891,6 +5702,7 @@ type DomainMutation struct {
 	click_tracking    *bool
 	tls_mode          *domain.TLSMode
 	inbound_enabled   *bool
+	ed25519           *bool
 	last_checked_at   *time.Time
 	verified_at       *time.Time
 	failing_since     *time.Time
@@ -5521,6 +6333,42 @@ func (m *DomainMutation) ResetInboundEnabled() {
 	m.inbound_enabled = nil
 }
 
+// SetEd25519 sets the "ed25519" field.
+func (m *DomainMutation) SetEd25519(b bool) {
+	m.ed25519 = &b
+}
+
+// Ed25519 returns the value of the "ed25519" field in the mutation.
+func (m *DomainMutation) Ed25519() (r bool, exists bool) {
+	v := m.ed25519
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEd25519 returns the old "ed25519" field's value of the Domain entity.
+// If the Domain object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainMutation) OldEd25519(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEd25519 is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEd25519 requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEd25519: %w", err)
+	}
+	return oldValue.Ed25519, nil
+}
+
+// ResetEd25519 resets all changes to the "ed25519" field.
+func (m *DomainMutation) ResetEd25519() {
+	m.ed25519 = nil
+}
+
 // SetLastCheckedAt sets the "last_checked_at" field.
 func (m *DomainMutation) SetLastCheckedAt(t time.Time) {
 	m.last_checked_at = &t
@@ -5935,7 +6783,7 @@ func (m *DomainMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *DomainMutation) Fields() []string {
-	fields := make([]string, 0, 21)
+	fields := make([]string, 0, 22)
 	if m.account_id != nil {
 		fields = append(fields, domain.FieldAccountID)
 	}
@@ -5974,6 +6822,9 @@ func (m *DomainMutation) Fields() []string {
 	}
 	if m.inbound_enabled != nil {
 		fields = append(fields, domain.FieldInboundEnabled)
+	}
+	if m.ed25519 != nil {
+		fields = append(fields, domain.FieldEd25519)
 	}
 	if m.last_checked_at != nil {
 		fields = append(fields, domain.FieldLastCheckedAt)
@@ -6033,6 +6884,8 @@ func (m *DomainMutation) Field(name string) (ent.Value, bool) {
 		return m.TLSMode()
 	case domain.FieldInboundEnabled:
 		return m.InboundEnabled()
+	case domain.FieldEd25519:
+		return m.Ed25519()
 	case domain.FieldLastCheckedAt:
 		return m.LastCheckedAt()
 	case domain.FieldVerifiedAt:
@@ -6084,6 +6937,8 @@ func (m *DomainMutation) OldField(ctx context.Context, name string) (ent.Value, 
 		return m.OldTLSMode(ctx)
 	case domain.FieldInboundEnabled:
 		return m.OldInboundEnabled(ctx)
+	case domain.FieldEd25519:
+		return m.OldEd25519(ctx)
 	case domain.FieldLastCheckedAt:
 		return m.OldLastCheckedAt(ctx)
 	case domain.FieldVerifiedAt:
@@ -6199,6 +7054,13 @@ func (m *DomainMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetInboundEnabled(v)
+		return nil
+	case domain.FieldEd25519:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEd25519(v)
 		return nil
 	case domain.FieldLastCheckedAt:
 		v, ok := value.(time.Time)
@@ -6410,6 +7272,9 @@ func (m *DomainMutation) ResetField(name string) error {
 	case domain.FieldInboundEnabled:
 		m.ResetInboundEnabled()
 		return nil
+	case domain.FieldEd25519:
+		m.ResetEd25519()
+		return nil
 	case domain.FieldLastCheckedAt:
 		m.ResetLastCheckedAt()
 		return nil
@@ -6484,6 +7349,1321 @@ func (m *DomainMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *DomainMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Domain edge %s", name)
+}
+
+// DomainCheckMutation represents an operation that mutates the DomainCheck nodes in the graph.
+type DomainCheckMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	domain_id     *string
+	account_id    *string
+	checked_at    *time.Time
+	status        *string
+	records       *[]shape.RecordState
+	appendrecords []shape.RecordState
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*DomainCheck, error)
+	predicates    []predicate.DomainCheck
+}
+
+var _ ent.Mutation = (*DomainCheckMutation)(nil)
+
+// domaincheckOption allows management of the mutation configuration using functional options.
+type domaincheckOption func(*DomainCheckMutation)
+
+// newDomainCheckMutation creates new mutation for the DomainCheck entity.
+func newDomainCheckMutation(c config, op Op, opts ...domaincheckOption) *DomainCheckMutation {
+	m := &DomainCheckMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDomainCheck,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDomainCheckID sets the ID field of the mutation.
+func withDomainCheckID(id int64) domaincheckOption {
+	return func(m *DomainCheckMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *DomainCheck
+		)
+		m.oldValue = func(ctx context.Context) (*DomainCheck, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().DomainCheck.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDomainCheck sets the old DomainCheck of the mutation.
+func withDomainCheck(node *DomainCheck) domaincheckOption {
+	return func(m *DomainCheckMutation) {
+		m.oldValue = func(context.Context) (*DomainCheck, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DomainCheckMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DomainCheckMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of DomainCheck entities.
+func (m *DomainCheckMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DomainCheckMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DomainCheckMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().DomainCheck.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetDomainID sets the "domain_id" field.
+func (m *DomainCheckMutation) SetDomainID(s string) {
+	m.domain_id = &s
+}
+
+// DomainID returns the value of the "domain_id" field in the mutation.
+func (m *DomainCheckMutation) DomainID() (r string, exists bool) {
+	v := m.domain_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDomainID returns the old "domain_id" field's value of the DomainCheck entity.
+// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainCheckMutation) OldDomainID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDomainID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
+	}
+	return oldValue.DomainID, nil
+}
+
+// ResetDomainID resets all changes to the "domain_id" field.
+func (m *DomainCheckMutation) ResetDomainID() {
+	m.domain_id = nil
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *DomainCheckMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *DomainCheckMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the DomainCheck entity.
+// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainCheckMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *DomainCheckMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetCheckedAt sets the "checked_at" field.
+func (m *DomainCheckMutation) SetCheckedAt(t time.Time) {
+	m.checked_at = &t
+}
+
+// CheckedAt returns the value of the "checked_at" field in the mutation.
+func (m *DomainCheckMutation) CheckedAt() (r time.Time, exists bool) {
+	v := m.checked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCheckedAt returns the old "checked_at" field's value of the DomainCheck entity.
+// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainCheckMutation) OldCheckedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCheckedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCheckedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCheckedAt: %w", err)
+	}
+	return oldValue.CheckedAt, nil
+}
+
+// ResetCheckedAt resets all changes to the "checked_at" field.
+func (m *DomainCheckMutation) ResetCheckedAt() {
+	m.checked_at = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *DomainCheckMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *DomainCheckMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the DomainCheck entity.
+// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainCheckMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *DomainCheckMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetRecords sets the "records" field.
+func (m *DomainCheckMutation) SetRecords(ss []shape.RecordState) {
+	m.records = &ss
+	m.appendrecords = nil
+}
+
+// Records returns the value of the "records" field in the mutation.
+func (m *DomainCheckMutation) Records() (r []shape.RecordState, exists bool) {
+	v := m.records
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecords returns the old "records" field's value of the DomainCheck entity.
+// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainCheckMutation) OldRecords(ctx context.Context) (v []shape.RecordState, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecords is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecords requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecords: %w", err)
+	}
+	return oldValue.Records, nil
+}
+
+// AppendRecords adds ss to the "records" field.
+func (m *DomainCheckMutation) AppendRecords(ss []shape.RecordState) {
+	m.appendrecords = append(m.appendrecords, ss...)
+}
+
+// AppendedRecords returns the list of values that were appended to the "records" field in this mutation.
+func (m *DomainCheckMutation) AppendedRecords() ([]shape.RecordState, bool) {
+	if len(m.appendrecords) == 0 {
+		return nil, false
+	}
+	return m.appendrecords, true
+}
+
+// ResetRecords resets all changes to the "records" field.
+func (m *DomainCheckMutation) ResetRecords() {
+	m.records = nil
+	m.appendrecords = nil
+}
+
+// Where appends a list predicates to the DomainCheckMutation builder.
+func (m *DomainCheckMutation) Where(ps ...predicate.DomainCheck) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DomainCheckMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DomainCheckMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.DomainCheck, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DomainCheckMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DomainCheckMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (DomainCheck).
+func (m *DomainCheckMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DomainCheckMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.domain_id != nil {
+		fields = append(fields, domaincheck.FieldDomainID)
+	}
+	if m.account_id != nil {
+		fields = append(fields, domaincheck.FieldAccountID)
+	}
+	if m.checked_at != nil {
+		fields = append(fields, domaincheck.FieldCheckedAt)
+	}
+	if m.status != nil {
+		fields = append(fields, domaincheck.FieldStatus)
+	}
+	if m.records != nil {
+		fields = append(fields, domaincheck.FieldRecords)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DomainCheckMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case domaincheck.FieldDomainID:
+		return m.DomainID()
+	case domaincheck.FieldAccountID:
+		return m.AccountID()
+	case domaincheck.FieldCheckedAt:
+		return m.CheckedAt()
+	case domaincheck.FieldStatus:
+		return m.Status()
+	case domaincheck.FieldRecords:
+		return m.Records()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DomainCheckMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case domaincheck.FieldDomainID:
+		return m.OldDomainID(ctx)
+	case domaincheck.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case domaincheck.FieldCheckedAt:
+		return m.OldCheckedAt(ctx)
+	case domaincheck.FieldStatus:
+		return m.OldStatus(ctx)
+	case domaincheck.FieldRecords:
+		return m.OldRecords(ctx)
+	}
+	return nil, fmt.Errorf("unknown DomainCheck field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DomainCheckMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case domaincheck.FieldDomainID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDomainID(v)
+		return nil
+	case domaincheck.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case domaincheck.FieldCheckedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCheckedAt(v)
+		return nil
+	case domaincheck.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case domaincheck.FieldRecords:
+		v, ok := value.([]shape.RecordState)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecords(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DomainCheck field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DomainCheckMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DomainCheckMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DomainCheckMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown DomainCheck numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DomainCheckMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DomainCheckMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DomainCheckMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown DomainCheck nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DomainCheckMutation) ResetField(name string) error {
+	switch name {
+	case domaincheck.FieldDomainID:
+		m.ResetDomainID()
+		return nil
+	case domaincheck.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case domaincheck.FieldCheckedAt:
+		m.ResetCheckedAt()
+		return nil
+	case domaincheck.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case domaincheck.FieldRecords:
+		m.ResetRecords()
+		return nil
+	}
+	return fmt.Errorf("unknown DomainCheck field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DomainCheckMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DomainCheckMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DomainCheckMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DomainCheckMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DomainCheckMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DomainCheckMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DomainCheckMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown DomainCheck unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DomainCheckMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown DomainCheck edge %s", name)
+}
+
+// DomainClaimMutation represents an operation that mutates the DomainClaim nodes in the graph.
+type DomainClaimMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *string
+	account_id      *string
+	name            *string
+	token           *string
+	status          *domainclaim.Status
+	created_at      *time.Time
+	expires_at      *time.Time
+	last_checked_at *time.Time
+	completed_at    *time.Time
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*DomainClaim, error)
+	predicates      []predicate.DomainClaim
+}
+
+var _ ent.Mutation = (*DomainClaimMutation)(nil)
+
+// domainclaimOption allows management of the mutation configuration using functional options.
+type domainclaimOption func(*DomainClaimMutation)
+
+// newDomainClaimMutation creates new mutation for the DomainClaim entity.
+func newDomainClaimMutation(c config, op Op, opts ...domainclaimOption) *DomainClaimMutation {
+	m := &DomainClaimMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDomainClaim,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDomainClaimID sets the ID field of the mutation.
+func withDomainClaimID(id string) domainclaimOption {
+	return func(m *DomainClaimMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *DomainClaim
+		)
+		m.oldValue = func(ctx context.Context) (*DomainClaim, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().DomainClaim.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDomainClaim sets the old DomainClaim of the mutation.
+func withDomainClaim(node *DomainClaim) domainclaimOption {
+	return func(m *DomainClaimMutation) {
+		m.oldValue = func(context.Context) (*DomainClaim, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DomainClaimMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DomainClaimMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of DomainClaim entities.
+func (m *DomainClaimMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DomainClaimMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DomainClaimMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().DomainClaim.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *DomainClaimMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *DomainClaimMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the DomainClaim entity.
+// If the DomainClaim object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainClaimMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *DomainClaimMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetName sets the "name" field.
+func (m *DomainClaimMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *DomainClaimMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the DomainClaim entity.
+// If the DomainClaim object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainClaimMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *DomainClaimMutation) ResetName() {
+	m.name = nil
+}
+
+// SetToken sets the "token" field.
+func (m *DomainClaimMutation) SetToken(s string) {
+	m.token = &s
+}
+
+// Token returns the value of the "token" field in the mutation.
+func (m *DomainClaimMutation) Token() (r string, exists bool) {
+	v := m.token
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldToken returns the old "token" field's value of the DomainClaim entity.
+// If the DomainClaim object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainClaimMutation) OldToken(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldToken is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldToken requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldToken: %w", err)
+	}
+	return oldValue.Token, nil
+}
+
+// ResetToken resets all changes to the "token" field.
+func (m *DomainClaimMutation) ResetToken() {
+	m.token = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *DomainClaimMutation) SetStatus(d domainclaim.Status) {
+	m.status = &d
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *DomainClaimMutation) Status() (r domainclaim.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the DomainClaim entity.
+// If the DomainClaim object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainClaimMutation) OldStatus(ctx context.Context) (v domainclaim.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *DomainClaimMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *DomainClaimMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *DomainClaimMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the DomainClaim entity.
+// If the DomainClaim object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainClaimMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *DomainClaimMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *DomainClaimMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *DomainClaimMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the DomainClaim entity.
+// If the DomainClaim object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainClaimMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *DomainClaimMutation) ResetExpiresAt() {
+	m.expires_at = nil
+}
+
+// SetLastCheckedAt sets the "last_checked_at" field.
+func (m *DomainClaimMutation) SetLastCheckedAt(t time.Time) {
+	m.last_checked_at = &t
+}
+
+// LastCheckedAt returns the value of the "last_checked_at" field in the mutation.
+func (m *DomainClaimMutation) LastCheckedAt() (r time.Time, exists bool) {
+	v := m.last_checked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastCheckedAt returns the old "last_checked_at" field's value of the DomainClaim entity.
+// If the DomainClaim object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainClaimMutation) OldLastCheckedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastCheckedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastCheckedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastCheckedAt: %w", err)
+	}
+	return oldValue.LastCheckedAt, nil
+}
+
+// ClearLastCheckedAt clears the value of the "last_checked_at" field.
+func (m *DomainClaimMutation) ClearLastCheckedAt() {
+	m.last_checked_at = nil
+	m.clearedFields[domainclaim.FieldLastCheckedAt] = struct{}{}
+}
+
+// LastCheckedAtCleared returns if the "last_checked_at" field was cleared in this mutation.
+func (m *DomainClaimMutation) LastCheckedAtCleared() bool {
+	_, ok := m.clearedFields[domainclaim.FieldLastCheckedAt]
+	return ok
+}
+
+// ResetLastCheckedAt resets all changes to the "last_checked_at" field.
+func (m *DomainClaimMutation) ResetLastCheckedAt() {
+	m.last_checked_at = nil
+	delete(m.clearedFields, domainclaim.FieldLastCheckedAt)
+}
+
+// SetCompletedAt sets the "completed_at" field.
+func (m *DomainClaimMutation) SetCompletedAt(t time.Time) {
+	m.completed_at = &t
+}
+
+// CompletedAt returns the value of the "completed_at" field in the mutation.
+func (m *DomainClaimMutation) CompletedAt() (r time.Time, exists bool) {
+	v := m.completed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCompletedAt returns the old "completed_at" field's value of the DomainClaim entity.
+// If the DomainClaim object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DomainClaimMutation) OldCompletedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCompletedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCompletedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCompletedAt: %w", err)
+	}
+	return oldValue.CompletedAt, nil
+}
+
+// ClearCompletedAt clears the value of the "completed_at" field.
+func (m *DomainClaimMutation) ClearCompletedAt() {
+	m.completed_at = nil
+	m.clearedFields[domainclaim.FieldCompletedAt] = struct{}{}
+}
+
+// CompletedAtCleared returns if the "completed_at" field was cleared in this mutation.
+func (m *DomainClaimMutation) CompletedAtCleared() bool {
+	_, ok := m.clearedFields[domainclaim.FieldCompletedAt]
+	return ok
+}
+
+// ResetCompletedAt resets all changes to the "completed_at" field.
+func (m *DomainClaimMutation) ResetCompletedAt() {
+	m.completed_at = nil
+	delete(m.clearedFields, domainclaim.FieldCompletedAt)
+}
+
+// Where appends a list predicates to the DomainClaimMutation builder.
+func (m *DomainClaimMutation) Where(ps ...predicate.DomainClaim) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DomainClaimMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DomainClaimMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.DomainClaim, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DomainClaimMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DomainClaimMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (DomainClaim).
+func (m *DomainClaimMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DomainClaimMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.account_id != nil {
+		fields = append(fields, domainclaim.FieldAccountID)
+	}
+	if m.name != nil {
+		fields = append(fields, domainclaim.FieldName)
+	}
+	if m.token != nil {
+		fields = append(fields, domainclaim.FieldToken)
+	}
+	if m.status != nil {
+		fields = append(fields, domainclaim.FieldStatus)
+	}
+	if m.created_at != nil {
+		fields = append(fields, domainclaim.FieldCreatedAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, domainclaim.FieldExpiresAt)
+	}
+	if m.last_checked_at != nil {
+		fields = append(fields, domainclaim.FieldLastCheckedAt)
+	}
+	if m.completed_at != nil {
+		fields = append(fields, domainclaim.FieldCompletedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DomainClaimMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case domainclaim.FieldAccountID:
+		return m.AccountID()
+	case domainclaim.FieldName:
+		return m.Name()
+	case domainclaim.FieldToken:
+		return m.Token()
+	case domainclaim.FieldStatus:
+		return m.Status()
+	case domainclaim.FieldCreatedAt:
+		return m.CreatedAt()
+	case domainclaim.FieldExpiresAt:
+		return m.ExpiresAt()
+	case domainclaim.FieldLastCheckedAt:
+		return m.LastCheckedAt()
+	case domainclaim.FieldCompletedAt:
+		return m.CompletedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DomainClaimMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case domainclaim.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case domainclaim.FieldName:
+		return m.OldName(ctx)
+	case domainclaim.FieldToken:
+		return m.OldToken(ctx)
+	case domainclaim.FieldStatus:
+		return m.OldStatus(ctx)
+	case domainclaim.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case domainclaim.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case domainclaim.FieldLastCheckedAt:
+		return m.OldLastCheckedAt(ctx)
+	case domainclaim.FieldCompletedAt:
+		return m.OldCompletedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown DomainClaim field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DomainClaimMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case domainclaim.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case domainclaim.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case domainclaim.FieldToken:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetToken(v)
+		return nil
+	case domainclaim.FieldStatus:
+		v, ok := value.(domainclaim.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case domainclaim.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case domainclaim.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case domainclaim.FieldLastCheckedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastCheckedAt(v)
+		return nil
+	case domainclaim.FieldCompletedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCompletedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DomainClaim field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DomainClaimMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DomainClaimMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DomainClaimMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown DomainClaim numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DomainClaimMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(domainclaim.FieldLastCheckedAt) {
+		fields = append(fields, domainclaim.FieldLastCheckedAt)
+	}
+	if m.FieldCleared(domainclaim.FieldCompletedAt) {
+		fields = append(fields, domainclaim.FieldCompletedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DomainClaimMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DomainClaimMutation) ClearField(name string) error {
+	switch name {
+	case domainclaim.FieldLastCheckedAt:
+		m.ClearLastCheckedAt()
+		return nil
+	case domainclaim.FieldCompletedAt:
+		m.ClearCompletedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown DomainClaim nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DomainClaimMutation) ResetField(name string) error {
+	switch name {
+	case domainclaim.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case domainclaim.FieldName:
+		m.ResetName()
+		return nil
+	case domainclaim.FieldToken:
+		m.ResetToken()
+		return nil
+	case domainclaim.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case domainclaim.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case domainclaim.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case domainclaim.FieldLastCheckedAt:
+		m.ResetLastCheckedAt()
+		return nil
+	case domainclaim.FieldCompletedAt:
+		m.ResetCompletedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown DomainClaim field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DomainClaimMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DomainClaimMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DomainClaimMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DomainClaimMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DomainClaimMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DomainClaimMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DomainClaimMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown DomainClaim unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DomainClaimMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown DomainClaim edge %s", name)
 }
 
 // EmailMutation represents an operation that mutates the Email nodes in the graph.

@@ -10,7 +10,10 @@ import (
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
@@ -174,6 +177,32 @@ func init() {
 	capturedmailDescSize := capturedmailFields[7].Descriptor()
 	// capturedmail.SizeValidator is a validator for the "size" field. It is called by the builders before save.
 	capturedmail.SizeValidator = capturedmailDescSize.Validators[0].(func(int) error)
+	dkimkeyFields := schema.DKIMKey{}.Fields()
+	_ = dkimkeyFields
+	// dkimkeyDescDomainID is the schema descriptor for domain_id field.
+	dkimkeyDescDomainID := dkimkeyFields[1].Descriptor()
+	// dkimkey.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
+	dkimkey.DomainIDValidator = dkimkeyDescDomainID.Validators[0].(func(string) error)
+	// dkimkeyDescSelector is the schema descriptor for selector field.
+	dkimkeyDescSelector := dkimkeyFields[2].Descriptor()
+	// dkimkey.SelectorValidator is a validator for the "selector" field. It is called by the builders before save.
+	dkimkey.SelectorValidator = dkimkeyDescSelector.Validators[0].(func(string) error)
+	// dkimkeyDescPrivateKey is the schema descriptor for private_key field.
+	dkimkeyDescPrivateKey := dkimkeyFields[4].Descriptor()
+	// dkimkey.PrivateKeyValidator is a validator for the "private_key" field. It is called by the builders before save.
+	dkimkey.PrivateKeyValidator = dkimkeyDescPrivateKey.Validators[0].(func([]byte) error)
+	// dkimkeyDescPublicKey is the schema descriptor for public_key field.
+	dkimkeyDescPublicKey := dkimkeyFields[5].Descriptor()
+	// dkimkey.PublicKeyValidator is a validator for the "public_key" field. It is called by the builders before save.
+	dkimkey.PublicKeyValidator = dkimkeyDescPublicKey.Validators[0].(func(string) error)
+	// dkimkeyDescCreatedAt is the schema descriptor for created_at field.
+	dkimkeyDescCreatedAt := dkimkeyFields[7].Descriptor()
+	// dkimkey.DefaultCreatedAt holds the default value on creation for the created_at field.
+	dkimkey.DefaultCreatedAt = dkimkeyDescCreatedAt.Default.(func() time.Time)
+	// dkimkeyDescID is the schema descriptor for id field.
+	dkimkeyDescID := dkimkeyFields[0].Descriptor()
+	// dkimkey.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	dkimkey.IDValidator = dkimkeyDescID.Validators[0].(func(string) error)
 	domainFields := schema.Domain{}.Fields()
 	_ = domainFields
 	// domainDescName is the schema descriptor for name field.
@@ -212,20 +241,24 @@ func init() {
 	domainDescInboundEnabled := domainFields[13].Descriptor()
 	// domain.DefaultInboundEnabled holds the default value on creation for the inbound_enabled field.
 	domain.DefaultInboundEnabled = domainDescInboundEnabled.Default.(bool)
+	// domainDescEd25519 is the schema descriptor for ed25519 field.
+	domainDescEd25519 := domainFields[14].Descriptor()
+	// domain.DefaultEd25519 holds the default value on creation for the ed25519 field.
+	domain.DefaultEd25519 = domainDescEd25519.Default.(bool)
 	// domainDescFence is the schema descriptor for fence field.
-	domainDescFence := domainFields[18].Descriptor()
+	domainDescFence := domainFields[19].Descriptor()
 	// domain.DefaultFence holds the default value on creation for the fence field.
 	domain.DefaultFence = domainDescFence.Default.(int64)
 	// domainDescCheckAttempts is the schema descriptor for check_attempts field.
-	domainDescCheckAttempts := domainFields[19].Descriptor()
+	domainDescCheckAttempts := domainFields[20].Descriptor()
 	// domain.DefaultCheckAttempts holds the default value on creation for the check_attempts field.
 	domain.DefaultCheckAttempts = domainDescCheckAttempts.Default.(int)
 	// domainDescCreatedAt is the schema descriptor for created_at field.
-	domainDescCreatedAt := domainFields[20].Descriptor()
+	domainDescCreatedAt := domainFields[21].Descriptor()
 	// domain.DefaultCreatedAt holds the default value on creation for the created_at field.
 	domain.DefaultCreatedAt = domainDescCreatedAt.Default.(func() time.Time)
 	// domainDescUpdatedAt is the schema descriptor for updated_at field.
-	domainDescUpdatedAt := domainFields[21].Descriptor()
+	domainDescUpdatedAt := domainFields[22].Descriptor()
 	// domain.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	domain.DefaultUpdatedAt = domainDescUpdatedAt.Default.(func() time.Time)
 	// domain.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
@@ -234,6 +267,46 @@ func init() {
 	domainDescID := domainFields[0].Descriptor()
 	// domain.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	domain.IDValidator = domainDescID.Validators[0].(func(string) error)
+	domaincheckFields := schema.DomainCheck{}.Fields()
+	_ = domaincheckFields
+	// domaincheckDescDomainID is the schema descriptor for domain_id field.
+	domaincheckDescDomainID := domaincheckFields[1].Descriptor()
+	// domaincheck.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
+	domaincheck.DomainIDValidator = domaincheckDescDomainID.Validators[0].(func(string) error)
+	// domaincheckDescAccountID is the schema descriptor for account_id field.
+	domaincheckDescAccountID := domaincheckFields[2].Descriptor()
+	// domaincheck.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	domaincheck.AccountIDValidator = domaincheckDescAccountID.Validators[0].(func(string) error)
+	// domaincheckDescCheckedAt is the schema descriptor for checked_at field.
+	domaincheckDescCheckedAt := domaincheckFields[3].Descriptor()
+	// domaincheck.DefaultCheckedAt holds the default value on creation for the checked_at field.
+	domaincheck.DefaultCheckedAt = domaincheckDescCheckedAt.Default.(func() time.Time)
+	// domaincheckDescStatus is the schema descriptor for status field.
+	domaincheckDescStatus := domaincheckFields[4].Descriptor()
+	// domaincheck.StatusValidator is a validator for the "status" field. It is called by the builders before save.
+	domaincheck.StatusValidator = domaincheckDescStatus.Validators[0].(func(string) error)
+	domainclaimFields := schema.DomainClaim{}.Fields()
+	_ = domainclaimFields
+	// domainclaimDescAccountID is the schema descriptor for account_id field.
+	domainclaimDescAccountID := domainclaimFields[1].Descriptor()
+	// domainclaim.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	domainclaim.AccountIDValidator = domainclaimDescAccountID.Validators[0].(func(string) error)
+	// domainclaimDescName is the schema descriptor for name field.
+	domainclaimDescName := domainclaimFields[2].Descriptor()
+	// domainclaim.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	domainclaim.NameValidator = domainclaimDescName.Validators[0].(func(string) error)
+	// domainclaimDescToken is the schema descriptor for token field.
+	domainclaimDescToken := domainclaimFields[3].Descriptor()
+	// domainclaim.TokenValidator is a validator for the "token" field. It is called by the builders before save.
+	domainclaim.TokenValidator = domainclaimDescToken.Validators[0].(func(string) error)
+	// domainclaimDescCreatedAt is the schema descriptor for created_at field.
+	domainclaimDescCreatedAt := domainclaimFields[5].Descriptor()
+	// domainclaim.DefaultCreatedAt holds the default value on creation for the created_at field.
+	domainclaim.DefaultCreatedAt = domainclaimDescCreatedAt.Default.(func() time.Time)
+	// domainclaimDescID is the schema descriptor for id field.
+	domainclaimDescID := domainclaimFields[0].Descriptor()
+	// domainclaim.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	domainclaim.IDValidator = domainclaimDescID.Validators[0].(func(string) error)
 	emailFields := schema.Email{}.Fields()
 	_ = emailFields
 	// emailDescAccountID is the schema descriptor for account_id field.

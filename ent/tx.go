@@ -24,8 +24,14 @@ type Tx struct {
 	Attempt *AttemptClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
+	// DKIMKey is the client for interacting with the DKIMKey builders.
+	DKIMKey *DKIMKeyClient
 	// Domain is the client for interacting with the Domain builders.
 	Domain *DomainClient
+	// DomainCheck is the client for interacting with the DomainCheck builders.
+	DomainCheck *DomainCheckClient
+	// DomainClaim is the client for interacting with the DomainClaim builders.
+	DomainClaim *DomainClaimClient
 	// Email is the client for interacting with the Email builders.
 	Email *EmailClient
 	// Fact is the client for interacting with the Fact builders.
@@ -174,7 +180,10 @@ func (tx *Tx) init() {
 	tx.Attachment = NewAttachmentClient(tx.config)
 	tx.Attempt = NewAttemptClient(tx.config)
 	tx.CapturedMail = NewCapturedMailClient(tx.config)
+	tx.DKIMKey = NewDKIMKeyClient(tx.config)
 	tx.Domain = NewDomainClient(tx.config)
+	tx.DomainCheck = NewDomainCheckClient(tx.config)
+	tx.DomainClaim = NewDomainClaimClient(tx.config)
 	tx.Email = NewEmailClient(tx.config)
 	tx.Fact = NewFactClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)

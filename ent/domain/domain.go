@@ -40,6 +40,8 @@ const (
 	FieldTLSMode = "tls_mode"
 	// FieldInboundEnabled holds the string denoting the inbound_enabled field in the database.
 	FieldInboundEnabled = "inbound_enabled"
+	// FieldEd25519 holds the string denoting the ed25519 field in the database.
+	FieldEd25519 = "ed25519"
 	// FieldLastCheckedAt holds the string denoting the last_checked_at field in the database.
 	FieldLastCheckedAt = "last_checked_at"
 	// FieldVerifiedAt holds the string denoting the verified_at field in the database.
@@ -76,6 +78,7 @@ var Columns = []string{
 	FieldClickTracking,
 	FieldTLSMode,
 	FieldInboundEnabled,
+	FieldEd25519,
 	FieldLastCheckedAt,
 	FieldVerifiedAt,
 	FieldFailingSince,
@@ -115,6 +118,8 @@ var (
 	DefaultClickTracking bool
 	// DefaultInboundEnabled holds the default value on creation for the "inbound_enabled" field.
 	DefaultInboundEnabled bool
+	// DefaultEd25519 holds the default value on creation for the "ed25519" field.
+	DefaultEd25519 bool
 	// DefaultFence holds the default value on creation for the "fence" field.
 	DefaultFence int64
 	// DefaultCheckAttempts holds the default value on creation for the "check_attempts" field.
@@ -244,6 +249,11 @@ func ByTLSMode(opts ...sql.OrderTermOption) OrderOption {
 // ByInboundEnabled orders the results by the inbound_enabled field.
 func ByInboundEnabled(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldInboundEnabled, opts...).ToFunc()
+}
+
+// ByEd25519 orders the results by the ed25519 field.
+func ByEd25519(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEd25519, opts...).ToFunc()
 }
 
 // ByLastCheckedAt orders the results by the last_checked_at field.

@@ -114,6 +114,11 @@ func InboundEnabled(v bool) predicate.Domain {
 	return predicate.Domain(sql.FieldEQ(FieldInboundEnabled, v))
 }
 
+// Ed25519 applies equality check predicate on the "ed25519" field. It's identical to Ed25519EQ.
+func Ed25519(v bool) predicate.Domain {
+	return predicate.Domain(sql.FieldEQ(FieldEd25519, v))
+}
+
 // LastCheckedAt applies equality check predicate on the "last_checked_at" field. It's identical to LastCheckedAtEQ.
 func LastCheckedAt(v time.Time) predicate.Domain {
 	return predicate.Domain(sql.FieldEQ(FieldLastCheckedAt, v))
@@ -617,6 +622,16 @@ func InboundEnabledEQ(v bool) predicate.Domain {
 // InboundEnabledNEQ applies the NEQ predicate on the "inbound_enabled" field.
 func InboundEnabledNEQ(v bool) predicate.Domain {
 	return predicate.Domain(sql.FieldNEQ(FieldInboundEnabled, v))
+}
+
+// Ed25519EQ applies the EQ predicate on the "ed25519" field.
+func Ed25519EQ(v bool) predicate.Domain {
+	return predicate.Domain(sql.FieldEQ(FieldEd25519, v))
+}
+
+// Ed25519NEQ applies the NEQ predicate on the "ed25519" field.
+func Ed25519NEQ(v bool) predicate.Domain {
+	return predicate.Domain(sql.FieldNEQ(FieldEd25519, v))
 }
 
 // LastCheckedAtEQ applies the EQ predicate on the "last_checked_at" field.

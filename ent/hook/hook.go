@@ -69,6 +69,18 @@ func (f CapturedMailFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CapturedMailMutation", m)
 }
 
+// The DKIMKeyFunc type is an adapter to allow the use of ordinary
+// function as DKIMKey mutator.
+type DKIMKeyFunc func(context.Context, *ent.DKIMKeyMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DKIMKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DKIMKeyMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DKIMKeyMutation", m)
+}
+
 // The DomainFunc type is an adapter to allow the use of ordinary
 // function as Domain mutator.
 type DomainFunc func(context.Context, *ent.DomainMutation) (ent.Value, error)
@@ -79,6 +91,30 @@ func (f DomainFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, erro
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DomainMutation", m)
+}
+
+// The DomainCheckFunc type is an adapter to allow the use of ordinary
+// function as DomainCheck mutator.
+type DomainCheckFunc func(context.Context, *ent.DomainCheckMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DomainCheckFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DomainCheckMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DomainCheckMutation", m)
+}
+
+// The DomainClaimFunc type is an adapter to allow the use of ordinary
+// function as DomainClaim mutator.
+type DomainClaimFunc func(context.Context, *ent.DomainClaimMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DomainClaimFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DomainClaimMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DomainClaimMutation", m)
 }
 
 // The EmailFunc type is an adapter to allow the use of ordinary

@@ -170,6 +170,37 @@ var (
 		Columns:    CapturedMailsColumns,
 		PrimaryKey: []*schema.Column{CapturedMailsColumns[0]},
 	}
+	// DkimKeysColumns holds the columns for the "dkim_keys" table.
+	DkimKeysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+		{Name: "selector", Type: field.TypeString},
+		{Name: "algorithm", Type: field.TypeEnum, Enums: []string{"rsa-sha256", "ed25519-sha256"}},
+		{Name: "private_key", Type: field.TypeBytes},
+		{Name: "public_key", Type: field.TypeString},
+		{Name: "state", Type: field.TypeEnum, Enums: []string{"pending", "active", "retired"}, Default: "pending"},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "activated_at", Type: field.TypeTime, Nullable: true},
+		{Name: "retired_at", Type: field.TypeTime, Nullable: true},
+	}
+	// DkimKeysTable holds the schema information for the "dkim_keys" table.
+	DkimKeysTable = &schema.Table{
+		Name:       "dkim_keys",
+		Columns:    DkimKeysColumns,
+		PrimaryKey: []*schema.Column{DkimKeysColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "dkimkey_domain_id_selector",
+				Unique:  true,
+				Columns: []*schema.Column{DkimKeysColumns[1], DkimKeysColumns[2]},
+			},
+			{
+				Name:    "dkimkey_domain_id_state",
+				Unique:  false,
+				Columns: []*schema.Column{DkimKeysColumns[1], DkimKeysColumns[6]},
+			},
+		},
+	}
 	// DomainsColumns holds the columns for the "domains" table.
 	DomainsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Collation: "C"},
@@ -186,6 +217,7 @@ var (
 		{Name: "click_tracking", Type: field.TypeBool, Default: false},
 		{Name: "tls_mode", Type: field.TypeEnum, Enums: []string{"opportunistic", "enforced"}, Default: "opportunistic"},
 		{Name: "inbound_enabled", Type: field.TypeBool, Default: false},
+		{Name: "ed25519", Type: field.TypeBool, Default: false},
 		{Name: "last_checked_at", Type: field.TypeTime, Nullable: true},
 		{Name: "verified_at", Type: field.TypeTime, Nullable: true},
 		{Name: "failing_since", Type: field.TypeTime, Nullable: true},
@@ -222,10 +254,62 @@ var (
 			{
 				Name:    "domain_due",
 				Unique:  false,
-				Columns: []*schema.Column{DomainsColumns[17]},
+				Columns: []*schema.Column{DomainsColumns[18]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "due_at IS NOT NULL",
 				},
+			},
+		},
+	}
+	// DomainChecksColumns holds the columns for the "domain_checks" table.
+	DomainChecksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "checked_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "status", Type: field.TypeString},
+		{Name: "records", Type: field.TypeJSON},
+	}
+	// DomainChecksTable holds the schema information for the "domain_checks" table.
+	DomainChecksTable = &schema.Table{
+		Name:       "domain_checks",
+		Columns:    DomainChecksColumns,
+		PrimaryKey: []*schema.Column{DomainChecksColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "domaincheck_domain_id_checked_at",
+				Unique:  false,
+				Columns: []*schema.Column{DomainChecksColumns[1], DomainChecksColumns[3]},
+			},
+		},
+	}
+	// DomainClaimsColumns holds the columns for the "domain_claims" table.
+	DomainClaimsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "name", Type: field.TypeString},
+		{Name: "token", Type: field.TypeString},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"pending", "completed", "expired"}, Default: "pending"},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "last_checked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "completed_at", Type: field.TypeTime, Nullable: true},
+	}
+	// DomainClaimsTable holds the schema information for the "domain_claims" table.
+	DomainClaimsTable = &schema.Table{
+		Name:       "domain_claims",
+		Columns:    DomainClaimsColumns,
+		PrimaryKey: []*schema.Column{DomainClaimsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "domainclaim_account_id_name",
+				Unique:  false,
+				Columns: []*schema.Column{DomainClaimsColumns[1], DomainClaimsColumns[2]},
+			},
+			{
+				Name:    "domainclaim_name",
+				Unique:  false,
+				Columns: []*schema.Column{DomainClaimsColumns[2]},
 			},
 		},
 	}
@@ -268,6 +352,11 @@ var (
 				Name:    "email_account_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[0]},
+			},
+			{
+				Name:    "email_domain_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{EmailsColumns[2], EmailsColumns[0]},
 			},
 		},
 	}
@@ -431,7 +520,10 @@ var (
 		AttachmentsTable,
 		AttemptsTable,
 		CapturedMailsTable,
+		DkimKeysTable,
 		DomainsTable,
+		DomainChecksTable,
+		DomainClaimsTable,
 		EmailsTable,
 		FactsTable,
 		IdempotencyKeysTable,

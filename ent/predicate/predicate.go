@@ -21,8 +21,17 @@ type Attempt func(*sql.Selector)
 // CapturedMail is the predicate function for capturedmail builders.
 type CapturedMail func(*sql.Selector)
 
+// DKIMKey is the predicate function for dkimkey builders.
+type DKIMKey func(*sql.Selector)
+
 // Domain is the predicate function for domain builders.
 type Domain func(*sql.Selector)
+
+// DomainCheck is the predicate function for domaincheck builders.
+type DomainCheck func(*sql.Selector)
+
+// DomainClaim is the predicate function for domainclaim builders.
+type DomainClaim func(*sql.Selector)
 
 // Email is the predicate function for email builders.
 type Email func(*sql.Selector)

@@ -30,6 +30,7 @@ func (Domain) Fields() []ent.Field {
 		field.Bool("click_tracking").Default(false),
 		field.Enum("tls_mode").Values("opportunistic", "enforced").Default("opportunistic"),
 		field.Bool("inbound_enabled").Default(false),
+		field.Bool("ed25519").Default(false).Comment("signs with a second, Ed25519 key beside RSA (RFC 8463)"),
 		field.Time("last_checked_at").Optional().Nillable(),
 		field.Time("verified_at").Optional().Nillable(),
 		field.Time("failing_since").Optional().Nillable().Comment("first check of the present run of failures"),

@@ -56,5 +56,5 @@ func (Email) Edges() []ent.Edge {
 
 // Indexes of the Email.
 func (Email) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("account_id", "id")}
+	return []ent.Index{index.Fields("account_id", "id"), index.Fields("domain_id", "id")}
 }

@@ -19,6 +19,8 @@ const (
 	User    Prefix = "usr"
 	APIKey  Prefix = "key"
 	Domain  Prefix = "dom"
+	DKIMKey Prefix = "dkm"
+	Claim   Prefix = "clm"
 	Email   Prefix = "msg"
 	Fact    Prefix = "evt"
 )

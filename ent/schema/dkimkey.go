@@ -1,0 +1,32 @@
+// Owner: domains. A signing key of a domain: the one in use, the one that is to follow it, and those that were.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// DKIMKey is a signing key.
+type DKIMKey struct{ ent.Schema }
+
+// Fields of the DKIMKey.
+func (DKIMKey) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("domain_id").required(),
+		field.String("selector").NotEmpty().Immutable(),
+		field.Enum("algorithm").Values("rsa-sha256", "ed25519-sha256").Immutable(),
+		field.Bytes("private_key").NotEmpty().Sensitive().Comment("PKCS #8, sealed by runtime/secret with the row's id"),
+		field.String("public_key").NotEmpty().Immutable().Comment("the p= value of the record"),
+		field.Enum("state").Values("pending", "active", "retired").Default("pending").Comment("pending: its record is not seen yet; active: it signs"),
+		createdAt(),
+		field.Time("activated_at").Optional().Nillable(),
+		field.Time("retired_at").Optional().Nillable(),
+	}
+}
+
+// Indexes of the DKIMKey.
+func (DKIMKey) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("domain_id", "selector").Unique(), index.Fields("domain_id", "state")}
+}
