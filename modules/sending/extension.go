@@ -17,7 +17,7 @@ func isBlockedExtension(name string) bool {
 // providers refuse to carry, and disk images and packages that hide them.
 var blockedExtensions = func() map[string]bool {
 	set := map[string]bool{}
-	for _, ext := range strings.Fields(`
+	for ext := range strings.FieldsSeq(`
 		ade adp app asp bas bat cer chm cmd com cpl crt csh der exe fxp gadget hlp hta inf ins isp its
 		js jse ksh lib lnk mad maf mag mam maq mar mas mat mau mav maw mda mdb mde mdt mdw mdz
 		msc msh msh1 msh2 mshxml msh1xml msh2xml msi msp mst ops pcd pif plg prf prg reg

@@ -1,11 +1,11 @@
 package sending
 
 import (
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
-	"github.com/postrider/postrider/runtime/event"
 )
 
 // The states of an email and what may follow. A state without a row is final.
@@ -17,19 +17,7 @@ var lifecycle = map[email.Status][]email.Status{
 
 // mayBecome tells whether the lifecycle has the step.
 func mayBecome(from, to email.Status) bool {
-	for _, next := range lifecycle[from] {
-		if next == to {
-			return true
-		}
-	}
-	return false
-}
-
-// settledEvent is the event type of a recipient that reached a final state.
-var settledEvent = map[recipient.State]event.Type{
-	recipient.StateDelivered: event.EmailDelivered,
-	recipient.StateBounced:   event.EmailBounced,
-	recipient.StateFailed:    event.EmailFailed,
+	return slices.Contains(lifecycle[from], to)
 }
 
 // tally counts an email's recipients by state.

@@ -135,8 +135,6 @@ func (m Message) validateContent(wrong fault.Fields) {
 	}
 }
 
-func isControl(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f }
-
 func validateTags(tags []shape.Tag, wrong fault.Fields) {
 	if len(tags) > MaxTags {
 		wrong.Add("tags", "has %d tags; the limit is %d", len(tags), MaxTags)

@@ -46,9 +46,6 @@ func judgeTemporary(d delivery, out smtpclient.Outcome) verdict {
 	return v
 }
 
-// settled tells whether the recipient is done with.
-func (v verdict) settled() bool { return v.state != recipient.StateDeferred }
-
 // describe fills in the part of the event's payload that is about the recipient.
 func (v verdict) describe(data *event.Email, d delivery, out smtpclient.Outcome, now time.Time) {
 	data.Recipient = d.address
