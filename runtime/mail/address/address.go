@@ -141,7 +141,7 @@ func quote(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 2)
 	b.WriteByte('"')
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] == '"' || s[i] == '\\' {
 			b.WriteByte('\\')
 		}
@@ -161,7 +161,7 @@ func isAtom(c byte) bool {
 }
 
 func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
 		}

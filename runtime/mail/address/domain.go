@@ -95,7 +95,7 @@ func checkLabel(label string) error {
 	if label[0] == '-' || label[len(label)-1] == '-' {
 		return errors.New("domain label starts or ends with a hyphen")
 	}
-	for i := 0; i < len(label); i++ {
+	for i := range len(label) {
 		c := label[i]
 		if c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
 			return fmt.Errorf("domain has %q, which is not allowed", rune(c))

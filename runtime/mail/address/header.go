@@ -47,7 +47,7 @@ func ValidateHeader(name, value string) error {
 	if !isASCII(value) {
 		return errors.New("value must be ASCII in this header")
 	}
-	for _, word := range strings.Fields(value) {
+	for word := range strings.FieldsSeq(value) {
 		if len(word) > maxWord {
 			return fmt.Errorf("value has %d characters without a space, which fits on no line", len(word))
 		}
@@ -92,7 +92,7 @@ func CheckFieldName(name string) error {
 	if len(name) > maxHeaderName {
 		return fmt.Errorf("header name is longer than %d characters", maxHeaderName)
 	}
-	for i := 0; i < len(name); i++ {
+	for i := range len(name) {
 		if c := name[i]; c <= ' ' || c > '~' || c == ':' {
 			return fmt.Errorf("header name has %q, which is not allowed", rune(c))
 		}

@@ -245,7 +245,7 @@ func checkDotString(s string) error {
 	if s == "" {
 		return errors.New("has nothing before the @")
 	}
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] != '.' && !isAtom(s[i]) {
 			return fmt.Errorf("local part has %q outside quotes", s[i])
 		}

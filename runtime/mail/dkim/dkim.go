@@ -109,7 +109,7 @@ func (s Signer) validate() error {
 
 // plain keeps tag separators and line breaks out of the field.
 func plain(name string) bool {
-	for i := 0; i < len(name); i++ {
+	for i := range len(name) {
 		c := name[i]
 		if c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
 			return false

@@ -17,7 +17,7 @@ const udpSize = 1232
 // exchange asks the servers in turn until one answers.
 func (r *Resolver) exchange(ctx context.Context, q question) (*answer, error) {
 	var failure *Error
-	for round := 0; round < r.cfg.Rounds; round++ {
+	for range r.cfg.Rounds {
 		for _, server := range r.servers {
 			if err := ctx.Err(); err != nil {
 				return nil, temporary(q, server, "the lookup was stopped", err)

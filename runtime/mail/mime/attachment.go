@@ -40,7 +40,7 @@ func ParseContentID(id string) (string, error) {
 	if len(id) > 250 {
 		return "", errors.New("is longer than 250 characters")
 	}
-	for i := 0; i < len(id); i++ {
+	for i := range len(id) {
 		if id[i] <= ' ' || id[i] > '~' || strings.IndexByte("<>\"\\()", id[i]) >= 0 {
 			return "", fmt.Errorf("has %q, which is not allowed", rune(id[i]))
 		}
@@ -100,7 +100,7 @@ func plainParam(value string) bool {
 
 // params writes parameters, those that are not plain in the form of RFC 2231,
 // cut into numbered pieces where they are long.
-func (w *writer) params(params []param) *writer {
+func (w *writer) params(params []param) {
 	for _, p := range params {
 		w.b.WriteByte(';')
 		w.column++
@@ -113,12 +113,11 @@ func (w *writer) params(params []param) *writer {
 			w.extended(p)
 		}
 	}
-	return w
 }
 
 // isToken is token of RFC 2045 section 5.1, kept to what nobody quotes.
 func isToken(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if !qSafe(s[i]) && s[i] != '.' && s[i] != '_' || s[i] == '/' {
 			return false
 		}
@@ -154,7 +153,7 @@ func (w *writer) extended(p param) {
 // percentEncode keeps attribute-char of RFC 2231 section 7.
 func percentEncode(s string) string {
 	b := make([]byte, 0, 3*len(s))
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("!#$&+-.^_`{|}~", c) >= 0 {
 			b = append(b, c)

@@ -140,7 +140,7 @@ func TestComposedLinesAreShort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range strings.Split(string(raw), "\r\n") {
+		for line := range strings.SplitSeq(string(raw), "\r\n") {
 			limit := 78
 			if strings.Contains(line, "wwwwww") || strings.Contains(line, "vnd.openxmlformats") || strings.Contains(line, strings.Repeat("N", 74)) {
 				limit = 998 // one word that nothing may break

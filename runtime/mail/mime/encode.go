@@ -15,7 +15,7 @@ func qSafe(c byte) bool {
 
 func qLength(s string) int {
 	n := 0
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if qSafe(s[i]) || s[i] == ' ' {
 			n++
 		} else {
@@ -29,7 +29,7 @@ const upperHex = "0123456789ABCDEF"
 
 func qEncode(s string) string {
 	b := make([]byte, 0, qLength(s))
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch c := s[i]; {
 		case c == ' ':
 			b = append(b, '_')

@@ -64,7 +64,7 @@ func readLine(br *bufio.Reader, limit int) (string, error) {
 func isField(line string) bool {
 	name, _, ok := strings.Cut(line, ":")
 	name = strings.TrimRight(name, " \t")
-	for i := 0; i < len(name); i++ {
+	for i := range len(name) {
 		if name[i] <= ' ' || name[i] > '~' {
 			return false
 		}
@@ -100,7 +100,7 @@ func (p *parser) describe(all fields) {
 	p.out.ReplyTo = p.mailboxes("Reply-To", all)
 	p.out.MessageID = messageID(all.Get("Message-ID"))
 	p.out.InReplyTo = messageID(all.Get("In-Reply-To"))
-	for _, id := range strings.Fields(all.Get("References")) {
+	for id := range strings.FieldsSeq(all.Get("References")) {
 		if id = messageID(id); id != "" && len(p.out.References) < maxList {
 			p.out.References = append(p.out.References, id)
 		}

@@ -99,7 +99,7 @@ var quoteEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // isAtom is atom of RFC 5322 section 3.2.3, ASCII only.
 func isAtom(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte("!#$%&'*+-/=?^_`{|}~", c) < 0 {
 			return false
@@ -236,7 +236,7 @@ func (w *writer) encoded(space, text string) {
 
 // needsEncoding says that a word is not printable ASCII.
 func needsEncoding(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] < ' ' && s[i] != '\t' || s[i] > '~' {
 			return true
 		}

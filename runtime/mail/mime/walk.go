@@ -154,7 +154,7 @@ func mediaType(value, fallback string) (string, map[string]string) {
 
 // looseParam finds name=value or name="value" anywhere after a semicolon.
 func looseParam(s, name string) (string, bool) {
-	for _, piece := range strings.Split(s, ";") {
+	for piece := range strings.SplitSeq(s, ";") {
 		key, value, ok := strings.Cut(piece, "=")
 		if !ok || !strings.EqualFold(strings.TrimSpace(key), name) {
 			continue

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// Deliveries per second with 16 callers: go test -bench Deliver -benchtime 3s
+// Deliveries per second with 16 callers: go test -bench Deliver -benchtime 3s.
 func BenchmarkDeliver(b *testing.B) {
 	msg := []byte(message + strings.Repeat("A line of some length to make it four kilobytes in all.\r\n", 70))
 	b.Run("smtptest", func(b *testing.B) {

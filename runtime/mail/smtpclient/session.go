@@ -37,10 +37,10 @@ type session struct {
 	expiry    *time.Timer
 }
 
-// refusedTarget marks a refusal of Config.Control among dial errors.
-type refusedTarget struct{ error }
+// refusedTargetError marks a refusal of Config.Control among dial errors.
+type refusedTargetError struct{ error }
 
-func (e refusedTarget) Unwrap() error { return e.error }
+func (e refusedTargetError) Unwrap() error { return e.error }
 
 // dial connects to one address of a host.
 func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (net.Conn, *Outcome) {
@@ -48,7 +48,7 @@ func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (ne
 	if rt.smarthost == nil {
 		dialer.Control = func(network, address string, c syscall.RawConn) error {
 			if err := t.cfg.Control(network, address, c); err != nil {
-				return refusedTarget{err}
+				return refusedTargetError{err}
 			}
 			return nil
 		}
@@ -57,7 +57,7 @@ func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (ne
 	if err == nil {
 		return conn, nil
 	}
-	var refused refusedTarget
+	var refused refusedTargetError
 	if errors.As(err, &refused) {
 		out := failed(PhaseConnect, ReasonPolicy, "mail host address refused: %w", refused.error)
 		return nil, &out
