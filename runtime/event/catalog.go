@@ -18,6 +18,11 @@ const (
 	DomainVerified         Type = "domain.verified"
 	DomainTemporaryFailure Type = "domain.temporary_failure"
 	DomainFailed           Type = "domain.failed"
+	DomainUpdated          Type = "domain.updated"
+	DomainDeleted          Type = "domain.deleted"
+	DomainClaimStarted     Type = "domain.claim_started"
+	DomainClaimed          Type = "domain.claimed"
+	DomainLost             Type = "domain.lost"
 )
 
 // Entry describes one type of the catalog.
@@ -41,8 +46,14 @@ func Lookup(t Type) (Entry, bool) {
 }
 
 var catalog = []Entry{
+	{DomainClaimStarted, "The account set out to prove control of a domain that another account has verified", false, DomainClaim{
+		ClaimID: "clm_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", ExpiresAt: sampleTime.AddDate(0, 0, 7)}},
+	{DomainClaimed, "The account proved control of a domain and has it now, with new keys", false, sampleDomain("pending")},
+	{DomainDeleted, "A domain was deleted; it no longer sends", false, sampleDomain("verified")},
 	{DomainFailed, "A verified domain's records stayed broken for 72 hours; it no longer sends", false, sampleDomain("failed")},
+	{DomainLost, "Another account proved control of the domain; it no longer sends here", false, sampleDomain("failed")},
 	{DomainTemporaryFailure, "A verified domain's records broke; it still sends for 72 hours", false, sampleDomain("temporary_failure")},
+	{DomainUpdated, "Settings of a domain were changed", false, sampleDomainUpdate()},
 	{DomainVerified, "All required DNS records of a domain were found", false, sampleDomain("verified")},
 	{EmailBounced, "The receiving server refused a recipient for good, or retries ran out", true, sampleEmail("bounced", func(d *Email) {
 		d.Recipient = "bob@example.net"
@@ -116,10 +127,35 @@ type Domain struct {
 // SubjectID is the domain.
 func (d Domain) SubjectID() string { return d.DomainID }
 
+// DomainUpdate is the payload of domain.updated: the settings after the change.
+type DomainUpdate struct {
+	Domain
+
+	OpenTracking   bool     `json:"open_tracking"`
+	ClickTracking  bool     `json:"click_tracking"`
+	TLSMode        string   `json:"tls_mode"`
+	InboundEnabled bool     `json:"inbound_enabled"`
+	Changed        []string `json:"changed"` // names of the settings that were changed
+}
+
+// DomainClaim is the payload of domain.claim_started.
+type DomainClaim struct {
+	ClaimID   string    `json:"claim_id"`
+	Name      string    `json:"name"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// SubjectID is the claim.
+func (c DomainClaim) SubjectID() string { return c.ClaimID }
+
 var sampleTime = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 
 func sampleDomain(status string) Domain {
 	return Domain{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", Status: status}
+}
+
+func sampleDomainUpdate() DomainUpdate {
+	return DomainUpdate{Domain: sampleDomain("verified"), OpenTracking: true, TLSMode: "opportunistic", Changed: []string{"open_tracking"}}
 }
 
 func sampleEmail(status string, change func(*Email)) Email {

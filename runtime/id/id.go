@@ -5,6 +5,7 @@ package id
 
 import (
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"go.jetify.com/typeid"
@@ -49,4 +50,19 @@ func Is(p Prefix, s string) bool {
 	}
 	parsed, err := typeid.FromString(s)
 	return err == nil && parsed.Prefix() == string(p)
+}
+
+// Since is the least id that can have been made at t or later, by the clock of
+// the process that makes ids: `id >= Since(p, t)` reads a range of an index.
+func Since(p Prefix, t time.Time) string {
+	var u uuid.UUID
+	milliseconds := max(t.UnixMilli(), 0)
+	for i := range 6 { // the first 48 bits, RFC 9562 section 5.7
+		u[i] = byte(milliseconds >> (40 - 8*i))
+	}
+	id, err := typeid.FromUUIDBytesWithPrefix(string(p), u[:])
+	if err != nil {
+		panic("id: prefix " + string(p) + " is not a TypeID prefix: " + err.Error())
+	}
+	return id.String()
 }
