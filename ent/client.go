@@ -1176,6 +1176,22 @@ func (c *DKIMKeyClient) GetX(ctx context.Context, id string) *DKIMKey {
 	return obj
 }
 
+// QueryDomain queries the domain edge of a DKIMKey.
+func (c *DKIMKeyClient) QueryDomain(_m *DKIMKey) *DomainQuery {
+	query := (&DomainClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(dkimkey.Table, dkimkey.FieldID, id),
+			sqlgraph.To(domain.Table, domain.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, dkimkey.DomainTable, dkimkey.DomainColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *DKIMKeyClient) Hooks() []Hook {
 	return c.hooks.DKIMKey
@@ -1307,6 +1323,22 @@ func (c *DomainClient) GetX(ctx context.Context, id string) *Domain {
 		panic(err)
 	}
 	return obj
+}
+
+// QueryKeys queries the keys edge of a Domain.
+func (c *DomainClient) QueryKeys(_m *Domain) *DKIMKeyQuery {
+	query := (&DKIMKeyClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(domain.Table, domain.FieldID, id),
+			sqlgraph.To(dkimkey.Table, dkimkey.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, domain.KeysTable, domain.KeysColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
 }
 
 // Hooks returns the client hooks.

@@ -10,6 +10,7 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/domain"
 )
 
 // DKIMKey is the model entity for the DKIMKey schema.
@@ -23,7 +24,7 @@ type DKIMKey struct {
 	Selector string `json:"selector,omitempty"`
 	// Algorithm holds the value of the "algorithm" field.
 	Algorithm dkimkey.Algorithm `json:"algorithm,omitempty"`
-	// PKCS #8, sealed by runtime/secret with the row's id
+	// PKCS #8, sealed by runtime/secret with the domain's id
 	PrivateKey []byte `json:"-"`
 	// the p= value of the record
 	PublicKey string `json:"public_key,omitempty"`
@@ -34,8 +35,31 @@ type DKIMKey struct {
 	// ActivatedAt holds the value of the "activated_at" field.
 	ActivatedAt *time.Time `json:"activated_at,omitempty"`
 	// RetiredAt holds the value of the "retired_at" field.
-	RetiredAt    *time.Time `json:"retired_at,omitempty"`
+	RetiredAt *time.Time `json:"retired_at,omitempty"`
+	// Edges holds the relations/edges for other nodes in the graph.
+	// The values are being populated by the DKIMKeyQuery when eager-loading is set.
+	Edges        DKIMKeyEdges `json:"edges"`
 	selectValues sql.SelectValues
+}
+
+// DKIMKeyEdges holds the relations/edges for other nodes in the graph.
+type DKIMKeyEdges struct {
+	// Domain holds the value of the domain edge.
+	Domain *Domain `json:"domain,omitempty"`
+	// loadedTypes holds the information for reporting if a
+	// type was loaded (or requested) in eager-loading or not.
+	loadedTypes [1]bool
+}
+
+// DomainOrErr returns the Domain value or an error if the edge
+// was not loaded in eager-loading, or loaded but was not found.
+func (e DKIMKeyEdges) DomainOrErr() (*Domain, error) {
+	if e.Domain != nil {
+		return e.Domain, nil
+	} else if e.loadedTypes[0] {
+		return nil, &NotFoundError{label: domain.Label}
+	}
+	return nil, &NotLoadedError{edge: "domain"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -137,6 +161,11 @@ func (_m *DKIMKey) assignValues(columns []string, values []any) error {
 // This includes values selected through modifiers, order, etc.
 func (_m *DKIMKey) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
+}
+
+// QueryDomain queries the "domain" edge of the DKIMKey entity.
+func (_m *DKIMKey) QueryDomain() *DomainQuery {
+	return NewDKIMKeyClient(_m.config).QueryDomain(_m)
 }
 
 // Update returns a builder for updating this DKIMKey.

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/domain"
 )
 
 // DKIMKeyCreate is the builder for creating a DKIMKey entity.
@@ -113,6 +114,11 @@ func (_c *DKIMKeyCreate) SetNillableRetiredAt(v *time.Time) *DKIMKeyCreate {
 func (_c *DKIMKeyCreate) SetID(v string) *DKIMKeyCreate {
 	_c.mutation.SetID(v)
 	return _c
+}
+
+// SetDomain sets the "domain" edge to the Domain entity.
+func (_c *DKIMKeyCreate) SetDomain(v *Domain) *DKIMKeyCreate {
+	return _c.SetDomainID(v.ID)
 }
 
 // Mutation returns the DKIMKeyMutation object of the builder.
@@ -218,6 +224,9 @@ func (_c *DKIMKeyCreate) check() error {
 			return &ValidationError{Name: "id", err: fmt.Errorf(`ent: validator failed for field "DKIMKey.id": %w`, err)}
 		}
 	}
+	if len(_c.mutation.DomainIDs()) == 0 {
+		return &ValidationError{Name: "domain", err: errors.New(`ent: missing required edge "DKIMKey.domain"`)}
+	}
 	return nil
 }
 
@@ -254,10 +263,6 @@ func (_c *DKIMKeyCreate) createSpec() (*DKIMKey, *sqlgraph.CreateSpec) {
 		_node.ID = id
 		_spec.ID.Value = id
 	}
-	if value, ok := _c.mutation.DomainID(); ok {
-		_spec.SetField(dkimkey.FieldDomainID, field.TypeString, value)
-		_node.DomainID = value
-	}
 	if value, ok := _c.mutation.Selector(); ok {
 		_spec.SetField(dkimkey.FieldSelector, field.TypeString, value)
 		_node.Selector = value
@@ -289,6 +294,23 @@ func (_c *DKIMKeyCreate) createSpec() (*DKIMKey, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.RetiredAt(); ok {
 		_spec.SetField(dkimkey.FieldRetiredAt, field.TypeTime, value)
 		_node.RetiredAt = &value
+	}
+	if nodes := _c.mutation.DomainIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: true,
+			Table:   dkimkey.DomainTable,
+			Columns: []string{dkimkey.DomainColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(domain.FieldID, field.TypeString),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_node.DomainID = nodes[0]
+		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec
 }

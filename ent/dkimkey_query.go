@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/predicate"
 )
 
@@ -23,6 +24,7 @@ type DKIMKeyQuery struct {
 	order      []dkimkey.OrderOption
 	inters     []Interceptor
 	predicates []predicate.DKIMKey
+	withDomain *DomainQuery
 	modifiers  []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -58,6 +60,28 @@ func (_q *DKIMKeyQuery) Unique(unique bool) *DKIMKeyQuery {
 func (_q *DKIMKeyQuery) Order(o ...dkimkey.OrderOption) *DKIMKeyQuery {
 	_q.order = append(_q.order, o...)
 	return _q
+}
+
+// QueryDomain chains the current query on the "domain" edge.
+func (_q *DKIMKeyQuery) QueryDomain() *DomainQuery {
+	query := (&DomainClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(dkimkey.Table, dkimkey.FieldID, selector),
+			sqlgraph.To(domain.Table, domain.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, dkimkey.DomainTable, dkimkey.DomainColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
 }
 
 // First returns the first DKIMKey entity from the query.
@@ -252,11 +276,23 @@ func (_q *DKIMKeyQuery) Clone() *DKIMKeyQuery {
 		order:      append([]dkimkey.OrderOption{}, _q.order...),
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.DKIMKey{}, _q.predicates...),
+		withDomain: _q.withDomain.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
+}
+
+// WithDomain tells the query-builder to eager-load the nodes that are connected to
+// the "domain" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *DKIMKeyQuery) WithDomain(opts ...func(*DomainQuery)) *DKIMKeyQuery {
+	query := (&DomainClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withDomain = query
+	return _q
 }
 
 // GroupBy is used to group vertices by one or more fields/columns.
@@ -335,8 +371,11 @@ func (_q *DKIMKeyQuery) prepareQuery(ctx context.Context) error {
 
 func (_q *DKIMKeyQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*DKIMKey, error) {
 	var (
-		nodes = []*DKIMKey{}
-		_spec = _q.querySpec()
+		nodes       = []*DKIMKey{}
+		_spec       = _q.querySpec()
+		loadedTypes = [1]bool{
+			_q.withDomain != nil,
+		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
 		return (*DKIMKey).scanValues(nil, columns)
@@ -344,6 +383,7 @@ func (_q *DKIMKeyQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*DKIM
 	_spec.Assign = func(columns []string, values []any) error {
 		node := &DKIMKey{config: _q.config}
 		nodes = append(nodes, node)
+		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
 	if len(_q.modifiers) > 0 {
@@ -358,7 +398,43 @@ func (_q *DKIMKeyQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*DKIM
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
+	if query := _q.withDomain; query != nil {
+		if err := _q.loadDomain(ctx, query, nodes, nil,
+			func(n *DKIMKey, e *Domain) { n.Edges.Domain = e }); err != nil {
+			return nil, err
+		}
+	}
 	return nodes, nil
+}
+
+func (_q *DKIMKeyQuery) loadDomain(ctx context.Context, query *DomainQuery, nodes []*DKIMKey, init func(*DKIMKey), assign func(*DKIMKey, *Domain)) error {
+	ids := make([]string, 0, len(nodes))
+	nodeids := make(map[string][]*DKIMKey)
+	for i := range nodes {
+		fk := nodes[i].DomainID
+		if _, ok := nodeids[fk]; !ok {
+			ids = append(ids, fk)
+		}
+		nodeids[fk] = append(nodeids[fk], nodes[i])
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	query.Where(domain.IDIn(ids...))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nodeids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected foreign-key "domain_id" returned %v`, n.ID)
+		}
+		for i := range nodes {
+			assign(nodes[i], n)
+		}
+	}
+	return nil
 }
 
 func (_q *DKIMKeyQuery) sqlCount(ctx context.Context) (int, error) {
@@ -388,6 +464,9 @@ func (_q *DKIMKeyQuery) querySpec() *sqlgraph.QuerySpec {
 			if fields[i] != dkimkey.FieldID {
 				_spec.Node.Columns = append(_spec.Node.Columns, fields[i])
 			}
+		}
+		if _q.withDomain != nil {
+			_spec.Node.AddColumnOnce(dkimkey.FieldDomainID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

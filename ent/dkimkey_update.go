@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/predicate"
 )
 
@@ -103,9 +104,20 @@ func (_u *DKIMKeyUpdate) ClearRetiredAt() *DKIMKeyUpdate {
 	return _u
 }
 
+// SetDomain sets the "domain" edge to the Domain entity.
+func (_u *DKIMKeyUpdate) SetDomain(v *Domain) *DKIMKeyUpdate {
+	return _u.SetDomainID(v.ID)
+}
+
 // Mutation returns the DKIMKeyMutation object of the builder.
 func (_u *DKIMKeyUpdate) Mutation() *DKIMKeyMutation {
 	return _u.mutation
+}
+
+// ClearDomain clears the "domain" edge to the Domain entity.
+func (_u *DKIMKeyUpdate) ClearDomain() *DKIMKeyUpdate {
+	_u.mutation.ClearDomain()
+	return _u
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -152,6 +164,9 @@ func (_u *DKIMKeyUpdate) check() error {
 			return &ValidationError{Name: "state", err: fmt.Errorf(`ent: validator failed for field "DKIMKey.state": %w`, err)}
 		}
 	}
+	if _u.mutation.DomainCleared() && len(_u.mutation.DomainIDs()) > 0 {
+		return errors.New(`ent: clearing a required unique edge "DKIMKey.domain"`)
+	}
 	return nil
 }
 
@@ -173,9 +188,6 @@ func (_u *DKIMKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			}
 		}
 	}
-	if value, ok := _u.mutation.DomainID(); ok {
-		_spec.SetField(dkimkey.FieldDomainID, field.TypeString, value)
-	}
 	if value, ok := _u.mutation.PrivateKey(); ok {
 		_spec.SetField(dkimkey.FieldPrivateKey, field.TypeBytes, value)
 	}
@@ -193,6 +205,35 @@ func (_u *DKIMKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.RetiredAtCleared() {
 		_spec.ClearField(dkimkey.FieldRetiredAt, field.TypeTime)
+	}
+	if _u.mutation.DomainCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: true,
+			Table:   dkimkey.DomainTable,
+			Columns: []string{dkimkey.DomainColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(domain.FieldID, field.TypeString),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DomainIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: true,
+			Table:   dkimkey.DomainTable,
+			Columns: []string{dkimkey.DomainColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(domain.FieldID, field.TypeString),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -290,9 +331,20 @@ func (_u *DKIMKeyUpdateOne) ClearRetiredAt() *DKIMKeyUpdateOne {
 	return _u
 }
 
+// SetDomain sets the "domain" edge to the Domain entity.
+func (_u *DKIMKeyUpdateOne) SetDomain(v *Domain) *DKIMKeyUpdateOne {
+	return _u.SetDomainID(v.ID)
+}
+
 // Mutation returns the DKIMKeyMutation object of the builder.
 func (_u *DKIMKeyUpdateOne) Mutation() *DKIMKeyMutation {
 	return _u.mutation
+}
+
+// ClearDomain clears the "domain" edge to the Domain entity.
+func (_u *DKIMKeyUpdateOne) ClearDomain() *DKIMKeyUpdateOne {
+	_u.mutation.ClearDomain()
+	return _u
 }
 
 // Where appends a list predicates to the DKIMKeyUpdate builder.
@@ -352,6 +404,9 @@ func (_u *DKIMKeyUpdateOne) check() error {
 			return &ValidationError{Name: "state", err: fmt.Errorf(`ent: validator failed for field "DKIMKey.state": %w`, err)}
 		}
 	}
+	if _u.mutation.DomainCleared() && len(_u.mutation.DomainIDs()) > 0 {
+		return errors.New(`ent: clearing a required unique edge "DKIMKey.domain"`)
+	}
 	return nil
 }
 
@@ -390,9 +445,6 @@ func (_u *DKIMKeyUpdateOne) sqlSave(ctx context.Context) (_node *DKIMKey, err er
 			}
 		}
 	}
-	if value, ok := _u.mutation.DomainID(); ok {
-		_spec.SetField(dkimkey.FieldDomainID, field.TypeString, value)
-	}
 	if value, ok := _u.mutation.PrivateKey(); ok {
 		_spec.SetField(dkimkey.FieldPrivateKey, field.TypeBytes, value)
 	}
@@ -410,6 +462,35 @@ func (_u *DKIMKeyUpdateOne) sqlSave(ctx context.Context) (_node *DKIMKey, err er
 	}
 	if _u.mutation.RetiredAtCleared() {
 		_spec.ClearField(dkimkey.FieldRetiredAt, field.TypeTime)
+	}
+	if _u.mutation.DomainCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: true,
+			Table:   dkimkey.DomainTable,
+			Columns: []string{dkimkey.DomainColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(domain.FieldID, field.TypeString),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DomainIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: true,
+			Table:   dkimkey.DomainTable,
+			Columns: []string{dkimkey.DomainColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(domain.FieldID, field.TypeString),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &DKIMKey{config: _u.config}

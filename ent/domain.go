@@ -62,8 +62,29 @@ type Domain struct {
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
-	UpdatedAt    time.Time `json:"updated_at,omitempty"`
+	UpdatedAt time.Time `json:"updated_at,omitempty"`
+	// Edges holds the relations/edges for other nodes in the graph.
+	// The values are being populated by the DomainQuery when eager-loading is set.
+	Edges        DomainEdges `json:"edges"`
 	selectValues sql.SelectValues
+}
+
+// DomainEdges holds the relations/edges for other nodes in the graph.
+type DomainEdges struct {
+	// Keys holds the value of the keys edge.
+	Keys []*DKIMKey `json:"keys,omitempty"`
+	// loadedTypes holds the information for reporting if a
+	// type was loaded (or requested) in eager-loading or not.
+	loadedTypes [1]bool
+}
+
+// KeysOrErr returns the Keys value or an error if the edge
+// was not loaded in eager-loading.
+func (e DomainEdges) KeysOrErr() ([]*DKIMKey, error) {
+	if e.loadedTypes[0] {
+		return e.Keys, nil
+	}
+	return nil, &NotLoadedError{edge: "keys"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -252,6 +273,11 @@ func (_m *Domain) assignValues(columns []string, values []any) error {
 // This includes values selected through modifiers, order, etc.
 func (_m *Domain) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
+}
+
+// QueryKeys queries the "keys" edge of the Domain entity.
+func (_m *Domain) QueryKeys() *DKIMKeyQuery {
+	return NewDomainClient(_m.config).QueryKeys(_m)
 }
 
 // Update returns a builder for updating this Domain.

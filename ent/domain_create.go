@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/schema/shape"
 )
@@ -288,6 +289,21 @@ func (_c *DomainCreate) SetNillableUpdatedAt(v *time.Time) *DomainCreate {
 func (_c *DomainCreate) SetID(v string) *DomainCreate {
 	_c.mutation.SetID(v)
 	return _c
+}
+
+// AddKeyIDs adds the "keys" edge to the DKIMKey entity by IDs.
+func (_c *DomainCreate) AddKeyIDs(ids ...string) *DomainCreate {
+	_c.mutation.AddKeyIDs(ids...)
+	return _c
+}
+
+// AddKeys adds the "keys" edges to the DKIMKey entity.
+func (_c *DomainCreate) AddKeys(v ...*DKIMKey) *DomainCreate {
+	ids := make([]string, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddKeyIDs(ids...)
 }
 
 // Mutation returns the DomainMutation object of the builder.
@@ -584,6 +600,22 @@ func (_c *DomainCreate) createSpec() (*Domain, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.UpdatedAt(); ok {
 		_spec.SetField(domain.FieldUpdatedAt, field.TypeTime, value)
 		_node.UpdatedAt = value
+	}
+	if nodes := _c.mutation.KeysIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   domain.KeysTable,
+			Columns: []string{domain.KeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dkimkey.FieldID, field.TypeString),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec
 }

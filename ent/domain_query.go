@@ -4,6 +4,7 @@ package ent
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"math"
 
@@ -12,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -23,6 +25,7 @@ type DomainQuery struct {
 	order      []domain.OrderOption
 	inters     []Interceptor
 	predicates []predicate.Domain
+	withKeys   *DKIMKeyQuery
 	modifiers  []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -58,6 +61,28 @@ func (_q *DomainQuery) Unique(unique bool) *DomainQuery {
 func (_q *DomainQuery) Order(o ...domain.OrderOption) *DomainQuery {
 	_q.order = append(_q.order, o...)
 	return _q
+}
+
+// QueryKeys chains the current query on the "keys" edge.
+func (_q *DomainQuery) QueryKeys() *DKIMKeyQuery {
+	query := (&DKIMKeyClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(domain.Table, domain.FieldID, selector),
+			sqlgraph.To(dkimkey.Table, dkimkey.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, domain.KeysTable, domain.KeysColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
 }
 
 // First returns the first Domain entity from the query.
@@ -252,11 +277,23 @@ func (_q *DomainQuery) Clone() *DomainQuery {
 		order:      append([]domain.OrderOption{}, _q.order...),
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.Domain{}, _q.predicates...),
+		withKeys:   _q.withKeys.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
+}
+
+// WithKeys tells the query-builder to eager-load the nodes that are connected to
+// the "keys" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *DomainQuery) WithKeys(opts ...func(*DKIMKeyQuery)) *DomainQuery {
+	query := (&DKIMKeyClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withKeys = query
+	return _q
 }
 
 // GroupBy is used to group vertices by one or more fields/columns.
@@ -335,8 +372,11 @@ func (_q *DomainQuery) prepareQuery(ctx context.Context) error {
 
 func (_q *DomainQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Domain, error) {
 	var (
-		nodes = []*Domain{}
-		_spec = _q.querySpec()
+		nodes       = []*Domain{}
+		_spec       = _q.querySpec()
+		loadedTypes = [1]bool{
+			_q.withKeys != nil,
+		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
 		return (*Domain).scanValues(nil, columns)
@@ -344,6 +384,7 @@ func (_q *DomainQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Domai
 	_spec.Assign = func(columns []string, values []any) error {
 		node := &Domain{config: _q.config}
 		nodes = append(nodes, node)
+		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
 	if len(_q.modifiers) > 0 {
@@ -358,7 +399,45 @@ func (_q *DomainQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Domai
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
+	if query := _q.withKeys; query != nil {
+		if err := _q.loadKeys(ctx, query, nodes,
+			func(n *Domain) { n.Edges.Keys = []*DKIMKey{} },
+			func(n *Domain, e *DKIMKey) { n.Edges.Keys = append(n.Edges.Keys, e) }); err != nil {
+			return nil, err
+		}
+	}
 	return nodes, nil
+}
+
+func (_q *DomainQuery) loadKeys(ctx context.Context, query *DKIMKeyQuery, nodes []*Domain, init func(*Domain), assign func(*Domain, *DKIMKey)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Domain)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(dkimkey.FieldDomainID)
+	}
+	query.Where(predicate.DKIMKey(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(domain.KeysColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.DomainID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "domain_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
 }
 
 func (_q *DomainQuery) sqlCount(ctx context.Context) (int, error) {

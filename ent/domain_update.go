@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -329,9 +330,45 @@ func (_u *DomainUpdate) SetUpdatedAt(v time.Time) *DomainUpdate {
 	return _u
 }
 
+// AddKeyIDs adds the "keys" edge to the DKIMKey entity by IDs.
+func (_u *DomainUpdate) AddKeyIDs(ids ...string) *DomainUpdate {
+	_u.mutation.AddKeyIDs(ids...)
+	return _u
+}
+
+// AddKeys adds the "keys" edges to the DKIMKey entity.
+func (_u *DomainUpdate) AddKeys(v ...*DKIMKey) *DomainUpdate {
+	ids := make([]string, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddKeyIDs(ids...)
+}
+
 // Mutation returns the DomainMutation object of the builder.
 func (_u *DomainUpdate) Mutation() *DomainMutation {
 	return _u.mutation
+}
+
+// ClearKeys clears all "keys" edges to the DKIMKey entity.
+func (_u *DomainUpdate) ClearKeys() *DomainUpdate {
+	_u.mutation.ClearKeys()
+	return _u
+}
+
+// RemoveKeyIDs removes the "keys" edge to DKIMKey entities by IDs.
+func (_u *DomainUpdate) RemoveKeyIDs(ids ...string) *DomainUpdate {
+	_u.mutation.RemoveKeyIDs(ids...)
+	return _u
+}
+
+// RemoveKeys removes "keys" edges to DKIMKey entities.
+func (_u *DomainUpdate) RemoveKeys(v ...*DKIMKey) *DomainUpdate {
+	ids := make([]string, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveKeyIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -503,6 +540,51 @@ func (_u *DomainUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(domain.FieldUpdatedAt, field.TypeTime, value)
+	}
+	if _u.mutation.KeysCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   domain.KeysTable,
+			Columns: []string{domain.KeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dkimkey.FieldID, field.TypeString),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedKeysIDs(); len(nodes) > 0 && !_u.mutation.KeysCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   domain.KeysTable,
+			Columns: []string{domain.KeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dkimkey.FieldID, field.TypeString),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.KeysIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   domain.KeysTable,
+			Columns: []string{domain.KeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dkimkey.FieldID, field.TypeString),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -824,9 +906,45 @@ func (_u *DomainUpdateOne) SetUpdatedAt(v time.Time) *DomainUpdateOne {
 	return _u
 }
 
+// AddKeyIDs adds the "keys" edge to the DKIMKey entity by IDs.
+func (_u *DomainUpdateOne) AddKeyIDs(ids ...string) *DomainUpdateOne {
+	_u.mutation.AddKeyIDs(ids...)
+	return _u
+}
+
+// AddKeys adds the "keys" edges to the DKIMKey entity.
+func (_u *DomainUpdateOne) AddKeys(v ...*DKIMKey) *DomainUpdateOne {
+	ids := make([]string, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddKeyIDs(ids...)
+}
+
 // Mutation returns the DomainMutation object of the builder.
 func (_u *DomainUpdateOne) Mutation() *DomainMutation {
 	return _u.mutation
+}
+
+// ClearKeys clears all "keys" edges to the DKIMKey entity.
+func (_u *DomainUpdateOne) ClearKeys() *DomainUpdateOne {
+	_u.mutation.ClearKeys()
+	return _u
+}
+
+// RemoveKeyIDs removes the "keys" edge to DKIMKey entities by IDs.
+func (_u *DomainUpdateOne) RemoveKeyIDs(ids ...string) *DomainUpdateOne {
+	_u.mutation.RemoveKeyIDs(ids...)
+	return _u
+}
+
+// RemoveKeys removes "keys" edges to DKIMKey entities.
+func (_u *DomainUpdateOne) RemoveKeys(v ...*DKIMKey) *DomainUpdateOne {
+	ids := make([]string, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveKeyIDs(ids...)
 }
 
 // Where appends a list predicates to the DomainUpdate builder.
@@ -1028,6 +1146,51 @@ func (_u *DomainUpdateOne) sqlSave(ctx context.Context) (_node *Domain, err erro
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(domain.FieldUpdatedAt, field.TypeTime, value)
+	}
+	if _u.mutation.KeysCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   domain.KeysTable,
+			Columns: []string{domain.KeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dkimkey.FieldID, field.TypeString),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedKeysIDs(); len(nodes) > 0 && !_u.mutation.KeysCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   domain.KeysTable,
+			Columns: []string{domain.KeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dkimkey.FieldID, field.TypeString),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.KeysIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   domain.KeysTable,
+			Columns: []string{domain.KeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dkimkey.FieldID, field.TypeString),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Domain{config: _u.config}

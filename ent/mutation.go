@@ -4883,7 +4883,6 @@ type DKIMKeyMutation struct {
 	op            Op
 	typ           string
 	id            *string
-	domain_id     *string
 	selector      *string
 	algorithm     *dkimkey.Algorithm
 	private_key   *[]byte
@@ -4893,6 +4892,8 @@ type DKIMKeyMutation struct {
 	activated_at  *time.Time
 	retired_at    *time.Time
 	clearedFields map[string]struct{}
+	domain        *string
+	cleareddomain bool
 	done          bool
 	oldValue      func(context.Context) (*DKIMKey, error)
 	predicates    []predicate.DKIMKey
@@ -5004,12 +5005,12 @@ func (m *DKIMKeyMutation) IDs(ctx context.Context) ([]string, error) {
 
 // SetDomainID sets the "domain_id" field.
 func (m *DKIMKeyMutation) SetDomainID(s string) {
-	m.domain_id = &s
+	m.domain = &s
 }
 
 // DomainID returns the value of the "domain_id" field in the mutation.
 func (m *DKIMKeyMutation) DomainID() (r string, exists bool) {
-	v := m.domain_id
+	v := m.domain
 	if v == nil {
 		return
 	}
@@ -5035,7 +5036,7 @@ func (m *DKIMKeyMutation) OldDomainID(ctx context.Context) (v string, err error)
 
 // ResetDomainID resets all changes to the "domain_id" field.
 func (m *DKIMKeyMutation) ResetDomainID() {
-	m.domain_id = nil
+	m.domain = nil
 }
 
 // SetSelector sets the "selector" field.
@@ -5352,6 +5353,33 @@ func (m *DKIMKeyMutation) ResetRetiredAt() {
 	delete(m.clearedFields, dkimkey.FieldRetiredAt)
 }
 
+// ClearDomain clears the "domain" edge to the Domain entity.
+func (m *DKIMKeyMutation) ClearDomain() {
+	m.cleareddomain = true
+	m.clearedFields[dkimkey.FieldDomainID] = struct{}{}
+}
+
+// DomainCleared reports if the "domain" edge to the Domain entity was cleared.
+func (m *DKIMKeyMutation) DomainCleared() bool {
+	return m.cleareddomain
+}
+
+// DomainIDs returns the "domain" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// DomainID instead. It exists only for internal usage by the builders.
+func (m *DKIMKeyMutation) DomainIDs() (ids []string) {
+	if id := m.domain; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetDomain resets all changes to the "domain" edge.
+func (m *DKIMKeyMutation) ResetDomain() {
+	m.domain = nil
+	m.cleareddomain = false
+}
+
 // Where appends a list predicates to the DKIMKeyMutation builder.
 func (m *DKIMKeyMutation) Where(ps ...predicate.DKIMKey) {
 	m.predicates = append(m.predicates, ps...)
@@ -5387,7 +5415,7 @@ func (m *DKIMKeyMutation) Type() string {
 // AddedFields().
 func (m *DKIMKeyMutation) Fields() []string {
 	fields := make([]string, 0, 9)
-	if m.domain_id != nil {
+	if m.domain != nil {
 		fields = append(fields, dkimkey.FieldDomainID)
 	}
 	if m.selector != nil {
@@ -5636,19 +5664,28 @@ func (m *DKIMKeyMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *DKIMKeyMutation) AddedEdges() []string {
-	edges := make([]string, 0, 0)
+	edges := make([]string, 0, 1)
+	if m.domain != nil {
+		edges = append(edges, dkimkey.EdgeDomain)
+	}
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *DKIMKeyMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case dkimkey.EdgeDomain:
+		if id := m.domain; id != nil {
+			return []ent.Value{*id}
+		}
+	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *DKIMKeyMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 0)
+	edges := make([]string, 0, 1)
 	return edges
 }
 
@@ -5660,25 +5697,42 @@ func (m *DKIMKeyMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *DKIMKeyMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 0)
+	edges := make([]string, 0, 1)
+	if m.cleareddomain {
+		edges = append(edges, dkimkey.EdgeDomain)
+	}
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *DKIMKeyMutation) EdgeCleared(name string) bool {
+	switch name {
+	case dkimkey.EdgeDomain:
+		return m.cleareddomain
+	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *DKIMKeyMutation) ClearEdge(name string) error {
+	switch name {
+	case dkimkey.EdgeDomain:
+		m.ClearDomain()
+		return nil
+	}
 	return fmt.Errorf("unknown DKIMKey unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *DKIMKeyMutation) ResetEdge(name string) error {
+	switch name {
+	case dkimkey.EdgeDomain:
+		m.ResetDomain()
+		return nil
+	}
 	return fmt.Errorf("unknown DKIMKey edge %s", name)
 }
 
@@ -5714,6 +5768,9 @@ type DomainMutation struct {
 	created_at        *time.Time
 	updated_at        *time.Time
 	clearedFields     map[string]struct{}
+	keys              map[string]struct{}
+	removedkeys       map[string]struct{}
+	clearedkeys       bool
 	done              bool
 	oldValue          func(context.Context) (*Domain, error)
 	predicates        []predicate.Domain
@@ -6749,6 +6806,60 @@ func (m *DomainMutation) ResetUpdatedAt() {
 	m.updated_at = nil
 }
 
+// AddKeyIDs adds the "keys" edge to the DKIMKey entity by ids.
+func (m *DomainMutation) AddKeyIDs(ids ...string) {
+	if m.keys == nil {
+		m.keys = make(map[string]struct{})
+	}
+	for i := range ids {
+		m.keys[ids[i]] = struct{}{}
+	}
+}
+
+// ClearKeys clears the "keys" edge to the DKIMKey entity.
+func (m *DomainMutation) ClearKeys() {
+	m.clearedkeys = true
+}
+
+// KeysCleared reports if the "keys" edge to the DKIMKey entity was cleared.
+func (m *DomainMutation) KeysCleared() bool {
+	return m.clearedkeys
+}
+
+// RemoveKeyIDs removes the "keys" edge to the DKIMKey entity by IDs.
+func (m *DomainMutation) RemoveKeyIDs(ids ...string) {
+	if m.removedkeys == nil {
+		m.removedkeys = make(map[string]struct{})
+	}
+	for i := range ids {
+		delete(m.keys, ids[i])
+		m.removedkeys[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedKeys returns the removed IDs of the "keys" edge to the DKIMKey entity.
+func (m *DomainMutation) RemovedKeysIDs() (ids []string) {
+	for id := range m.removedkeys {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// KeysIDs returns the "keys" edge IDs in the mutation.
+func (m *DomainMutation) KeysIDs() (ids []string) {
+	for id := range m.keys {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetKeys resets all changes to the "keys" edge.
+func (m *DomainMutation) ResetKeys() {
+	m.keys = nil
+	m.clearedkeys = false
+	m.removedkeys = nil
+}
+
 // Where appends a list predicates to the DomainMutation builder.
 func (m *DomainMutation) Where(ps ...predicate.Domain) {
 	m.predicates = append(m.predicates, ps...)
@@ -7305,49 +7416,85 @@ func (m *DomainMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *DomainMutation) AddedEdges() []string {
-	edges := make([]string, 0, 0)
+	edges := make([]string, 0, 1)
+	if m.keys != nil {
+		edges = append(edges, domain.EdgeKeys)
+	}
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *DomainMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case domain.EdgeKeys:
+		ids := make([]ent.Value, 0, len(m.keys))
+		for id := range m.keys {
+			ids = append(ids, id)
+		}
+		return ids
+	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *DomainMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 0)
+	edges := make([]string, 0, 1)
+	if m.removedkeys != nil {
+		edges = append(edges, domain.EdgeKeys)
+	}
 	return edges
 }
 
 // RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
 // the given name in this mutation.
 func (m *DomainMutation) RemovedIDs(name string) []ent.Value {
+	switch name {
+	case domain.EdgeKeys:
+		ids := make([]ent.Value, 0, len(m.removedkeys))
+		for id := range m.removedkeys {
+			ids = append(ids, id)
+		}
+		return ids
+	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *DomainMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 0)
+	edges := make([]string, 0, 1)
+	if m.clearedkeys {
+		edges = append(edges, domain.EdgeKeys)
+	}
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *DomainMutation) EdgeCleared(name string) bool {
+	switch name {
+	case domain.EdgeKeys:
+		return m.clearedkeys
+	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *DomainMutation) ClearEdge(name string) error {
+	switch name {
+	}
 	return fmt.Errorf("unknown Domain unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *DomainMutation) ResetEdge(name string) error {
+	switch name {
+	case domain.EdgeKeys:
+		m.ResetKeys()
+		return nil
+	}
 	return fmt.Errorf("unknown Domain edge %s", name)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -32,8 +33,17 @@ const (
 	FieldActivatedAt = "activated_at"
 	// FieldRetiredAt holds the string denoting the retired_at field in the database.
 	FieldRetiredAt = "retired_at"
+	// EdgeDomain holds the string denoting the domain edge name in mutations.
+	EdgeDomain = "domain"
 	// Table holds the table name of the dkimkey in the database.
 	Table = "dkim_keys"
+	// DomainTable is the table that holds the domain relation/edge.
+	DomainTable = "dkim_keys"
+	// DomainInverseTable is the table name for the Domain entity.
+	// It exists in this package in order to avoid circular dependency with the "domain" package.
+	DomainInverseTable = "domains"
+	// DomainColumn is the table column denoting the domain relation/edge.
+	DomainColumn = "domain_id"
 )
 
 // Columns holds all SQL columns for dkimkey fields.
@@ -171,4 +181,18 @@ func ByActivatedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByRetiredAt orders the results by the retired_at field.
 func ByRetiredAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRetiredAt, opts...).ToFunc()
+}
+
+// ByDomainField orders the results by domain field.
+func ByDomainField(field string, opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newDomainStep(), sql.OrderByField(field, opts...))
+	}
+}
+func newDomainStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(DomainInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.M2O, true, DomainTable, DomainColumn),
+	)
 }

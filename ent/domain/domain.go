@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -58,8 +59,17 @@ const (
 	FieldCreatedAt = "created_at"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
 	FieldUpdatedAt = "updated_at"
+	// EdgeKeys holds the string denoting the keys edge name in mutations.
+	EdgeKeys = "keys"
 	// Table holds the table name of the domain in the database.
 	Table = "domains"
+	// KeysTable is the table that holds the keys relation/edge.
+	KeysTable = "dkim_keys"
+	// KeysInverseTable is the table name for the DKIMKey entity.
+	// It exists in this package in order to avoid circular dependency with the "dkimkey" package.
+	KeysInverseTable = "dkim_keys"
+	// KeysColumn is the table column denoting the keys relation/edge.
+	KeysColumn = "domain_id"
 )
 
 // Columns holds all SQL columns for domain fields.
@@ -294,4 +304,25 @@ func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByUpdatedAt orders the results by the updated_at field.
 func ByUpdatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldUpdatedAt, opts...).ToFunc()
+}
+
+// ByKeysCount orders the results by keys count.
+func ByKeysCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newKeysStep(), opts...)
+	}
+}
+
+// ByKeys orders the results by keys terms.
+func ByKeys(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newKeysStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+func newKeysStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(KeysInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, KeysTable, KeysColumn),
+	)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/predicate"
 )
 
@@ -992,6 +993,29 @@ func UpdatedAtLT(v time.Time) predicate.Domain {
 // UpdatedAtLTE applies the LTE predicate on the "updated_at" field.
 func UpdatedAtLTE(v time.Time) predicate.Domain {
 	return predicate.Domain(sql.FieldLTE(FieldUpdatedAt, v))
+}
+
+// HasKeys applies the HasEdge predicate on the "keys" edge.
+func HasKeys() predicate.Domain {
+	return predicate.Domain(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, KeysTable, KeysColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasKeysWith applies the HasEdge predicate on the "keys" edge with a given conditions (other predicates).
+func HasKeysWith(preds ...predicate.DKIMKey) predicate.Domain {
+	return predicate.Domain(func(s *sql.Selector) {
+		step := newKeysStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
 }
 
 // And groups predicates with the AND operator between them.

@@ -173,7 +173,6 @@ var (
 	// DkimKeysColumns holds the columns for the "dkim_keys" table.
 	DkimKeysColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Collation: "C"},
-		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
 		{Name: "selector", Type: field.TypeString},
 		{Name: "algorithm", Type: field.TypeEnum, Enums: []string{"rsa-sha256", "ed25519-sha256"}},
 		{Name: "private_key", Type: field.TypeBytes},
@@ -182,22 +181,34 @@ var (
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "activated_at", Type: field.TypeTime, Nullable: true},
 		{Name: "retired_at", Type: field.TypeTime, Nullable: true},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
 	}
 	// DkimKeysTable holds the schema information for the "dkim_keys" table.
 	DkimKeysTable = &schema.Table{
 		Name:       "dkim_keys",
 		Columns:    DkimKeysColumns,
 		PrimaryKey: []*schema.Column{DkimKeysColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "dkim_keys_domains_keys",
+				Columns:    []*schema.Column{DkimKeysColumns[9]},
+				RefColumns: []*schema.Column{DomainsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
 		Indexes: []*schema.Index{
 			{
 				Name:    "dkimkey_domain_id_selector",
 				Unique:  true,
-				Columns: []*schema.Column{DkimKeysColumns[1], DkimKeysColumns[2]},
+				Columns: []*schema.Column{DkimKeysColumns[9], DkimKeysColumns[1]},
 			},
 			{
-				Name:    "dkimkey_domain_id_state",
-				Unique:  false,
-				Columns: []*schema.Column{DkimKeysColumns[1], DkimKeysColumns[6]},
+				Name:    "dkimkey_one_in_use",
+				Unique:  true,
+				Columns: []*schema.Column{DkimKeysColumns[9], DkimKeysColumns[2], DkimKeysColumns[5]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "state <> 'retired'",
+				},
 			},
 		},
 	}
@@ -537,6 +548,7 @@ func init() {
 	APIKeysTable.ForeignKeys[0].RefTable = AccountsTable
 	AccountsTable.ForeignKeys[0].RefTable = PlansTable
 	AttachmentsTable.ForeignKeys[0].RefTable = EmailsTable
+	DkimKeysTable.ForeignKeys[0].RefTable = DomainsTable
 	RecipientsTable.ForeignKeys[0].RefTable = EmailsTable
 	UsersTable.ForeignKeys[0].RefTable = AccountsTable
 }

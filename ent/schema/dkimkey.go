@@ -3,6 +3,8 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -17,7 +19,7 @@ func (DKIMKey) Fields() []ent.Field {
 		reference("domain_id").required(),
 		field.String("selector").NotEmpty().Immutable(),
 		field.Enum("algorithm").Values("rsa-sha256", "ed25519-sha256").Immutable(),
-		field.Bytes("private_key").NotEmpty().Sensitive().Comment("PKCS #8, sealed by runtime/secret with the row's id"),
+		field.Bytes("private_key").NotEmpty().Sensitive().Comment("PKCS #8, sealed by runtime/secret with the domain's id"),
 		field.String("public_key").NotEmpty().Immutable().Comment("the p= value of the record"),
 		field.Enum("state").Values("pending", "active", "retired").Default("pending").Comment("pending: its record is not seen yet; active: it signs"),
 		createdAt(),
@@ -26,7 +28,17 @@ func (DKIMKey) Fields() []ent.Field {
 	}
 }
 
+// Edges of the DKIMKey.
+func (DKIMKey) Edges() []ent.Edge {
+	return []ent.Edge{edge.From("domain", Domain.Type).Ref("keys").Field("domain_id").Unique().Required()}
+}
+
 // Indexes of the DKIMKey.
 func (DKIMKey) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("domain_id", "selector").Unique(), index.Fields("domain_id", "state")}
+	return []ent.Index{
+		index.Fields("domain_id", "selector").Unique(),
+		// One key signs and at most one waits, however many rotate at once.
+		index.Fields("domain_id", "algorithm", "state").Unique().StorageKey("dkimkey_one_in_use").
+			Annotations(entsql.IndexWhere("state <> 'retired'")),
+	}
 }

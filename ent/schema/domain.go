@@ -4,6 +4,7 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
@@ -40,6 +41,11 @@ func (Domain) Fields() []ent.Field {
 		createdAt(),
 		updatedAt(),
 	}
+}
+
+// Edges of the Domain.
+func (Domain) Edges() []ent.Edge {
+	return []ent.Edge{edge.To("keys", DKIMKey.Type).Annotations(entsql.OnDelete(entsql.Cascade))}
 }
 
 // Indexes of the Domain.

@@ -16,8 +16,9 @@ type Header struct {
 
 // RecordState is the last seen state of one DNS record of a domain.
 type RecordState struct {
-	Purpose string   `json:"purpose"` // ownership, dkim, return_path, spf, dmarc, inbound_mx
-	Status  string   `json:"status"`  // missing, mismatch, verified
-	Found   []string `json:"found"`   // values the resolver answered, as published
-	Error   string   `json:"error"`   // one sentence on what to do, empty when verified
+	Purpose  string   `json:"purpose"`            // ownership, dkim, return_path, spf, dmarc, inbound_mx
+	Selector string   `json:"selector,omitempty"` // dkim only: which of the domain's keys
+	Status   string   `json:"status"`             // missing, mismatch, verified
+	Found    []string `json:"found"`              // values the resolver answered, as published
+	Error    string   `json:"error"`              // one sentence on what to do, empty when verified
 }
