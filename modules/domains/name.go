@@ -28,7 +28,7 @@ func newReserved(c Config) reserved {
 // parseName gives the name as it is stored (A-labels, lower case, no final dot),
 // or one sentence fragment on why an account cannot have it.
 func (r reserved) parseName(input string) (name, reason string) {
-	input = strings.TrimSpace(input)
+	input = strings.Trim(input, " ") // and no line break, which is refused below
 	if input == "" {
 		return "", "is required"
 	}

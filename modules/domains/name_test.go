@@ -55,6 +55,8 @@ func TestNamesThatNobodyMayAdd(t *testing.T) {
 		"x.y.sandbox.postrider.example":   "sandbox domain",
 		"exa mple.com":                    "domain",
 		"example.com\r\nBcc: x@y.example": "line break",
+		"example.com\r\n":                 "line break",
+		"\fexample.com":                   "control character",
 		"a@example.com":                   "domain",
 		"https://example.com":             "domain",
 		"-a.example.com":                  "hyphen",

@@ -80,10 +80,11 @@ func parse(s string) (a Address, bare bool, err error) {
 // New joins a bare address with a name that is taken literally: the form
 // `{email, name}` of the API.
 func New(name, email string) (Address, error) {
-	name = strings.TrimSpace(name)
+	// Judged before it is trimmed: a line break at the end is one as well.
 	if err := checkName(name); err != nil {
 		return Address{}, err
 	}
+	name = strings.TrimSpace(name)
 	a, bare, err := parse(email)
 	if err != nil {
 		return Address{}, err

@@ -147,6 +147,7 @@ func TestParseRefusesWithAReason(t *testing.T) {
 		"a\u00a0b@b.co":                                        "local part has an invisible character",
 		"=?utf-8?q?A=0D=0ABcc=3A_x?= <a@b.co>":                 "display name has a line break",
 		"=?utf-8?b?AA==?= <a@b.co>":                            "display name has a NUL character",
+		"=?utf-8?q?A=0D=0A?= <a@b.co>":                         "display name has a line break",
 		"=?utf-8?q?=E2=80=AE?= <a@b.co>":                       "display name has a character that changes the direction of text",
 	} {
 		got, err := address.Parse(in)
@@ -195,7 +196,7 @@ func TestNewTakesTheNameLiterally(t *testing.T) {
 	if a, err := address.New("A", `"a<b"@b.co`); err != nil || a.Local != "a<b" {
 		t.Errorf("New with a bracket in the local part = %+v, %v", a, err)
 	}
-	for _, c := range [][2]string{{"A\r\nB", "a@b.co"}, {"A\tB", "a@b.co"}, {"A", "X <a@b.co>"}, {"A", "<a@b.co>"}, {"A", "nope"}} {
+	for _, c := range [][2]string{{"A\r\nB", "a@b.co"}, {"A\tB", "a@b.co"}, {"A\r\n", "a@b.co"}, {"\n\n", "a@b.co"}, {"A\f", "a@b.co"}, {"A", "X <a@b.co>"}, {"A", "<a@b.co>"}, {"A", "nope"}} {
 		if a, err := address.New(c[0], c[1]); err == nil {
 			t.Errorf("New(%q, %q) = %+v, want an error", c[0], c[1], a)
 		}

@@ -303,8 +303,11 @@ func (p phrase) name() (string, error) {
 		b.WriteString(text)
 		encodedBefore = encoded
 	}
-	name := strings.TrimSpace(b.String())
-	return name, checkName(name)
+	// Judged before it is trimmed, as in New: an encoded word may end with a line break.
+	if err := checkName(b.String()); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(b.String()), nil
 }
 
 func charsetReader(charset string, input io.Reader) (io.Reader, error) {
