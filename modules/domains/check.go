@@ -32,6 +32,9 @@ func (s *Service) check(ctx context.Context, d *ent.Domain) ([]observation, erro
 		func() observation { return s.lookSPF(ctx, e) },
 		func() observation { return s.lookTXT(ctx, DMARC, dmarcLabel+e.name, e, compareDMARC) },
 	}
+	if e.inboundHost != "" {
+		looks = append(looks, func() observation { return s.lookMX(ctx, e) })
+	}
 	seen := make([]observation, len(looks))
 	var all sync.WaitGroup
 	for i, look := range looks {
@@ -117,6 +120,14 @@ func (s *Service) lookSPF(ctx context.Context, e expectation) observation {
 		return noAnswer(SPF, e.name)
 	}
 	return o
+}
+
+func (s *Service) lookMX(ctx context.Context, e expectation) observation {
+	found, err := s.dns.LookupMX(ctx, e.name)
+	if err != nil && !errors.Is(err, dnsx.ErrNotFound) {
+		return noAnswer(InboundMX, e.name)
+	}
+	return compareMX(e, found)
 }
 
 // txt asks for TXT values; a name or type that does not exist is an empty answer.

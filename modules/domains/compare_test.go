@@ -1,6 +1,7 @@
 package domains
 
 import (
+	"net"
 	"strings"
 	"testing"
 )
@@ -111,4 +112,30 @@ func TestCompareDMARC(t *testing.T) {
 		{"bad policy", []string{"v=DMARC1; p=maybe"}, Mismatch, "Set p="},
 		{"broken", []string{"v=DMARC1; p"}, Mismatch, "Correct the DMARC record"},
 	})
+}
+
+func TestCompareMX(t *testing.T) {
+	t.Parallel()
+	e := testExpectation()
+	e.inboundHost = "smtp.postrider.example"
+	for _, c := range []struct {
+		name  string
+		found []*net.MX
+		want  RecordStatus
+		says  string
+	}{
+		{"as shown", []*net.MX{{Host: "smtp.postrider.example.", Pref: 10}}, Verified, ""},
+		{"case", []*net.MX{{Host: "SMTP.Postrider.Example.", Pref: 0}}, Verified, ""},
+		{"before others", []*net.MX{{Host: "mx.example.net.", Pref: 20}, {Host: "smtp.postrider.example.", Pref: 10}}, Verified, ""},
+		{"none", nil, Missing, "Publish an MX record at example.com with preference 10"},
+		{"elsewhere", []*net.MX{{Host: "mx.example.net.", Pref: 10}}, Mismatch, "it points to mx.example.net now"},
+		{"behind another", []*net.MX{{Host: "mx.example.net.", Pref: 5}, {Host: "smtp.postrider.example.", Pref: 10}}, Mismatch, "mx.example.net stands at 5"},
+		{"beside another", []*net.MX{{Host: "mx.example.net.", Pref: 10}, {Host: "smtp.postrider.example.", Pref: 10}}, Mismatch, "gets mail first"},
+		{"null", []*net.MX{{Host: ".", Pref: 0}}, Mismatch, "null MX"},
+	} {
+		got := compareMX(e, c.found)
+		if got.status != c.want || !strings.Contains(got.advice, c.says) || (got.advice == "") != (c.want == Verified) || len(got.found) != len(c.found) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
 }

@@ -71,7 +71,7 @@ func assess(seen []observation) (answered, sound bool) {
 	answered, sound = true, true
 	for _, o := range seen {
 		switch {
-		case o.purpose == DMARC: // advice
+		case !o.purpose.required(): // advice
 		case o.unanswered:
 			answered = false
 		case o.status != Verified:

@@ -20,7 +20,11 @@ const (
 	ReturnPath Purpose = "return_path"
 	SPF        Purpose = "spf"
 	DMARC      Purpose = "dmarc"
+	InboundMX  Purpose = "inbound_mx"
 )
+
+// required tells whether a domain has to publish the record to be verified.
+func (p Purpose) required() bool { return p != DMARC && p != InboundMX }
 
 // RecordStatus is what DNS last said of a record.
 type RecordStatus string
@@ -35,7 +39,7 @@ const (
 // Record is one DNS record that a domain has to publish, and how it stands.
 type Record struct {
 	Purpose  Purpose
-	Type     string // TXT, CNAME
+	Type     string // TXT, CNAME, MX
 	Name     string // in full, without final dot
 	Value    string // what to publish, unquoted
 	Priority *int   // MX only
@@ -51,8 +55,10 @@ const (
 	returnPathLabel = "rp."
 	dmarcLabel      = "_dmarc."
 	recordTTL       = 3600
-	ownershipPrefix = "postrider-verification="
-	notChecked      = "Not checked yet: publish this record, then verify the domain."
+
+	inboundPreference = 10 // of the MX record
+	ownershipPrefix   = "postrider-verification="
+	notChecked        = "Not checked yet: publish this record, then verify the domain."
 )
 
 // expectation is everything that decides which records a domain publishes.
@@ -63,24 +69,35 @@ type expectation struct {
 	publicKey      string // base64, the p= value
 	returnPathHost string
 	spfInclude     string
+	inboundHost    string // empty: mail to the domain is not received here
 }
 
 func (s *Service) expect(d *ent.Domain) expectation {
-	return expectation{name: d.Name, ownershipToken: d.OwnershipToken, selector: d.DkimSelector, publicKey: d.DkimPublicKey,
+	e := expectation{name: d.Name, ownershipToken: d.OwnershipToken, selector: d.DkimSelector, publicKey: d.DkimPublicKey,
 		returnPathHost: canonical(s.config.ReturnPathHost), spfInclude: canonical(s.config.SPFInclude)}
+	// An MX record that led here before the domain is verified would lose its mail.
+	if d.InboundEnabled && Sends(d.Status) {
+		e.inboundHost = canonical(s.config.SMTPHost)
+	}
+	return e
 }
 
 func (e expectation) dkimName() string { return dkim.RecordName(e.selector, e.name) }
 
 // records lists what to publish, without any state.
 func (e expectation) records() []Record {
-	return []Record{
+	records := []Record{
 		{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + e.name, Value: ownershipPrefix + e.ownershipToken, TTL: recordTTL, Required: true},
 		{Purpose: DKIM, Type: "TXT", Name: e.dkimName(), Value: "v=DKIM1; k=rsa; p=" + e.publicKey, TTL: recordTTL, Required: true},
 		{Purpose: ReturnPath, Type: "CNAME", Name: returnPathLabel + e.name, Value: e.returnPathHost, TTL: recordTTL, Required: true},
 		{Purpose: SPF, Type: "TXT", Name: e.name, Value: "v=spf1 include:" + e.spfInclude + " ~all", TTL: recordTTL, Required: true},
 		{Purpose: DMARC, Type: "TXT", Name: dmarcLabel + e.name, Value: "v=DMARC1; p=none;", TTL: recordTTL},
 	}
+	if e.inboundHost != "" {
+		preference := inboundPreference
+		records = append(records, Record{Purpose: InboundMX, Type: "MX", Name: e.name, Value: e.inboundHost, Priority: &preference, TTL: recordTTL})
+	}
+	return records
 }
 
 // Records lists the domain's DNS records with what the last check saw.

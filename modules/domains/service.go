@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rsa"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -51,6 +52,7 @@ type publisher interface {
 type resolver interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 	LookupCNAME(ctx context.Context, name string) (string, error)
+	LookupMX(ctx context.Context, name string) ([]*net.MX, error)
 }
 
 // Service answers for domains. Safe for concurrent use.
