@@ -26,13 +26,16 @@ type Options struct {
 }
 
 const (
-	startTimeout = 2 * time.Minute  // embedded PostgreSQL, migrations, key generation
-	drainTimeout = 30 * time.Second // SIGTERM to the end
+	startTimeout = 2 * time.Minute // embedded PostgreSQL, migrations, key generation
+	// A stop ends within half a minute, which is what Docker's and Kubernetes' users
+	// usually allow: most of it for draining, the rest for the database.
+	stopLimit    = 30 * time.Second
+	drainTimeout = 23 * time.Second
 )
 
 // Run is a whole life of the service: it returns when parent ends and everything has
 // drained, or when something that it cannot do without has failed.
-func Run(parent context.Context, cfg config.Config, o Options) error {
+func Run(parent context.Context, cfg config.Config, o Options) (err error) {
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
 	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, o.Log)
@@ -56,7 +59,8 @@ func Run(parent context.Context, cfg config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer store.close(log)
+	end := ending{log: log}
+	defer func() { end.of(store, err) }()
 	// 4. Join the modules and start them.
 	var seeds seeder
 	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: store, Listener: listener, Logger: log, Fail: fail}, fx.Invoke(func(s seeder) { seeds = s }))
@@ -78,10 +82,36 @@ func Run(parent context.Context, cfg config.Config, o Options) error {
 	if parent.Err() != nil {
 		failed = nil
 	}
-	log.Info("stopping: requests and deliveries that have begun may end", "limit", drainTimeout)
+	end.begin()
 	// 7. Drain, in the reverse order of the start. The deferred calls above stop
 	// the database last.
 	return errors.Join(failed, stopApp(app))
+}
+
+// ending is the last part of a life: it says when it begins and when it is over.
+type ending struct {
+	log   *slog.Logger
+	began time.Time // zero when the start did not succeed
+}
+
+func (e *ending) begin() {
+	e.began = time.Now()
+	e.log.Info("stopping: requests and deliveries that have begun may end", "limit", stopLimit)
+}
+
+// of closes the store with what is left of the time, and closes the log.
+func (e *ending) of(s *store, err error) {
+	if e.began.IsZero() {
+		s.close(e.log, stopLimit)
+		return
+	}
+	s.close(e.log, stopLimit-time.Since(e.began))
+	took := time.Since(e.began).Round(time.Millisecond)
+	if err != nil {
+		e.log.Error("stopped, and not everything could end; what was accepted is stored and goes on at the next start", "duration", took, telemetry.KeyError, err)
+		return
+	}
+	e.log.Info("stopped: everything has ended", "duration", took)
 }
 
 func stopApp(app *fx.App) error {
@@ -116,6 +146,6 @@ func tool(ctx context.Context, cfg config.Config, do func(ctx context.Context, s
 	if err != nil {
 		return err
 	}
-	defer s.close(log)
+	defer s.close(log, stopLimit)
 	return do(ctx, s, log)
 }

@@ -29,14 +29,15 @@ const (
 	// How long a start waits for a database that is away: machines come up in any order.
 	awayLimit = time.Minute
 	awayPause = 2 * time.Second
-	stopLimit = 20 * time.Second
+	// How long a command waits for the service beside it, which is starting.
+	besidePause = 100 * time.Millisecond
 )
 
 func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *store, err error) {
 	s := &store{url: cfg.Database.URL.Reveal()}
 	defer func() {
 		if err != nil {
-			s.close(log)
+			s.close(log, stopLimit)
 		}
 	}()
 	if err := makeDataDir(cfg); err != nil {
@@ -46,13 +47,9 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *sto
 		return nil, err
 	}
 	if cfg.Database.Embedded() {
-		log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", cfg.DataDir)
-		s.server, err = embedded.Start(ctx, embedded.Config{DataDir: cfg.DataDir, BinDir: cfg.Database.PostgresBin,
-			Fallback: cfg.Database.PostgresFallback, Logger: log})
-		if err != nil {
+		if err := s.startServer(ctx, cfg, log); err != nil {
 			return nil, err
 		}
-		s.url = s.server.URL()
 	}
 	if s.db, err = connect(ctx, cfg, s.url, log); err != nil {
 		return nil, err
@@ -63,11 +60,47 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *sto
 	return s, nil
 }
 
+// startServer runs the embedded PostgreSQL. A command that ends by itself uses the
+// one of the service beside it, if there is one.
+func (s *store) startServer(ctx context.Context, cfg config.Config, log *slog.Logger) error {
+	log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", cfg.DataDir)
+	limit := time.Now().Add(awayLimit)
+	for {
+		server, err := embedded.Start(ctx, embedded.Config{DataDir: cfg.DataDir, BinDir: cfg.Database.PostgresBin,
+			Fallback: cfg.Database.PostgresFallback, Logger: log})
+		if err == nil {
+			s.server, s.url = server, server.URL()
+			return nil
+		}
+		var busy *embedded.InUseError
+		if cfg.Mode != config.Tool || !errors.As(err, &busy) {
+			return err
+		}
+		found, findErr := embedded.Find(cfg.DataDir)
+		if findErr == nil {
+			log.InfoContext(ctx, "using the PostgreSQL of the Postrider that runs here", "pid", busy.Holder)
+			s.url = found
+			return nil
+		}
+		if !errors.Is(findErr, embedded.ErrNotReady) || time.Now().After(limit) {
+			return errors.Join(err, findErr)
+		}
+		select {
+		case <-time.After(besidePause):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
 // makeDataDir makes the folder when something will be kept in it. Keys are, so
 // nobody else may look in.
 func makeDataDir(cfg config.Config) error {
 	if !cfg.Database.Embedded() && len(cfg.Secrets.Keys) > 0 && cfg.Mode != config.Dev {
 		return nil
+	}
+	if err := otherData(cfg); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 		return fmt.Errorf("POSTRIDER_DATA_DIR: %w", err)
@@ -75,23 +108,41 @@ func makeDataDir(cfg config.Config) error {
 	return nil
 }
 
+// otherData keeps a command on the default data directory from making a second
+// database while there is one of development mode here, which was likely meant.
+func otherData(cfg config.Config) error {
+	if cfg.Mode != config.Tool || cfg.DataDir != config.DefaultDataDir || holdsData(cfg.DataDir) || !holdsData(config.DevDataDir) {
+		return nil
+	}
+	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, and ./%s here has one, of development mode: say --data-dir %s to use it, or run the command in another folder to begin a new one",
+		cfg.DataDir, config.DevDataDir, config.DevDataDir)
+}
+
+func holdsData(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "postgres", "PG_VERSION"))
+	return err == nil
+}
+
 // connect waits a while for a server that does not answer yet; one that answers
 // and will not do is refused at once.
 func connect(ctx context.Context, cfg config.Config, url string, log *slog.Logger) (*db.DB, error) {
-	limit := time.Now().Add(awayLimit)
+	limit, name := time.Now().Add(awayLimit), "DATABASE_URL"
+	if cfg.Database.Embedded() {
+		name = "embedded postgres"
+	}
 	for {
 		opened, err := db.Open(ctx, db.Config{URL: url, RiskLosingAcceptedMail: cfg.Database.RiskLosingAcceptedMail}, log)
 		if err == nil {
 			return opened, nil
 		}
 		if !fault.IsDatabaseAway(err) || time.Now().After(limit) {
-			return nil, fmt.Errorf("DATABASE_URL: %w", err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		log.WarnContext(ctx, "the database is away; trying again", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)
 		select {
 		case <-time.After(awayPause):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("DATABASE_URL: %w", errors.Join(ctx.Err(), err))
+			return nil, fmt.Errorf("%s: %w", name, errors.Join(ctx.Err(), err))
 		}
 	}
 }
@@ -116,14 +167,14 @@ func openBox(cfg config.Config) (*secret.Box, error) {
 }
 
 // close is the end of every path of a life.
-func (s *store) close(log *slog.Logger) {
+func (s *store) close(log *slog.Logger, limit time.Duration) {
 	if s.db != nil {
 		if err := s.db.Close(); err != nil {
 			log.Error("close database", telemetry.KeyError, err)
 		}
 	}
 	if s.server != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		if err := s.server.Stop(ctx); err != nil {
 			log.Error("stop the embedded PostgreSQL", telemetry.KeyError, err)

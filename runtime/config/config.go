@@ -21,6 +21,12 @@ const (
 	Tool  Mode = "tool"  // a command that ends by itself: migrate, key create
 )
 
+// Data directories of those who name none.
+const (
+	DevDataDir     = "data"               // of development mode: below where it was started
+	DefaultDataDir = "/var/lib/postrider" // of production, and of commands
+)
+
 // Config is everything that was decided before the start.
 type Config struct {
 	Mode     Mode

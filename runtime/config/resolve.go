@@ -52,9 +52,9 @@ func (r *resolver) dataDir(s Settings) string {
 	case s.DataDir != "":
 		return filepath.Clean(s.DataDir)
 	case r.mode == Dev:
-		return "data"
+		return DevDataDir
 	default:
-		return "/var/lib/postrider"
+		return DefaultDataDir
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 )
 
 // settleGrace is how long a Stop that ran out of time still waits for the runs
-// that it cancelled, so that their results are stored.
-const settleGrace = 2 * time.Second
+// that it cancelled, so that their results are stored. It is inside the time
+// that Stop was given, of which it takes half at most.
+const settleGrace = 3 * time.Second
 
 // Worker claims, runs and settles the jobs of one queue.
 type Worker[J, R any] struct {
@@ -115,8 +116,8 @@ func (w *Worker[J, R]) Nudge() {
 }
 
 // Stop ends the worker: nothing more is claimed or started, claimed jobs that
-// have not begun are handed back, running ones may finish until ctx ends. Then
-// their contexts are cancelled; what they return within a short grace is stored.
+// have not begun are handed back, running ones may finish until shortly before ctx
+// ends. Then their contexts are cancelled, and what they return in time is stored.
 // It returns an error when jobs were left to the end of their leases.
 func (w *Worker[J, R]) Stop(ctx context.Context) error {
 	w.stop.Do(func() { close(w.stopping) })
@@ -125,21 +126,33 @@ func (w *Worker[J, R]) Stop(ctx context.Context) error {
 		w.cutWrite()
 		close(w.done)
 	})
+	finish, cancel := untilGrace(ctx)
+	defer cancel()
+	select {
+	case <-w.done:
+		return nil
+	case <-finish.Done():
+	}
+	w.log.Warn("worker: no time left to drain, cutting what runs", "jobs", w.held.size())
+	w.cutRuns(ErrStopping)
 	select {
 	case <-w.done:
 		return nil
 	case <-ctx.Done():
 	}
-	w.cutRuns(ErrStopping)
-	grace := time.NewTimer(settleGrace)
-	defer grace.Stop()
-	select {
-	case <-w.done:
-		return nil
-	case <-grace.C:
-	}
 	w.cutWrite()
-	return fmt.Errorf("stop worker %s: %d jobs left to the end of their leases: %w", w.queue.Name, w.held.size(), ctx.Err())
+	err := fmt.Errorf("stop worker %s: %d jobs left to the end of their leases: %w", w.queue.Name, w.held.size(), ctx.Err())
+	w.log.Error("worker: stopped", "error", err) // the caller may have given up already
+	return err
+}
+
+// untilGrace ends early enough before ctx to cut and to store.
+func untilGrace(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, has := ctx.Deadline()
+	if !has {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-min(settleGrace, time.Until(deadline)/2)))
 }
 
 // pause waits, or reports false when the given channel is closed first.

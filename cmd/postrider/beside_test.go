@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// While a service holds the data directory, commands work in its database; when
+// none runs they bring their own server, and leave none behind.
+func TestCommandsWorkBesideARunningService(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	service := launch(t, data)
+	key := createKey(t, data, "beside@example.com")
+	if status, answer := service.do(t, http.MethodGet, "/api/emails", key, ""); status != http.StatusOK {
+		t.Errorf("the new key is answered %d %s", status, answer)
+	}
+	if code, _, stderr := postrider(t, "migrate", "--data-dir", data); code != 0 {
+		t.Errorf("migrate: code %d\n%s", code, stderr)
+	}
+	// A second service is refused, and the first one is named.
+	code, _, stderr := postrider(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
+	if code != 1 || !strings.Contains(stderr, fmt.Sprintf("%s is in use by process %d", data, service.PID)) {
+		t.Errorf("second service: code %d\n%s", code, stderr)
+	}
+	service.signal(t, syscall.SIGTERM)
+	if err := service.ended(); err != nil {
+		t.Fatalf("the service ended with %v", err)
+	}
+	if err := syscall.Kill(service.PostgresPID, 0); err == nil {
+		t.Error("PostgreSQL still runs")
+	}
+	checkEnd(t, service.log.String())
+	createKey(t, data, "alone@example.com")
+}
+
+// createKey makes an account and a key for it with the command line.
+func createKey(t *testing.T, data, email string) string {
+	t.Helper()
+	code, stdout, stderr := postrider(t, "account", "create", "--data-dir", data, "--name=N", "--email", email)
+	var made struct {
+		Account struct{ ID string }
+		Secret  string
+	}
+	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {
+		t.Fatalf("account create: code %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	code, stdout, stderr = postrider(t, "key", "create", "--data-dir", data, "--name=n", "--account", made.Account.ID)
+	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil || !strings.HasPrefix(made.Secret, "svc_") {
+		t.Fatalf("key create: code %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	return made.Secret
+}
+
+// checkEnd holds that the last line of a life says that it is over.
+func checkEnd(t *testing.T, log string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	if last := lines[len(lines)-1]; !strings.Contains(last, `msg="stopped: everything has ended" duration=`) {
+		t.Errorf("the last line is %s", last)
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+)
+
+// What was answered 200 before a kill -9 is delivered after the next start. Only a
+// message whose attempt was cut off, and is recorded as unknown, may arrive twice.
+func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
+	t.Parallel()
+	mx := smtptest.New(t, smtptest.Config{})
+	const onTheWire = 20 // have reached the receiving server, which never answers
+	mx.On(smtptest.Dot, "", slices.Repeat([]smtptest.Action{smtptest.Stall()}, onTheWire)...)
+	outbound := fmt.Sprintf("--outbound=smtp://%s:%d", mx.Host(), mx.Port())
+	data := t.TempDir()
+	first := launch(t, data, outbound)
+	load := begin(t, first)
+	within(t, 20*time.Second, "a few hundred are accepted and some of them delivered", func() bool {
+		s := mx.Stats()
+		return load.count() >= 300 && s.Accepted >= 50 && s.Stalled == onTheWire
+	})
+	first.signal(t, syscall.SIGKILL)
+	accepted := load.end()
+	if err := first.ended(); err == nil {
+		t.Fatal("the first run was not killed")
+	}
+	before := arrivals(mx, 250)
+
+	second := launch(t, data, outbound)
+	second.query(t, `UPDATE recipients SET due_at = now() WHERE due_at > now() RETURNING id`) // the leases of the first run end early
+	ready := time.Now()
+	within(t, 20*time.Second, "all that was accepted has arrived", func() bool {
+		return missing(accepted, arrivals(mx, 250)) == 0
+	})
+	took := time.Since(ready)
+	within(t, 10*time.Second, "all outcomes are stored", func() bool {
+		return second.query(t, `SELECT count(*) FROM recipients WHERE state <> 'delivered'`)[0] == "0"
+	})
+	unknown := second.query(t, `SELECT DISTINCT email_id FROM attempts WHERE outcome = 'unknown'`)
+	twice := 0
+	for id, times := range arrivals(mx, 250, 0) {
+		if times == 1 {
+			continue
+		}
+		twice++
+		if times > 2 || !slices.Contains(unknown, id) {
+			t.Errorf("%s arrived %d times, and no attempt is known to have been cut off", id, times)
+		}
+	}
+	t.Logf("accepted %d: delivered before the kill %d, the rest within %s after the start; lost 0, twice %d, unknown attempts %d",
+		len(accepted), len(accepted)-missing(accepted, before), took.Round(time.Millisecond), twice, len(unknown))
+	if twice < onTheWire {
+		t.Errorf("%d arrived twice: the test has lost its bite", twice)
+	}
+}
+
+// load is callers that send as fast as they are answered.
+type load struct {
+	mu       sync.Mutex
+	accepted []string
+	stop     chan struct{}
+	callers  sync.WaitGroup
+}
+
+func begin(t *testing.T, p *process) *load {
+	l := &load{stop: make(chan struct{})}
+	for range 8 {
+		l.callers.Go(func() {
+			for {
+				select {
+				case <-l.stop:
+					return
+				default:
+				}
+				status, answer := p.do(t, http.MethodPost, "/api/emails", p.APIKey, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
+				var receipt struct{ ID string }
+				if status != http.StatusOK || json.Unmarshal([]byte(answer), &receipt) != nil {
+					return // killed, or refused: then too few are accepted
+				}
+				l.mu.Lock()
+				l.accepted = append(l.accepted, receipt.ID)
+				l.mu.Unlock()
+			}
+		})
+	}
+	return l
+}
+
+func (l *load) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.accepted)
+}
+
+func (l *load) end() []string {
+	close(l.stop)
+	l.callers.Wait()
+	return slices.Clone(l.accepted)
+}
+
+var messageID = regexp.MustCompile(`(?mi)^message-id:\s*<(msg_[^@>]+)@`)
+
+// arrivals counts by message what the receiving server had in full and answered
+// with one of the codes; 0 is no answer.
+func arrivals(mx *smtptest.Server, codes ...int) map[string]int {
+	times := map[string]int{}
+	for _, m := range mx.Messages() {
+		if found := messageID.FindSubmatch(m.Data); found != nil && slices.Contains(codes, m.Code) {
+			times[string(found[1])]++
+		}
+	}
+	return times
+}
+
+func missing(accepted []string, arrived map[string]int) int {
+	count := 0
+	for _, id := range accepted {
+		if arrived[id] == 0 {
+			count++
+		}
+	}
+	return count
+}

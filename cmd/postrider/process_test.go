@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq"
+)
+
+// process is a Postrider that runs as users run it: in a process of its own, in
+// development mode, on the embedded PostgreSQL.
+type process struct {
+	PID         int    `json:"pid"`
+	PostgresPID int    `json:"postgres_pid"`
+	DatabaseURL string `json:"database_url"`
+	BaseURL     string `json:"base_url"`
+	APIKey      string `json:"api_key"`
+
+	command *exec.Cmd
+	log     *journal
+	ended   func() error // waits
+}
+
+// launch starts one and returns when it is ready. It ends with the test.
+func launch(t *testing.T, dataDir string, args ...string) *process {
+	t.Helper()
+	ready := filepath.Join(t.TempDir(), "ready.json")
+	p := &process{log: &journal{}}
+	p.command = exec.Command("postrider", append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file", ready}, args...)...)
+	p.command.Stdout, p.command.Stderr = p.log, p.log
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.ended = sync.OnceValue(p.command.Wait)
+	t.Cleanup(func() {
+		if p.command.ProcessState == nil {
+			p.signal(t, syscall.SIGTERM)
+		}
+		_ = p.ended() // what a stop is worth is the test's business
+		if t.Failed() {
+			t.Logf("log of postrider:\n%s", p.log)
+		}
+	})
+	within(t, time.Minute, "ready", func() bool {
+		content, err := os.ReadFile(ready)
+		return err == nil && json.Unmarshal(content, p) == nil
+	})
+	return p
+}
+
+func (p *process) signal(t *testing.T, what os.Signal) {
+	t.Helper()
+	if err := p.command.Process.Signal(what); err != nil {
+		t.Error(err)
+	}
+}
+
+// do calls the API; status 0 means that there was no answer.
+func (p *process) do(t *testing.T, method, path, key, body string) (status int, answer string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.BaseURL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	content, err := io.ReadAll(res.Body)
+	if closeErr := res.Body.Close(); err != nil || closeErr != nil {
+		return 0, "cut"
+	}
+	return res.StatusCode, string(content)
+}
+
+// query asks the service's database for one column.
+func (p *process) query(t *testing.T, statement string, args ...any) (answer []string) {
+	t.Helper()
+	d, err := sql.Open("postgres", p.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := d.QueryContext(t.Context(), statement, args...)
+	for err == nil && rows.Next() {
+		answer = append(answer, "")
+		err = rows.Scan(&answer[len(answer)-1])
+	}
+	if err == nil {
+		err = rows.Err()
+	}
+	if err := errors.Join(err, d.Close()); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return answer
+}
+
+// postrider runs a command to its end.
+func postrider(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, log bytes.Buffer
+	command := exec.CommandContext(t.Context(), "postrider", args...)
+	command.Stdout, command.Stderr = &out, &log
+	if err := command.Run(); command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return command.ProcessState.ExitCode(), out.String(), log.String()
+}
+
+func within(t *testing.T, limit time.Duration, what string, holds func() bool) {
+	t.Helper()
+	over := time.After(limit)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-over:
+			t.Fatalf("not within %s: %s", limit, what)
+		}
+	}
+}
+
+// journal collects what a process prints.
+type journal struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.all.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.all.String()
+}
