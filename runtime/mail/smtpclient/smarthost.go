@@ -80,7 +80,7 @@ func (s Smarthost) String() string {
 // GoString is for %#v.
 func (s Smarthost) GoString() string { return s.String() }
 
-func (s *Smarthost) local() bool {
+func (s Smarthost) local() bool {
 	if strings.EqualFold(s.Host, "localhost") {
 		return true
 	}
@@ -89,7 +89,7 @@ func (s *Smarthost) local() bool {
 }
 
 // authenticate picks a mechanism. Credentials travel over TLS only, except to this machine.
-func (s *Smarthost) authenticate(mechanisms []string, state *tls.ConnectionState) (sasl.Client, error) {
+func (s Smarthost) authenticate(mechanisms []string, state *tls.ConnectionState) (sasl.Client, error) {
 	if state == nil && !s.local() {
 		return nil, errors.New("the connection is not encrypted")
 	}
