@@ -126,18 +126,18 @@ func (s *Service) announce(d *ent.Domain, o outcome) {
 	s.forget(*d.AccountID, d.Name)
 }
 
-func queryRow(ctx context.Context, tx *ent.Tx, query string, args []any, into ...any) error {
+// queryRow reads one row; that there is none is sql.ErrNoRows. Closing has errors
+// too: of a statement that fails after its first row.
+func queryRow(ctx context.Context, tx *ent.Tx, query string, args []any, into ...any) (err error) {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	if !rows.Next() {
-		return errors.Join(rows.Err(), rows.Close(), sql.ErrNoRows)
+		return errors.Join(rows.Err(), sql.ErrNoRows)
 	}
-	if err := rows.Scan(into...); err != nil {
-		return errors.Join(err, rows.Close())
-	}
-	return rows.Close()
+	return rows.Scan(into...)
 }
 
 func isUnique(err error) bool {
