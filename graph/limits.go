@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -50,7 +51,7 @@ func (shapeLimit) MutateOperationParameters(_ context.Context, request *graphql.
 	case err != nil && strings.Contains(err.Error(), "exceeded token limit"):
 		return tooComplex("the query has more than %d tokens", maxTokens)
 	case err != nil:
-		return nil // the executor meets the same error and reports it
+		return nil //nolint:nilerr // the executor meets the same error and reports it
 	}
 	m := measure{fragments: doc.Fragments, known: map[string]extent{}}
 	var whole extent
@@ -131,11 +132,9 @@ func (m *measure) fragment(name string) extent {
 	if s, measured := m.known[name]; measured {
 		return s
 	}
-	for _, open := range m.open {
-		if open == name {
-			m.cycle = name
-			return extent{}
-		}
+	if slices.Contains(m.open, name) {
+		m.cycle = name
+		return extent{}
 	}
 	f := m.fragments.ForName(name)
 	if f == nil {

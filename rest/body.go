@@ -125,7 +125,7 @@ func (b *bodyBudget) readChunked(w http.ResponseWriter, r *http.Request, limit i
 	deadline(w, b.patience.large)
 	// Grown once to its limit, for a buffer that doubles would hold three times as much.
 	buffer.Grow(int(limit) + 1 - buffer.Len())
-	n, err = io.CopyN(&buffer, r.Body, limit+1-n)
+	_, err = io.CopyN(&buffer, r.Body, limit+1-n)
 	switch {
 	case errors.Is(err, io.EOF):
 		return buffer.Bytes(), release, nil

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -150,7 +151,7 @@ func curl(op *huma.Operation, server string) (string, error) {
 		server = "$BASE_URL" + server
 	}
 	line := fmt.Sprintf("curl %q -H \"Authorization: Bearer $POSTRIDER_API_KEY\"", server+path)
-	if op.Method != "GET" {
+	if op.Method != http.MethodGet {
 		line = strings.Replace(line, "curl ", "curl -X "+op.Method+" ", 1)
 	}
 	if op.RequestBody == nil {

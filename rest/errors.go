@@ -122,17 +122,15 @@ func withCause(err error) error {
 
 // write sends a problem where no Huma operation is in charge.
 func (p *problem) write(w http.ResponseWriter) {
-	for name, values := range p.headers {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), p.headers)
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(p.status)
-	writeJSON(w, p)
+	writeJSON(w, p) //nolint:errcheck // the caller has left; there is nobody to tell
 }
 
 // Huma makes its own errors (a parameter that does not parse) through two
 // package variables; this is the one place that sets them.
-func init() {
+func init() { //nolint:gochecknoinits // Huma offers these variables only, and reads them from every request
 	huma.NewError = func(status int, message string, details ...error) huma.StatusError {
 		return humaProblem("", status, message, details)
 	}

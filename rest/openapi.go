@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -100,7 +101,7 @@ func document(d *huma.OpenAPI, op *huma.Operation) {
 	documentSuccess(d, op, o)
 	for _, status := range o.statuses() {
 		name := problemDocs[status].name
-		d.Components.Responses[name] = problemResponse(d, status)
+		d.Components.Responses[name] = problemResponse(status)
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
 	}
 }
@@ -193,9 +194,7 @@ func (a *API) complete() error {
 	for _, s := range schemas {
 		s.AdditionalProperties = nil // answers may grow
 	}
-	for name, s := range a.requestSchemas {
-		schemas[name] = s
-	}
+	maps.Copy(schemas, a.requestSchemas)
 	// Huma's view of our errors; Error is the hand-written one.
 	delete(schemas, "Problem")
 	delete(schemas, "ProblemBody")

@@ -50,7 +50,7 @@ var problemDocs = map[int]problemDoc{
 }
 
 // problemResponse is one answer for all operations, so that the document says it once.
-func problemResponse(d *huma.OpenAPI, status int) *huma.Response {
+func problemResponse(status int) *huma.Response {
 	doc := problemDocs[status]
 	headers := map[string]*huma.Header{headerRequestID: {Ref: "#/components/headers/RequestId"}}
 	if doc.retryAfter {

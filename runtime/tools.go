@@ -84,7 +84,7 @@ func CreateKey(ctx context.Context, cfg config.Config, in KeyInput) (id, token s
 }
 
 func withAccounts(ctx context.Context, cfg config.Config, do func(*accounts.Service) error) error {
-	return tool(ctx, cfg, func(ctx context.Context, s *store, log *slog.Logger) error {
+	return tool(ctx, cfg, func(_ context.Context, s *store, log *slog.Logger) error {
 		service, err := accounts.New(accounts.Params{DB: s.db, Logger: log, Cursors: newPages(s.box)})
 		if err != nil {
 			return err

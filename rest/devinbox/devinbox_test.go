@@ -246,16 +246,16 @@ func TestOtherSitesCannotClear(t *testing.T) {
 	t.Parallel()
 	f := newInbox(1)
 	h := pagesOver(f)
-	clear := func(origin string) (*http.Response, string) {
+	clearFrom := func(origin string) (*http.Response, string) {
 		return get(t, h, "/dev/inbox/clear", func(r *http.Request) {
 			r.Method = http.MethodPost
 			r.Header.Set("Origin", origin)
 		})
 	}
-	if response, _ := clear("https://evil.example"); response.StatusCode != 403 || len(f.mails) == 0 {
+	if response, _ := clearFrom("https://evil.example"); response.StatusCode != 403 || len(f.mails) == 0 {
 		t.Errorf("another site: %d, %d mails left", response.StatusCode, len(f.mails))
 	}
-	if response, _ := clear("http://127.0.0.1:8080"); response.StatusCode != 303 || len(f.mails) != 0 {
+	if response, _ := clearFrom("http://127.0.0.1:8080"); response.StatusCode != 303 || len(f.mails) != 0 {
 		t.Errorf("our own page: %d, %d mails left", response.StatusCode, len(f.mails))
 	}
 }

@@ -26,7 +26,7 @@ func benchDelivery(ctx context.Context, binary, dir string, each time.Duration, 
 	if err != nil {
 		return target{}, err
 	}
-	sink, err := newSink()
+	sink, err := newSink(ctx)
 	if err != nil {
 		return target{}, err
 	}
@@ -119,8 +119,8 @@ type sink struct {
 	arrived  atomic.Pointer[chan struct{}]
 }
 
-func newSink() (*sink, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func newSink(ctx context.Context) (*sink, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

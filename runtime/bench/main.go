@@ -33,8 +33,9 @@ func main() {
 	messages := flag.Int("messages", 4000, "messages of the end-to-end run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *binary, *each, *messages); err != nil {
+	err := run(ctx, *binary, *each, *messages)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

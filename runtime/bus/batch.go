@@ -49,11 +49,11 @@ func (b *batch) expect(m *message.Message, d delivery) {
 
 // take gives what is known of the message; false when the batch is over and it
 // is to be left for the next one.
-func (b *batch) take(m *message.Message, longest time.Duration) (delivery, bool) {
+func (b *batch) take(m *message.Message) (delivery, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d, known := b.expected[m]
-	if !known || b.broken != nil || b.closed || (b.touched > 0 && time.Since(b.began) > longest) {
+	if !known || b.broken != nil || b.closed || (b.touched > 0 && time.Since(b.began) > longestBatch) {
 		return delivery{}, false
 	}
 	b.touched++

@@ -17,17 +17,17 @@ func TestACommitWithoutItsDeletionIsRefused(t *testing.T) {
 	d := dbtest.New(t)
 	for name, spoil := range map[string]func(*batch, *message.Message) error{
 		"handled and not deleted": func(b *batch, m *message.Message) error {
-			taken, _ := b.take(m, longestBatch)
+			taken, _ := b.take(m)
 			b.put(taken, true, nil)
 			return nil
 		},
 		"a handler is at work": func(b *batch, m *message.Message) error {
-			b.take(m, longestBatch)
+			b.take(m)
 			_, err := b.close()
 			return err
 		},
 		"broken": func(b *batch, m *message.Message) error {
-			b.take(m, longestBatch)
+			b.take(m)
 			b.spoil(errors.New("connection lost"), nil)
 			if _, err := b.close(); err == nil {
 				return errors.New("the deletion was not refused")

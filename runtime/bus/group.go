@@ -113,7 +113,7 @@ func (g *group) isStopping() bool {
 func (g *group) handle(m *message.Message) {
 	tx, _ := wsql.TxFromContext(m.Context())
 	current := tx.(batchTx).batch // source gives no other
-	d, ok := current.take(m, longestBatch)
+	d, ok := current.take(m)
 	if !ok {
 		return
 	}

@@ -293,7 +293,7 @@ func TestPinDeliveryIsSignalledAndNotPolled(t *testing.T) {
 	publisher := bus.New(b.DB, discard(), bus.Options{Signals: b.signals()}) // another process, in effect
 	publisher.Register(consumer("g", effect("g")))
 	handled := make(chan time.Time, 1)
-	b.bus(bus.Options{Signals: b.signals(), Poll: 24 * time.Hour}, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+	b.bus(bus.Options{Signals: b.signals(), Poll: 24 * time.Hour}, consumer("g", func(context.Context, db.Execer, event.Fact) error {
 		handled <- time.Now()
 		return nil
 	}))

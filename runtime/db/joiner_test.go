@@ -39,7 +39,7 @@ func (g *gate) flush(_ context.Context, items []int) []error {
 }
 
 // doAll starts one Do per item, in order, and gives the results once called.
-func doAll(j *db.Joiner[int], ctx context.Context, items ...int) func() []error {
+func doAll(ctx context.Context, j *db.Joiner[int], items ...int) func() []error {
 	results := make([]error, len(items))
 	var all sync.WaitGroup
 	for i, item := range items {
@@ -54,7 +54,7 @@ func TestJoinerJoinsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(nil)
 		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 2, MaxItems: 3}, g.flush)
-		results := doAll(j, t.Context(), 1, 2, 3, 4, 5, 6, 7, 8)
+		results := doAll(t.Context(), j, 1, 2, 3, 4, 5, 6, 7, 8)
 		close(g.open)
 		for i, err := range results() {
 			if err != nil {
@@ -79,7 +79,7 @@ func TestJoinerBoundsBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(nil)
 		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxBytes: 10, Size: func(n int) int { return n }}, g.flush)
-		results := doAll(j, t.Context(), 1, 4, 6, 5, 50, 2)
+		results := doAll(t.Context(), j, 1, 4, 6, 5, 50, 2)
 		close(g.open)
 		results()
 		if got := fmt.Sprint(g.batches); got != "[[1] [4 6] [5] [50] [2]]" {
@@ -102,7 +102,7 @@ func TestJoinerIsolatesTheBadItem(t *testing.T) {
 					return slices.Repeat([]error{errors.New("bad item")}, len(items))
 				})
 				j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1}, g.flush)
-				results := doAll(j, t.Context(), 1, 2, 13, 4)
+				results := doAll(t.Context(), j, 1, 2, 13, 4)
 				close(g.open)
 				for i, err := range results() {
 					if wrong := i == 2; wrong != (err != nil) {
@@ -130,7 +130,7 @@ func TestJoinerGivesEachItemItsOwnError(t *testing.T) {
 			return errs
 		})
 		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1}, g.flush)
-		results := doAll(j, t.Context(), 1, 2, 3, 4)
+		results := doAll(t.Context(), j, 1, 2, 3, 4)
 		close(g.open)
 		if got := fmt.Sprint(results()); got != "[<nil> taken <nil> taken]" {
 			t.Errorf("results = %s", got)
@@ -151,7 +151,7 @@ func TestJoinerWithDatabaseAwayTriesOnce(t *testing.T) {
 			return slices.Repeat([]error{driver.ErrBadConn}, len(items))
 		})
 		started := time.Now()
-		results := doAll(j, t.Context(), 1, 2, 3, 4, 5, 6)
+		results := doAll(t.Context(), j, 1, 2, 3, 4, 5, 6)
 		for i, err := range results() {
 			if !fault.IsDatabaseAway(err) {
 				t.Errorf("result %d = %v", i, err)
@@ -169,8 +169,8 @@ func TestJoinerWithdrawsOnlyWhatStillWaits(t *testing.T) {
 		g := newGate(nil)
 		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1}, g.flush)
 		ctx, cancel := context.WithCancel(t.Context())
-		cancelled := doAll(j, ctx, 1, 2) // 1 is in a flush, 2 waits
-		others := doAll(j, t.Context(), 3)
+		cancelled := doAll(ctx, j, 1, 2) // 1 is in a flush, 2 waits
+		others := doAll(t.Context(), j, 3)
 		cancel()
 		synctest.Wait()
 		close(g.open)
@@ -189,7 +189,7 @@ func TestJoinerRefusesBeyondItsBoundAndAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(nil)
 		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxWaiting: 2}, g.flush)
-		results := doAll(j, t.Context(), 1, 2, 3)
+		results := doAll(t.Context(), j, 1, 2, 3)
 		if err := j.Do(t.Context(), 4); fault.KindOf(err) != fault.Away {
 			t.Errorf("an item beyond the bound: %v", err)
 		}

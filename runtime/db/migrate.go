@@ -126,15 +126,16 @@ func appliedMigrations(ctx context.Context, conn *sql.Conn) ([]migration, error)
 	if err != nil {
 		return nil, fmt.Errorf("read schema_migrations: %w", err)
 	}
+	defer rows.Close()
 	var applied []migration
 	for rows.Next() {
 		var m migration
 		if err := rows.Scan(&m.version, &m.name, &m.checksum); err != nil {
-			return nil, errors.Join(err, rows.Close())
+			return nil, err
 		}
 		applied = append(applied, m)
 	}
-	return applied, errors.Join(rows.Err(), rows.Close())
+	return applied, rows.Err()
 }
 
 // pendingMigrations compares what the binary has with what the database has.

@@ -53,15 +53,16 @@ func (w *Worker[J, R]) settle(batch []outcome[J, R], health *condition) {
 			return
 		}
 		w.metrics.settleErrors.Inc()
-		if fault.IsDatabaseAway(err) {
+		switch {
+		case fault.IsDatabaseAway(err):
 			w.storing.close()
 			health.failed(err)
-		} else if len(batch) > 1 {
+		case len(batch) > 1:
 			for i := range batch {
 				w.settle(batch[i:i+1], health)
 			}
 			return
-		} else if try == settleTries {
+		case try == settleTries:
 			w.storing.open()
 			w.abandon(batch, err)
 			return

@@ -293,7 +293,7 @@ func TestExtendedLeasesHoldOnTheTable(t *testing.T) {
 	t.Parallel()
 	d := newTable(t, 4)
 	var runs atomic.Int32
-	run := func(ctx context.Context, _ row, held *worker.Lease) string {
+	run := func(ctx context.Context, _ row, _ *worker.Lease) string {
 		runs.Add(1)
 		select {
 		case <-time.After(1500 * time.Millisecond):

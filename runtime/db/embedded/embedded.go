@@ -66,12 +66,11 @@ type Server struct {
 	folder   *folder
 	socket   string
 
-	stopping  chan struct{}
-	stop      sync.Once
-	finished  chan struct{} // closed when the supervising goroutine has ended
-	mutex     sync.Mutex
-	process   *process
-	exitError error
+	stopping chan struct{}
+	stop     sync.Once
+	finished chan struct{} // closed when the supervising goroutine has ended
+	mutex    sync.Mutex
+	process  *process
 }
 
 // Start starts the server and returns once it accepts connections. Crash

@@ -59,11 +59,10 @@ func postmasterPID(path string) (int, error) {
 		return 0, fmt.Errorf("data directory: %w", err)
 	}
 	line, _, _ := strings.Cut(string(content), "\n")
-	pid, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		return 0, nil // empty after a crash of the machine; Postgres says so itself
+	if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+		return pid, nil
 	}
-	return pid, nil
+	return 0, nil // empty after a crash of the machine; Postgres says so itself
 }
 
 // disown handles the pid file of a postmaster that is gone. Postgres copes with

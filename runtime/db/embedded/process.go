@@ -86,7 +86,7 @@ func (s *Server) command() *exec.Cmd {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		arguments = append(arguments, "-c", name+"="+values[name])
 	}
-	command := exec.Command(s.binaries.path("postgres"), arguments...)
+	command := exec.Command(s.binaries.path("postgres"), arguments...) //nolint:noctx // runs until Stop, not until a call is over
 	command.Dir, command.Env = "/", environment()
 	command.ExtraFiles = s.folder.inherited()
 	// A process group of its own: Ctrl-C at the terminal reaches Postrider only,
