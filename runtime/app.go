@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -58,7 +59,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages),
+		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths),
 		// 4. Each module's settings.
 		fx.Provide(accountsConfig, domainsConfig, sendingConfig),
 	}
@@ -105,6 +106,10 @@ func newResolver(cfg config.Config, log *slog.Logger) (*dnsx.Resolver, error) {
 func newGuard(cfg config.Config) *egress.Guard { return egress.NewGuard(cfg.Mail.MXAllow) }
 
 func newPages(box *secret.Box) *page.Codec { return page.NewCodec(box.Derive("page cursors")) }
+
+func newReturnPaths(box *secret.Box) (*returnpath.Signer, error) {
+	return returnpath.New(box.DeriveEach("return path")...)
+}
 
 func accountsConfig() accounts.Config { return accounts.Config{} }
 

@@ -51,7 +51,7 @@ func checkArrived(t *testing.T, app *runtimetest.App) {
 	to := map[string]bool{}
 	for _, m := range app.MX.Messages() {
 		to[m.To[0]] = true
-		if m.From != "bounce@rp.dev.test" {
+		if !strings.HasPrefix(m.From, "bounce+") || !strings.HasSuffix(m.From, "@rp.dev.test") {
 			t.Errorf("envelope sender is %s", m.From)
 		}
 		if strings.Contains(string(m.Data), "dave@") {

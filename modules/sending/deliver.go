@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
@@ -20,7 +22,7 @@ func (s *Service) deliver(ctx context.Context, d delivery, lease *worker.Lease) 
 		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID), slog.Int64(telemetry.KeyRecipientID, d.recipientID),
 		slog.Int(telemetry.KeyAttempt, d.attempt), slog.String(telemetry.KeyOutcome, string(out.Kind)), slog.String(telemetry.KeyPhase, string(out.Phase)),
 		slog.Int("code", out.Code), slog.String("enhanced_code", out.EnhancedCode), slog.String(telemetry.KeyReply, out.Diagnostic()),
-		slog.String("remote_host", out.RemoteHost), slog.String("remote_addr", out.RemoteAddr), slog.String(telemetry.KeyTLS, out.TLS))
+		slog.String("remote_host", out.RemoteHost), slog.String("remote_addr", out.RemoteAddr), slog.String(telemetry.KeyTLS, out.TLS), slog.String("tls_policy", string(out.TLSPolicy)))
 	return out
 }
 
@@ -32,8 +34,12 @@ func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) 
 	if err != nil {
 		return s.unsendable(ctx, d, err)
 	}
+	from, err := s.returnPath(d, msg.identity)
+	if err != nil {
+		return s.unsendable(ctx, d, err)
+	}
 	return s.transport.Deliver(ctx, smtpclient.Envelope{
-		From: returnPath(msg.identity), To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode,
+		From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode,
 	}, msg.raw, stillOurs(lease))
 }
 
@@ -48,9 +54,14 @@ func stillOurs(lease *worker.Lease) func() error {
 	}
 }
 
-// returnPath is the envelope sender: a host of the sender's own domain, so that
-// SPF aligns with From (RFC 7489 section 3.1.2).
-func returnPath(i domains.Identity) string { return "bounce@rp." + i.Domain }
+// returnPath is the envelope sender: at a host of the sender's own domain, so that
+// SPF aligns with From (RFC 7489 section 3.1.2), and with a token of its own, so that
+// a bounce names its recipient. It is of the day of acceptance, so that all attempts
+// have the same one: greylisting remembers senders.
+func (s *Service) returnPath(d delivery, i domains.Identity) (string, error) {
+	mark := returnpath.Mark{EmailID: d.emailID, RecipientID: d.recipientID}
+	return s.returnPaths.Address(mark, i.Domain, time.Now().Add(-d.age))
+}
 
 // unsendable tells an email that can never be sent from one that cannot be now.
 func (s *Service) unsendable(ctx context.Context, d delivery, err error) smtpclient.Outcome {

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/worker"
@@ -89,6 +90,7 @@ type Params struct {
 	Domains     Domains
 	Idempotency Answers
 	Transport   Transport
+	ReturnPaths *returnpath.Signer
 	Signals     Signals
 	Pages       *page.Codec
 	Logger      *slog.Logger
@@ -102,7 +104,7 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{
 		db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
-		idempotency: p.Idempotency, transport: p.Transport, signals: p.Signals, pages: p.Pages, logger: p.Logger,
+		idempotency: p.Idempotency, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
 		acceptOnly: p.Config.Concurrency == 0,
 	}
 	s.accepts = db.NewJoiner(db.JoinerConfig[*acceptance]{
@@ -165,6 +167,7 @@ type Service struct {
 	domains     Domains
 	idempotency Answers
 	transport   Transport
+	returnPaths *returnpath.Signer
 	signals     Signals
 	pages       *page.Codec
 	logger      *slog.Logger

@@ -23,6 +23,7 @@ import (
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -96,13 +97,17 @@ func newFixture(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	paths, err := returnpath.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
 	f := &fixture{db: d, idem: idem, peer: &peer{answers: map[string]smtpclient.Outcome{}}, near: &neighbours{
 		account: accounts.Account{ID: testAccount, Email: "owner@example.com"},
 		identity: domains.Identity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com", Selector: "pr1", Key: testKey(),
 			TLSMode: smtpclient.TLSOpportunistic},
 	}}
 	f.Service, err = New(Params{Config: DefaultConfig(), DB: d, Bus: b, Timeline: b.Log(), Accounts: f.near, Domains: f.near, Idempotency: idem,
-		Transport: f.peer, Signals: nobody{}, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
+		Transport: f.peer, ReturnPaths: paths, Signals: nobody{}, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,9 +26,9 @@ const (
 
 // Box encrypts and decrypts under the master keys. It is safe for concurrent use.
 type Box struct {
-	sealing String // material of the first key
-	first   uint32
-	ciphers map[uint32]*aead.AESGCM
+	materials []String // of all keys, the sealing one first
+	first     uint32
+	ciphers   map[uint32]*aead.AESGCM
 }
 
 // NewBox takes the master keys, the sealing one first.
@@ -36,7 +36,7 @@ func NewBox(keys ...Key) (*Box, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("secret box without a master key")
 	}
-	box := &Box{sealing: keys[0].material, ciphers: make(map[uint32]*aead.AESGCM, len(keys))}
+	box := &Box{ciphers: make(map[uint32]*aead.AESGCM, len(keys))}
 	for i, key := range keys {
 		if len(key.material.Reveal()) != KeySize {
 			return nil, fmt.Errorf("master key %d is not %d octets long", i+1, KeySize)
@@ -50,6 +50,7 @@ func NewBox(keys ...Key) (*Box, error) {
 			return nil, fmt.Errorf("master key %d: %w", i+1, err)
 		}
 		box.ciphers[id] = cipher
+		box.materials = append(box.materials, key.material)
 		if i == 0 {
 			box.first = id
 		}
@@ -99,7 +100,17 @@ func (b *Box) Stale(sealed []byte) bool {
 // first key, useless for finding that key or the octets of another purpose.
 // Whatever was made with them stops working when the first key is rotated.
 func (b *Box) Derive(purpose string) []byte {
-	return derive(b.sealing, "purpose/"+purpose, KeySize)
+	return derive(b.materials[0], "purpose/"+purpose, KeySize)
+}
+
+// DeriveEach gives the octets of one purpose for every key, the first key's first:
+// what was made with an older key's can be recognised while that key is configured.
+func (b *Box) DeriveEach(purpose string) [][]byte {
+	each := make([][]byte, 0, len(b.materials))
+	for _, material := range b.materials {
+		each = append(each, derive(material, "purpose/"+purpose, KeySize))
+	}
+	return each
 }
 
 func keyID(sealed []byte) (uint32, bool) {

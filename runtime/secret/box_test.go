@@ -85,6 +85,10 @@ func TestDerivedKeysDifferByPurposeAndMasterKey(t *testing.T) {
 	if bytes.Equal(cursor, box.Derive("link")) || bytes.Equal(cursor, newBox(t, second).Derive("cursor")) {
 		t.Error("derivation ignores the purpose or the key")
 	}
+	each := newBox(t, first, second).DeriveEach("cursor")
+	if len(each) != 2 || !bytes.Equal(each[0], cursor) || !bytes.Equal(each[1], newBox(t, second).Derive("cursor")) {
+		t.Error("DeriveEach is not what each key gives as the first")
+	}
 }
 
 // A change here makes every stored secret unreadable.

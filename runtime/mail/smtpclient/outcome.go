@@ -67,8 +67,9 @@ type Outcome struct {
 	RemoteHost   string // the mail host's name
 	RemoteAddr   string // its address and port
 	TLS          string // "TLS 1.3", or empty in the clear
-	Ambiguous    bool   // the final dot went out, its reply did not come in
-	Err          error  // nil when delivered
+	TLSPolicy    TLSPolicy
+	Ambiguous    bool  // the final dot went out, its reply did not come in
+	Err          error // nil when delivered
 }
 
 // Diagnostic is the deciding reply, or what happened instead of one.

@@ -1,0 +1,201 @@
+// Package returnpath makes the envelope senders of outgoing mail, one for each
+// message and recipient, so that a bounce names what it is about:
+//
+//	bounce+<token>@rp.<domain>
+//
+// A token says which email and recipient it was made for and on which day, and is
+// authenticated together with the sender's domain: nobody without the key can make
+// one, change one, or use one of another domain. It is no secret. Whoever received
+// the message has it, so a valid token proves that a report comes from somebody who
+// saw the message, and nothing more.
+//
+// Tokens hold for Lifetime after the day of issue. The local part is at most 64
+// octets (RFC 5321, 4.5.3.1.1) and of letters and digits that mean the same in
+// either case: receivers may fold it. The same recipient of the same message has
+// the same sender for a whole day, and the caller keeps the day over all attempts,
+// because greylisting servers remember the sender of a first attempt.
+//
+// Layout, before base 32: version (4 bits), day (12 bits, counted from 2026 and
+// again from 0 after 4096), the email id's UUID (16 octets), the recipient id (1 to 7
+// octets, no leading zero), HMAC-SHA256 cut to 80 bits.
+package returnpath
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.jetify.com/typeid"
+)
+
+// Lifetime is how long after the day of issue a token is believed: retries take
+// three days, and hardly any server reports later than a few weeks.
+const Lifetime = 30 * 24 * time.Hour
+
+// The fixed parts of an address. The domain of Label is what the sender's zone
+// points to us (the return_path record of a domain).
+const (
+	Prefix = "bounce+"
+	Label  = "rp."
+)
+
+// What Parse can say.
+var (
+	ErrNotReturnPath = errors.New("not a return path address") // of another form: never one of ours
+	ErrForged        = errors.New("return path token is not genuine")
+	ErrExpired       = errors.New("return path token has expired")
+)
+
+const (
+	version    = 1
+	days       = 1 << 12 // of the day counter
+	dateSize   = 2
+	uuidSize   = 16
+	numberSize = 7 // at most
+	macSize    = 10
+	emailID    = "msg"
+)
+
+var (
+	epoch    = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	alphabet = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+)
+
+// Mark is what a token tells.
+type Mark struct {
+	EmailID     string // msg_…
+	RecipientID int64
+	Issued      time.Time // the day; set by Parse
+}
+
+// Signer makes and reads return paths. It is safe for concurrent use.
+type Signer struct {
+	keys [][]byte // the first one makes tokens, all are believed
+}
+
+// New takes the keys, the one for new tokens first. An older key stays in the list
+// until the tokens made with it have expired.
+func New(keys ...[]byte) (*Signer, error) {
+	if len(keys) == 0 {
+		return nil, errors.New("return path: a key is needed")
+	}
+	for i, key := range keys {
+		if len(key) < sha256.Size {
+			return nil, fmt.Errorf("return path: key %d has %d octets, want %d", i+1, len(key), sha256.Size)
+		}
+	}
+	return &Signer{keys: keys}, nil
+}
+
+// Address is the envelope sender for one recipient of one email from a domain.
+func (s *Signer) Address(m Mark, domain string, issued time.Time) (string, error) {
+	body, err := encode(m, issued)
+	if err != nil {
+		return "", err
+	}
+	host := Label + canonical(domain)
+	return Prefix + alphabet.EncodeToString(append(body, mac(s.keys[0], body, host)...)) + "@" + host, nil
+}
+
+// Parse reads an address that a report was sent to. Errors are ErrNotReturnPath,
+// ErrForged or ErrExpired; the Mark of an expired token is returned beside it.
+func (s *Signer) Parse(address string, now time.Time) (Mark, error) {
+	local, host, found := cutLast(address, "@")
+	host = canonical(host)
+	if !found || !strings.HasPrefix(host, Label) || len(local) <= len(Prefix) || !strings.EqualFold(local[:len(Prefix)], Prefix) {
+		return Mark{}, ErrNotReturnPath
+	}
+	token := strings.ToLower(local[len(Prefix):])
+	raw, err := alphabet.DecodeString(token)
+	// The decoder overlooks line ends and bits after the last octet: one form only.
+	if err != nil || alphabet.EncodeToString(raw) != token || len(raw) <= dateSize+uuidSize+macSize {
+		return Mark{}, ErrForged
+	}
+	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
+	if !s.genuine(body, sum, host) {
+		return Mark{}, ErrForged
+	}
+	return decode(body, now)
+}
+
+// genuine tries every key, all the same whether an earlier one fits.
+func (s *Signer) genuine(body, sum []byte, host string) bool {
+	fits := false
+	for _, key := range s.keys {
+		fits = hmac.Equal(sum, mac(key, body, host)) || fits
+	}
+	return fits
+}
+
+// mac covers the host, so that a token is worth nothing under another domain.
+func mac(key, body []byte, host string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte{byte(len(body))}) // tells where the body ends
+	h.Write(body)
+	h.Write([]byte(host))
+	return h.Sum(nil)[:macSize]
+}
+
+func encode(m Mark, issued time.Time) ([]byte, error) {
+	id, err := typeid.FromString(m.EmailID)
+	if err != nil || id.Prefix() != emailID {
+		return nil, fmt.Errorf("return path: %q is no email id", m.EmailID)
+	}
+	if m.RecipientID <= 0 || m.RecipientID >= 1<<(8*numberSize) {
+		return nil, fmt.Errorf("return path: recipient id %d is out of range", m.RecipientID)
+	}
+	body := make([]byte, 0, dateSize+uuidSize+numberSize+macSize)
+	body = binary.BigEndian.AppendUint16(body, version<<12|uint16(dayOf(issued)))
+	body = append(body, id.UUIDBytes()...)
+	number := binary.BigEndian.AppendUint64(nil, uint64(m.RecipientID))
+	for number[0] == 0 {
+		number = number[1:]
+	}
+	return append(body, number...), nil
+}
+
+// decode reads what has been found genuine; only a later version can be at odds.
+func decode(body []byte, now time.Time) (Mark, error) {
+	head, number := binary.BigEndian.Uint16(body), body[dateSize+uuidSize:]
+	if head>>12 != version || len(number) > numberSize || number[0] == 0 {
+		return Mark{}, ErrForged
+	}
+	id, err := typeid.FromUUIDBytesWithPrefix(emailID, body[dateSize:dateSize+uuidSize])
+	if err != nil {
+		return Mark{}, ErrForged
+	}
+	m := Mark{EmailID: id.String()}
+	for _, octet := range number {
+		m.RecipientID = m.RecipientID<<8 | int64(octet)
+	}
+	// The counter turns over: what seems older than half of it lies ahead.
+	age := (dayOf(now) - int(head&(days-1)) + days) % days
+	if age > days/2 {
+		age -= days
+	}
+	m.Issued = now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -age)
+	if age > int(Lifetime/(24*time.Hour)) || age < -1 { // a day ahead: clocks differ
+		return m, ErrExpired
+	}
+	return m, nil
+}
+
+func dayOf(t time.Time) int {
+	return (int(t.Sub(epoch).Hours()/24)%days + days) % days
+}
+
+func canonical(domain string) string {
+	return strings.ToLower(strings.TrimSuffix(domain, "."))
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
