@@ -108,4 +108,5 @@ func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, erro
 // forget makes the next question about a name go to the database.
 func (s *Service) forget(accountID, name string) {
 	s.identities.Invalidate(identityKey{accountID: accountID, name: name})
+	s.receivers.Invalidate(name)
 }

@@ -71,6 +71,7 @@ type Service struct {
 	generateKey func() (*rsa.PrivateKey, error)
 	generating  chan struct{} // bounds key generation, which is pure CPU
 	identities  *otter.Cache[identityKey, sender]
+	receivers   *otter.Cache[string, receipt]
 	signers     *otter.Cache[string, *rsa.PrivateKey]
 	checks      *worker.Worker[job, checked]
 	once        sync.Once
@@ -96,6 +97,9 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.receivers, err = newReceivers(config.IdentityTTL); err != nil {
+		return nil, err
+	}
 	if s.signers, err = otter.New(&otter.Options[string, *rsa.PrivateKey]{MaximumSize: maxSigners}); err != nil {
 		return nil, err
 	}
@@ -109,6 +113,9 @@ func (s *Service) Start(ctx context.Context) error { return s.checks.Start(ctx) 
 
 // Stop lets running checks end and stores what they saw.
 func (s *Service) Stop(ctx context.Context) error {
-	s.once.Do(func() { s.identities.StopAllGoroutines() })
+	s.once.Do(func() {
+		s.identities.StopAllGoroutines()
+		s.receivers.StopAllGoroutines()
+	})
 	return s.checks.Stop(ctx)
 }

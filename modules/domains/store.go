@@ -26,7 +26,8 @@ type outcome struct {
 
 const lockStanding = `
 SELECT status, check_attempts, coalesce(failing_since <= now() - make_interval(secs => $3), false), coalesce(records, '[]')::text
-  FROM domains WHERE id = $1 AND account_id = $2 AND NOT seeded AND ($4::bigint IS NULL OR fence = $4) FOR UPDATE`
+  FROM domains WHERE id = $1 AND account_id = $2 AND NOT seeded AND ($4::bigint IS NULL OR fence = $4)
+   AND ownership_token = $5 FOR UPDATE`
 
 // The fencing number rises here too: a check that was under way meanwhile has
 // seen an older state of DNS and changes nothing. The next check is spread by a
@@ -40,7 +41,8 @@ UPDATE domains SET status = $2::text, records = $3::jsonb, check_attempts = $4, 
 
 // store judges what a check saw against the row as it is now, and stores it with
 // its fact. A fence limits that to the claim it belongs to; without one the
-// check was asked for by hand and wins.
+// check was asked for by hand and wins. Neither counts when the domain was lost
+// meanwhile: what was seen then is proof of what was published before.
 func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64, seen []observation) (outcome, error) {
 	before, err := s.lock(ctx, tx, d, fence)
 	switch {
@@ -62,6 +64,10 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 	if err != nil {
 		return outcome{}, err
 	}
+	changed := result.to != result.from || !sameStates(before.records, v.records)
+	if err := remember(ctx, tx, d, result.to, v.records, changed); err != nil {
+		return outcome{}, err
+	}
 	if typ, told := facts[result.to]; told && result.to != result.from {
 		fact := event.New(*d.AccountID, typ, at, event.Domain{DomainID: d.ID, Name: d.Name, Status: string(result.to)})
 		if err := s.bus.Publish(ctx, tx, fact); err != nil {
@@ -74,7 +80,7 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 func (s *Service) lock(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64) (standing, error) {
 	var before standing
 	var records string
-	err := queryRow(ctx, tx, lockStanding, []any{d.ID, *d.AccountID, s.config.FailAfter.Seconds(), fence},
+	err := queryRow(ctx, tx, lockStanding, []any{d.ID, *d.AccountID, s.config.FailAfter.Seconds(), fence, d.OwnershipToken},
 		&before.status, &before.attempts, &before.overdue, &records)
 	if err != nil {
 		return standing{}, err

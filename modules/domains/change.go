@@ -1,0 +1,156 @@
+package domains
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Change is the input of Update: the settings that are to change, nil for those
+// that stay.
+type Change struct {
+	OpenTracking   *bool
+	ClickTracking  *bool
+	TLSMode        *string // opportunistic, enforced
+	InboundEnabled *bool
+}
+
+// Validate reports every field that cannot be.
+func (c Change) Validate() fault.Fields {
+	wrong := fault.Fields{}
+	if c.TLSMode != nil && domain.TLSModeValidator(domain.TLSMode(*c.TLSMode)) != nil {
+		wrong.Add("tls_mode", "must be %s or %s", domain.TLSModeOpportunistic, domain.TLSModeEnforced)
+	}
+	return wrong
+}
+
+// delivers tells whether settings are among the changes that only a domain which
+// sends can have.
+func (c Change) delivers() bool {
+	return c.OpenTracking != nil || c.ClickTracking != nil || c.TLSMode != nil
+}
+
+// A domain that begins to receive is checked soon, for its MX record; one without
+// a next check (seeded, lost) keeps none.
+const storeSettings = `
+UPDATE domains SET open_tracking = $2, click_tracking = $3, tls_mode = $4, inbound_enabled = $5, updated_at = now(),
+       due_at = CASE WHEN $5 AND NOT inbound_enabled AND due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $6)) ELSE due_at END
+ WHERE id = $1 RETURNING now()`
+
+// Update changes settings of a domain. Delivery settings of one that does not
+// send are refused with domain_not_verified.
+func (s *Service) Update(ctx context.Context, accountID, domainID string, c Change) (*ent.Domain, error) {
+	if err := c.Validate().Err(); err != nil {
+		return nil, err
+	}
+	var now *ent.Domain
+	var changed []string
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		before, err := lockDomain(ctx, tx, accountID, domainID)
+		if err != nil {
+			return err
+		}
+		if c.delivers() && !Sends(before.Status) {
+			return fault.Conflictf(fault.CodeDomainNotVerified, "The domain %s is not verified: open_tracking, click_tracking and tls_mode are set after that", before.Name)
+		}
+		now = before
+		if changed = c.apply(now); len(changed) == 0 {
+			return nil
+		}
+		err = queryRow(ctx, tx, storeSettings, []any{domainID, now.OpenTracking, now.ClickTracking, string(now.TLSMode), now.InboundEnabled, firstCheck.Seconds()},
+			&now.UpdatedAt)
+		if err != nil {
+			return err
+		}
+		return s.bus.Publish(ctx, tx, event.New(accountID, event.DomainUpdated, now.UpdatedAt, event.DomainUpdate{
+			Domain:       event.Domain{DomainID: now.ID, Name: now.Name, Status: string(now.Status)},
+			OpenTracking: now.OpenTracking, ClickTracking: now.ClickTracking, TLSMode: string(now.TLSMode), InboundEnabled: now.InboundEnabled, Changed: changed,
+		}))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update domain: %w", err)
+	}
+	if len(changed) > 0 {
+		s.bus.Wake()
+		s.forget(accountID, now.Name)
+	}
+	return now.Unwrap(), nil
+}
+
+// apply changes d and names what differs from before.
+func (c Change) apply(d *ent.Domain) (changed []string) {
+	set := func(name string, target *bool, want *bool) {
+		if want != nil && *target != *want {
+			*target = *want
+			changed = append(changed, name)
+		}
+	}
+	set("open_tracking", &d.OpenTracking, c.OpenTracking)
+	set("click_tracking", &d.ClickTracking, c.ClickTracking)
+	if c.TLSMode != nil && string(d.TLSMode) != *c.TLSMode {
+		d.TLSMode = domain.TLSMode(*c.TLSMode)
+		changed = append(changed, "tls_mode")
+	}
+	set("inbound_enabled", &d.InboundEnabled, c.InboundEnabled)
+	return changed
+}
+
+// Delete takes a domain away with its keys and its history. Its emails stay and
+// can be read; what of them is not delivered yet fails at its next attempt,
+// because nothing can sign it any more. Adding the name again makes a new domain.
+func (s *Service) Delete(ctx context.Context, accountID, domainID string) error {
+	var gone *ent.Domain
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		d, err := lockDomain(ctx, tx, accountID, domainID)
+		if err != nil {
+			return err
+		}
+		gone = d
+		at, err := s.remove(ctx, tx, d)
+		if err != nil {
+			return err
+		}
+		return s.bus.Publish(ctx, tx, event.New(accountID, event.DomainDeleted, at, event.Domain{DomainID: d.ID, Name: d.Name, Status: string(d.Status)}))
+	})
+	if err != nil {
+		return fmt.Errorf("delete domain: %w", err)
+	}
+	s.bus.Wake()
+	s.forget(accountID, gone.Name)
+	s.log.Info("domain deleted", "domain_id", gone.ID, "domain", gone.Name)
+	return nil
+}
+
+// remove deletes the row and what hangs off it.
+func (s *Service) remove(ctx context.Context, tx *ent.Tx, d *ent.Domain) (at time.Time, err error) {
+	if _, err := tx.DKIMKey.Delete().Where(dkimkey.DomainID(d.ID)).Exec(ctx); err != nil {
+		return at, err
+	}
+	if _, err := tx.DomainCheck.Delete().Where(domaincheck.DomainID(d.ID)).Exec(ctx); err != nil {
+		return at, err
+	}
+	err = queryRow(ctx, tx, `DELETE FROM domains WHERE id = $1 RETURNING now()`, []any{d.ID}, &at)
+	return at, err
+}
+
+// lockDomain reads a domain of the account for a change.
+func lockDomain(ctx context.Context, tx *ent.Tx, accountID, domainID string) (*ent.Domain, error) {
+	var locked string
+	err := queryRow(ctx, tx, `SELECT id FROM domains WHERE id = $1 AND account_id = $2 FOR UPDATE`, []any{domainID, accountID}, &locked)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, fault.Missing("domain", domainID)
+	case err != nil:
+		return nil, err
+	}
+	return tx.Domain.Query().Where(domain.ID(locked), domain.AccountID(accountID)).WithKeys(shownKeys).Only(ctx)
+}

@@ -1,0 +1,109 @@
+package domains
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// MaxHealth is how many checks of one domain Health gives at most.
+const MaxHealth = 100
+
+// What is kept of a domain's checks: what changed something, and one of every
+// day. A healthy domain is checked every 12 h or so, hence 20 h.
+const (
+	keepDays   = 90
+	keepChecks = 1000
+)
+
+const storeCheck = `
+INSERT INTO domain_checks (domain_id, account_id, checked_at, status, records)
+SELECT $1::text, $2::text, now(), $3::text, $4::jsonb
+ WHERE $5::bool OR NOT EXISTS (SELECT 1 FROM domain_checks WHERE domain_id = $1::text AND checked_at > now() - interval '20 hours')`
+
+// A domain's own next check sweeps what is too old of it: its history is bounded
+// without a job that looks for it.
+const sweepChecks = `
+DELETE FROM domain_checks WHERE domain_id = $1
+   AND (checked_at < now() - make_interval(days => $2)
+        OR id IN (SELECT id FROM domain_checks WHERE domain_id = $1 ORDER BY checked_at DESC, id DESC OFFSET $3))`
+
+// remember keeps a check in the history when it is worth it.
+func remember(ctx context.Context, tx *ent.Tx, d *ent.Domain, status domain.Status, records []shape.RecordState, changed bool) error {
+	encoded, err := json.Marshal(records)
+	if err != nil {
+		return err
+	}
+	stored, err := tx.ExecContext(ctx, storeCheck, d.ID, *d.AccountID, string(status), string(encoded), changed)
+	if err != nil {
+		return fmt.Errorf("store check: %w", err)
+	}
+	if n, err := stored.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, sweepChecks, d.ID, keepDays, keepChecks); err != nil {
+		return fmt.Errorf("sweep checks: %w", err)
+	}
+	return nil
+}
+
+// sameStates tells whether two checks saw the same. DNS servers turn the order of
+// several values round, which is no change.
+func sameStates(a, b []shape.RecordState) bool {
+	ordered := func(states []shape.RecordState) []shape.RecordState {
+		states = slices.SortedFunc(slices.Values(states), func(x, y shape.RecordState) int {
+			return cmp.Or(cmp.Compare(x.Purpose, y.Purpose), cmp.Compare(x.Selector, y.Selector))
+		})
+		for i := range states {
+			states[i].Found = slices.Sorted(slices.Values(states[i].Found))
+		}
+		return states
+	}
+	return slices.EqualFunc(ordered(a), ordered(b), func(x, y shape.RecordState) bool {
+		return x.Purpose == y.Purpose && x.Selector == y.Selector && x.Status == y.Status && x.Error == y.Error && slices.Equal(x.Found, y.Found)
+	})
+}
+
+const lastChecks = `
+SELECT c.domain_id, c.id, c.checked_at, c.status, c.records::text
+  FROM unnest($2::text[]) AS d(id)
+ CROSS JOIN LATERAL (SELECT * FROM domain_checks WHERE domain_id = d.id AND account_id = $1 ORDER BY checked_at DESC, id DESC LIMIT $3) c
+ ORDER BY c.domain_id, c.checked_at DESC, c.id DESC`
+
+// Health gives the kept checks of several domains of the account, by domain,
+// newest first and at most the first of each. The records are as they stood then.
+func (s *Service) Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error) {
+	if first < 1 || first > MaxHealth {
+		return nil, fault.InvalidField("first", "must be between 1 and %d", MaxHealth)
+	}
+	rows, err := s.db.SQL.QueryContext(ctx, lastChecks, accountID, pq.Array(domainIDs), first)
+	if err != nil {
+		return nil, fmt.Errorf("read checks: %w", err)
+	}
+	defer rows.Close()
+	out := make(map[string][]*ent.DomainCheck, len(domainIDs))
+	for rows.Next() {
+		check := &ent.DomainCheck{AccountID: accountID}
+		var records string
+		if err := rows.Scan(&check.DomainID, &check.ID, &check.CheckedAt, &check.Status, &records); err != nil {
+			return nil, fmt.Errorf("read checks: %w", err)
+		}
+		if err := json.Unmarshal([]byte(records), &check.Records); err != nil {
+			return nil, fmt.Errorf("records of check %d: %w", check.ID, err)
+		}
+		out[check.DomainID] = append(out[check.DomainID], check)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read checks: %w", err)
+	}
+	return out, nil
+}

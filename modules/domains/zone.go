@@ -1,0 +1,48 @@
+package domains
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+)
+
+// ZoneFile gives the domain's records as lines of a zone file (RFC 1035 section
+// 5.1) with names in full, so that they fit any origin.
+func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (string, error) {
+	d, err := s.Get(ctx, accountID, domainID)
+	if err != nil {
+		return "", err
+	}
+	return zoneFile(d, s.Records(d)), nil
+}
+
+func zoneFile(d *ent.Domain, records []Record) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "; DNS records of %s for sending with Postrider.\n", d.Name)
+	for _, r := range records {
+		switch {
+		case r.Purpose == SPF:
+			b.WriteString("; One SPF record per name: if there is one already, add the include to it instead.\n")
+		case !r.Purpose.required():
+			b.WriteString("; Advised, not required.\n")
+		}
+		b.WriteString(r.ZoneLine())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// ZoneLine is the record as one line of a zone file.
+func (r Record) ZoneLine() string {
+	value := r.Value + "."
+	switch {
+	case r.Type == "TXT":
+		value = dkim.ZoneText(r.Value)
+	case r.Priority != nil:
+		value = fmt.Sprintf("%d %s.", *r.Priority, r.Value)
+	}
+	return fmt.Sprintf("%s.\t%d\tIN\t%s\t%s", r.Name, r.TTL, r.Type, value)
+}
