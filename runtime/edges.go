@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
@@ -93,7 +94,6 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/api/", api)
 	mux.Handle("/graphql", query)
 	mux.HandleFunc("GET /healthz", health.live)
 	mux.HandleFunc("GET /readyz", health.ready)
@@ -105,7 +105,19 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 			mux.Handle(path, pages)
 		}
 	}
-	return observe.Wrap(mux), nil
+	return observe.Wrap(apiFirst(api, mux)), nil
+}
+
+// apiFirst keeps the API's paths from the mux, which answers an unclean one with a
+// redirect in HTML: every answer of the API is JSON.
+func apiFirst(api, others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == rest.Prefix || strings.HasPrefix(r.URL.Path, rest.Prefix+"/") {
+			api.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
 }
 
 // graphOptions keeps nil services out of interfaces: a nil pointer in one is not nil.

@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -19,7 +20,10 @@ type Page struct {
 
 // Get gives one domain of the account.
 func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
-	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).Only(ctx)
+	if !id.Is(id.Domain, domainID) { // nor could every string be asked for: PostgreSQL has no NUL
+		return nil, fault.Missing("domain", domainID)
+	}
+	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).WithKeys(shownKeys).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.Missing("domain", domainID)
@@ -42,7 +46,7 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (P
 	if err != nil {
 		return Page{}, err
 	}
-	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).Order(ent.Desc(domain.FieldID)).Limit(r.Limit + 1)
+	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).WithKeys(shownKeys).Order(ent.Desc(domain.FieldID)).Limit(r.Limit + 1)
 	if after != "" {
 		query.Where(domain.IDLT(after))
 	}

@@ -1,0 +1,97 @@
+package runtime_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/runtimetest"
+)
+
+// An operation as the OpenAPI document has it. Tests over all operations are made
+// from the document, so that a new one is in them, or fails them, from its first day.
+type operation struct {
+	method, path string // path below /api, with {id}
+	parameters   []parameter
+	body         any // its example, nil when it takes none
+}
+
+type parameter struct{ Name, In string }
+
+func (o operation) String() string { return o.method + " " + o.path }
+
+func (o operation) has(in, name string) bool {
+	return slices.Contains(o.parameters, parameter{name, in})
+}
+
+// resource is the path before its first id: what kind of id it takes.
+func (o operation) resource() string {
+	before, _, _ := strings.Cut(o.path, "/{")
+	return before
+}
+
+// at is the path with every parameter of it filled in.
+func (o operation) at(id string) string {
+	path := o.path
+	for _, p := range o.parameters {
+		if p.In == "path" {
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", id)
+		}
+	}
+	return "/api" + path
+}
+
+func operations(t *testing.T, app *runtimetest.App) []operation {
+	t.Helper()
+	type described struct {
+		Parameters  []parameter
+		RequestBody *struct {
+			Content map[string]struct {
+				Example  any
+				Examples map[string]struct{ Value any }
+			}
+		}
+	}
+	var document struct {
+		Paths map[string]map[string]described
+	}
+	app.Do(t, http.MethodGet, "/api/openapi.json", nil).JSON(t, &document)
+	var all []operation
+	for path, methods := range document.Paths {
+		for method, d := range methods {
+			o := operation{method: strings.ToUpper(method), path: path}
+			for _, p := range d.Parameters {
+				if p.Name != "" { // else a reference to a header that many share
+					o.parameters = append(o.parameters, p)
+				}
+			}
+			if d.RequestBody != nil {
+				content := d.RequestBody.Content["application/json"]
+				o.body = content.Example
+				for _, e := range content.Examples {
+					o.body = richer(o.body, e.Value)
+				}
+				if o.body == nil {
+					t.Errorf("%s has a body without an example", o)
+				}
+			}
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.String(), b.String()) })
+	if len(all) == 0 {
+		t.Fatal("the document has no operations")
+	}
+	return all
+}
+
+// richer prefers the example with more fields.
+func richer(a, b any) any {
+	x, _ := a.(map[string]any)
+	y, _ := b.(map[string]any)
+	if len(y) > len(x) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,207 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/runtimetest"
+)
+
+// owned makes one thing of each kind for the app's account and gives its id.
+// A resource with ids in its paths needs a row here.
+var owned = map[string]struct {
+	root    string // its field in GraphQL, empty when it has none
+	unknown string // a well-formed id that nobody has
+	add     func(t *testing.T, app *runtimetest.App) string
+}{
+	"/emails": {"email", "msg_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		return send(t, app, anEmail)
+	}},
+	"/domains": {"domain", "dom_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		var made struct{ Domain struct{ ID string } }
+		app.Do(t, http.MethodPost, "/api/domains", map[string]string{"name": "owned.example"}).JSON(t, &made)
+		return made.Domain.ID
+	}},
+}
+
+// For every operation with an id: another account's id is answered like one that
+// nobody has, to the octet, and changes nothing.
+func TestAnotherAccountsIDsAnswerLikeUnknownOnesEverywhere(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	stranger := app.Stranger(t)
+	ids := map[string]string{}
+	for resource, kind := range owned {
+		ids[resource] = kind.add(t, app)
+	}
+	waitForStatus(t, app, ids["/emails"], "delivered")
+	checked := 0
+	for _, o := range operations(t, app) {
+		if !strings.Contains(o.path, "{") {
+			continue
+		}
+		kind, covered := owned[o.resource()]
+		if !covered {
+			t.Errorf("%s takes an id of a kind that this test cannot make: give it a row in owned", o)
+			continue
+		}
+		checked++
+		id := ids[o.resource()]
+		before := app.Do(t, http.MethodGet, "/api"+o.resource()+"/"+id, nil)
+		foreign := stranger.Do(t, o.method, o.at(id), o.body)
+		unknown := stranger.Do(t, o.method, o.at(kind.unknown), o.body)
+		if foreign.Status != http.StatusNotFound {
+			t.Errorf("%s answers a stranger %d %s", o, foreign.Status, foreign.Body)
+		}
+		if diff := cmp.Diff(told(unknown, kind.unknown), told(foreign, id)); diff != "" {
+			t.Errorf("%s tells another's id from an unknown one (-unknown +another's):\n%s", o, diff)
+		}
+		if after := app.Do(t, http.MethodGet, "/api"+o.resource()+"/"+id, nil); before.Status != http.StatusOK || string(after.Body) != string(before.Body) {
+			t.Errorf("%s by a stranger has changed the owner's: %d %s, before %s", o, after.Status, after.Body, before.Body)
+		}
+	}
+	if checked == 0 {
+		t.Error("no operation has an id")
+	}
+}
+
+// told is an answer without what differs between any two requests.
+func told(a runtimetest.Answer, id string) string {
+	return fmt.Sprint(a.Status, a.Header.Get("Content-Type"), strings.ReplaceAll(string(a.Body), id, "ID"))
+}
+
+// Every list holds the caller's own things only, and takes no cursor of another's.
+func TestListsAndCursorsStayWithTheirAccount(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	stranger := app.Stranger(t)
+	var ids []string
+	for _, kind := range owned {
+		ids = append(ids, kind.add(t, app))
+	}
+	send(t, app, anEmail)
+	for _, o := range operations(t, app) {
+		if !o.has("query", "cursor") || strings.Contains(o.path, "{") {
+			continue
+		}
+		var page struct {
+			NextCursor string `json:"next_cursor"`
+		}
+		app.Do(t, o.method, o.at("")+"?limit=1", nil).JSON(t, &page)
+		if page.NextCursor == "" {
+			t.Errorf("%s has no second page: give the owner two things of its kind", o)
+		}
+		if got := stranger.Do(t, o.method, o.at("")+"?cursor="+page.NextCursor, nil); got.Status != http.StatusBadRequest || !strings.Contains(string(got.Body), `"cursor":`) {
+			t.Errorf("%s takes another account's cursor: %d %s", o, got.Status, got.Body)
+		}
+		got := stranger.Do(t, o.method, o.at(""), nil)
+		if got.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", o, got.Status, got.Body)
+		}
+		for _, id := range append(ids, *app.VerifiedDomain) {
+			if strings.Contains(string(got.Body), id) {
+				t.Errorf("%s shows a stranger %s: %s", o, id, got.Body)
+			}
+		}
+	}
+}
+
+// The same over GraphQL, made from introspection.
+func TestGraphQLKeepsAccountsApart(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	stranger := app.Stranger(t)
+	byField := map[string]string{}
+	unknown := map[string]string{}
+	for _, kind := range owned {
+		if kind.root != "" {
+			byField[kind.root], unknown[kind.root] = kind.add(t, app), kind.unknown
+		}
+	}
+	send(t, app, anEmail)
+	var schema struct {
+		Schema struct {
+			QueryType    struct{ Fields []rootField }
+			MutationType *struct{ Name string }
+		} `json:"__schema"`
+	}
+	app.Query(t, `{__schema{queryType{fields{name args{name}}} mutationType{name}}}`, &schema)
+	if schema.Schema.MutationType != nil {
+		t.Error("there are mutations now: ask each of them with a stranger's ids here")
+	}
+	for _, f := range schema.Schema.QueryType.Fields {
+		switch {
+		case f.takes("id"):
+			if byField[f.Name] == "" {
+				t.Errorf("%s takes an id of a kind that this test cannot make: name it in owned", f.Name)
+			}
+			ask := func(a *runtimetest.App, id string) string {
+				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`{%s(id:%q){id}}`, f.Name, id)}).Body)
+			}
+			if own := ask(app, byField[f.Name]); !strings.Contains(own, byField[f.Name]) {
+				t.Errorf("%s does not show the owner its own: %s", f.Name, own)
+			}
+			if foreign, none := ask(stranger, byField[f.Name]), ask(stranger, unknown[f.Name]); foreign != none || strings.Contains(foreign, byField[f.Name]) {
+				t.Errorf("%s tells another's id (%s) from an unknown one (%s)", f.Name, foreign, none)
+			}
+		case f.takes("after"):
+			checkConnection(t, app, stranger, f.Name)
+		case f.Name == "account":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{account{id}}`}).Body); !strings.Contains(got, stranger.AccountID) {
+				t.Errorf("account: %s", got)
+			}
+		default:
+			t.Errorf("%s is a root field that this test does not know", f.Name)
+		}
+	}
+}
+
+type rootField struct {
+	Name string
+	Args []struct{ Name string }
+}
+
+func (f rootField) takes(name string) bool {
+	for _, a := range f.Args {
+		if a.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func checkConnection(t *testing.T, app, stranger *runtimetest.App, field string) {
+	t.Helper()
+	var data map[string]struct {
+		Nodes    []struct{ ID string }
+		PageInfo struct{ EndCursor string }
+	}
+	app.Query(t, fmt.Sprintf(`{%s(first:1){nodes{id} pageInfo{endCursor}}}`, field), &data)
+	page := data[field]
+	if page.PageInfo.EndCursor == "" || len(page.Nodes) != 1 {
+		t.Errorf("%s has no second page: give the owner two things of its kind", field)
+		return
+	}
+	query, err := json.Marshal(map[string]string{"query": fmt.Sprintf(`{%s(after:%q){nodes{id}}}`, field, page.PageInfo.EndCursor)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := stranger.Do(t, http.MethodPost, "/graphql", string(query)); !strings.Contains(string(got.Body), "validation_error") {
+		t.Errorf("%s takes another account's cursor: %s", field, got.Body)
+	}
+	data = nil
+	stranger.Query(t, fmt.Sprintf(`{%s{nodes{id} pageInfo{endCursor}}}`, field), &data)
+	for _, node := range data[field].Nodes {
+		if node.ID == page.Nodes[0].ID {
+			t.Errorf("%s shows a stranger %s", field, node.ID)
+		}
+	}
+}
