@@ -72,7 +72,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // admit tells who is calling, if they may call now.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller, error) {
-	caller, err := h.caller(r)
+	bearer, err := accounts.Bearer(r.Header)
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	caller, err := h.auth.Authenticate(r.Context(), bearer)
 	if err != nil {
 		return accounts.Caller{}, err
 	}
@@ -85,20 +89,6 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller
 		return accounts.Caller{}, err
 	}
 	return caller, h.rate.Admit(r.Context(), account, w.Header())
-}
-
-// caller reads the credential, RFC 6750 section 2.1; the scheme has no case, RFC
-// 9110 section 11.1.
-func (h *handler) caller(r *http.Request) (accounts.Caller, error) {
-	credentials := r.Header.Values("Authorization")
-	if len(credentials) != 1 {
-		return accounts.Caller{}, fault.Unauthenticated()
-	}
-	scheme, bearer, _ := strings.Cut(credentials[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return accounts.Caller{}, fault.Unauthenticated()
-	}
-	return h.auth.Authenticate(r.Context(), strings.TrimSpace(bearer))
 }
 
 // run executes one GraphQL request.

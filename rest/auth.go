@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -44,7 +43,11 @@ func (a *API) guard(op operation) func(huma.Context, func(huma.Context)) {
 
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op operation) (*call, func(), error) {
 	ctx := r.Context()
-	caller, err := a.authenticate(ctx, r.Header)
+	bearer, err := accounts.Bearer(r.Header)
+	if err != nil {
+		return nil, nil, err
+	}
+	caller, err := a.auth.Authenticate(ctx, bearer)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,20 +74,6 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op operation) (*call
 	body, release, err := a.bodies.read(w, r, op.body)
 	c.body = body
 	return c, release, err
-}
-
-func (a *API) authenticate(ctx context.Context, header http.Header) (accounts.Caller, error) {
-	credentials := header.Values("Authorization")
-	if len(credentials) != 1 {
-		return accounts.Caller{}, fault.Unauthenticated()
-	}
-	// RFC 9110 section 11.1: the scheme is case-insensitive.
-	scheme, bearer, _ := strings.Cut(credentials[0], " ")
-	bearer = strings.TrimSpace(bearer)
-	if !strings.EqualFold(scheme, "Bearer") || bearer == "" {
-		return accounts.Caller{}, fault.Unauthenticated()
-	}
-	return a.auth.Authenticate(ctx, bearer)
 }
 
 // checkQuery refuses parameters that the operation does not have, are empty, or
