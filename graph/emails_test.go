@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 // everything selects all fields of a type, so that a new field is covered as
@@ -40,7 +42,7 @@ func TestEmailAnswersEveryField(t *testing.T) {
 	if a.status != 200 || len(a.Errors) != 0 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	golden(t, "email.json", indented(t, a.body))
+	expect.Golden(t, "email.json", indented(t, a.body))
 }
 
 func TestBareEmailHasNullsAndEmptyLists(t *testing.T) {
@@ -50,7 +52,7 @@ func TestBareEmailHasNullsAndEmptyLists(t *testing.T) {
 	if a.status != 200 || len(a.Errors) != 0 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	golden(t, "email_bare.json", indented(t, a.body))
+	expect.Golden(t, "email_bare.json", indented(t, a.body))
 }
 
 func TestPageOfEverythingAsksEachServiceMethodOnce(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 func TestServedSchema(t *testing.T) {
@@ -19,7 +21,7 @@ func TestServedSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, file, text)
+		expect.Golden(t, file, text)
 		// What is served is a schema by itself: nothing left points at what is gone.
 		if _, err := gqlparser.LoadSchema(&ast.Source{Input: text}); err != nil {
 			t.Errorf("%s: %v", file, err)

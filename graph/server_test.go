@@ -3,20 +3,15 @@ package graph
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var allModules = []string{"accounts", "domains", "sending"}
 
@@ -127,24 +122,6 @@ func (s *server) send(t testing.TB, r *http.Request) answer {
 		t.Fatalf("not JSON: %v: %s", err, body)
 	}
 	return a
-}
-
-// golden compares with a file in testdata, or writes it.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); `go test ./graph -update` rewrites it:\n%s", path, diff)
-	}
 }
 
 func same(t *testing.T, what string, want, got any) {

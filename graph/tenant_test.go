@@ -3,6 +3,8 @@ package graph
 import (
 	"strings"
 	"testing"
+
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 // foreignIDs has, for every root field that takes an id, one of bob's.
@@ -87,5 +89,5 @@ func TestDomainAndAccountAnswerEveryField(t *testing.T) {
 	if a.status != 200 || len(a.Errors) != 0 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	golden(t, "domain.json", indented(t, a.body))
+	expect.Golden(t, "domain.json", indented(t, a.body))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -89,7 +90,7 @@ func TestAnswers(t *testing.T) {
 			if retry := got.header.Get("Retry-After"); (retry != "") != (c.status == 503) {
 				t.Errorf("Retry-After %q with %d", retry, c.status)
 			}
-			golden(t, "answers/"+name+".json", got.body)
+			expect.Golden(t, "answers/"+name+".json", got.body)
 		})
 	}
 }
@@ -195,7 +196,7 @@ func TestRateLimitHeadersAndRefusal(t *testing.T) {
 	if refused.status != 429 || refused.header.Get("Retry-After") != "1" || refused.header.Get("ratelimit-remaining") != "0" {
 		t.Errorf("over the limit: %d, %v", refused.status, refused.header)
 	}
-	golden(t, "answers/rate_limit.json", refused.body)
+	expect.Golden(t, "answers/rate_limit.json", refused.body)
 }
 
 func TestIdempotentReplay(t *testing.T) {

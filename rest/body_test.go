@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/rest"
 )
 
-// largeSend is a send request with n attachments of 10 MB.
+// largeSend is a send request with n attachments of 10 MB, which are 10<<20 octets.
 func largeSend(n int) []byte {
-	file := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("0123456789"), 1_000_000))
+	file := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("0123456789"), 1<<20))
 	var b bytes.Buffer
 	b.WriteString(strings.TrimSuffix(simple, "}") + `,"attachments":[`)
 	for i := range n {
@@ -56,7 +56,7 @@ func TestTheLargestEmailIsAccepted(t *testing.T) {
 			t.Fatalf("%s: %d %s", name, got.status, got.body)
 		}
 		files := b.sending.sent[0].Message.Attachments
-		if last := files[len(files)-1].Data; len(files) != c.files || len(last) != 10_000_000 || !bytes.HasPrefix(last, []byte("01234567890123")) {
+		if last := files[len(files)-1].Data; len(files) != c.files || len(last) != sending.MaxAttachment || !bytes.HasPrefix(last, []byte("01234567890123")) {
 			t.Errorf("%s: %d attachments", name, len(files))
 		}
 	}
@@ -65,7 +65,7 @@ func TestTheLargestEmailIsAccepted(t *testing.T) {
 func TestBodiesOverTheLimit(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	over := func() io.Reader { return io.LimitReader(zeros{}, 140_000_001) }
+	over := func() io.Reader { return io.LimitReader(zeros{}, 150<<20+1) }
 	r, err := http.NewRequestWithContext(t.Context(), "POST", b.URL+"/api/emails", over())
 	if err != nil {
 		t.Fatal(err)

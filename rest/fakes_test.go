@@ -2,19 +2,14 @@ package rest_test
 
 import (
 	"context"
-	"flag"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
@@ -29,8 +24,6 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/ratelimit"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 const (
 	accountID = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
@@ -118,26 +111,6 @@ func send(t *testing.T, r *http.Request) answer {
 		t.Fatal(err)
 	}
 	return answer{response.StatusCode, response.Header, string(body)}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (run with -update to accept):\n%s", path, diff)
-	}
 }
 
 type fakeAuth struct{}

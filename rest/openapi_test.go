@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 func TestOpenAPIDocument(t *testing.T) {
@@ -15,7 +16,7 @@ func TestOpenAPIDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "openapi.json", string(document.JSON))
+	expect.Golden(t, "openapi.json", string(document.JSON))
 	other, err := rest.DocumentOf("1.2.3", "https://mail.example.org/", rest.Emails(nil, nil), rest.Domains(nil, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -113,5 +114,5 @@ func TestReferencePageIsSelfContained(t *testing.T) {
 			t.Errorf("the page has %q", banned)
 		}
 	}
-	golden(t, "docs.html", got.body)
+	expect.Golden(t, "docs.html", got.body)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
@@ -25,7 +26,7 @@ func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
 	data := t.TempDir()
 	first := launch(t, data, outbound)
 	load := begin(t, first)
-	within(t, 20*time.Second, "a few hundred are accepted and some of them delivered", func() bool {
+	expect.Within(t, 20*time.Second, "a few hundred are accepted and some of them delivered", func() bool {
 		s := mx.Stats()
 		return load.count() >= 300 && s.Accepted >= 50 && s.Stalled == onTheWire
 	})
@@ -39,11 +40,11 @@ func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
 	second := launch(t, data, outbound)
 	second.query(t, `UPDATE recipients SET due_at = now() WHERE due_at > now() RETURNING id`) // the leases of the first run end early
 	ready := time.Now()
-	within(t, 20*time.Second, "all that was accepted has arrived", func() bool {
+	expect.Within(t, 20*time.Second, "all that was accepted has arrived", func() bool {
 		return missing(accepted, arrivals(mx, 250)) == 0
 	})
 	took := time.Since(ready)
-	within(t, 10*time.Second, "all outcomes are stored", func() bool {
+	expect.Within(t, 10*time.Second, "all outcomes are stored", func() bool {
 		return second.query(t, `SELECT count(*) FROM recipients WHERE state <> 'delivered'`)[0] == "0"
 	})
 	unknown := second.query(t, `SELECT DISTINCT email_id FROM attempts WHERE outcome = 'unknown'`)

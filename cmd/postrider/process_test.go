@@ -17,6 +17,8 @@ import (
 	"time"
 
 	_ "github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 // process is a Postrider that runs as users run it: in a process of its own, in
@@ -29,7 +31,7 @@ type process struct {
 	APIKey      string `json:"api_key"`
 
 	command *exec.Cmd
-	log     *journal
+	log     *expect.Log
 	ended   func() error // waits
 }
 
@@ -37,7 +39,7 @@ type process struct {
 func launch(t *testing.T, dataDir string, args ...string) *process {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready.json")
-	p := &process{log: &journal{}}
+	p := &process{log: &expect.Log{}}
 	p.command = exec.Command("postrider", append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file", ready}, args...)...)
 	p.command.Stdout, p.command.Stderr = p.log, p.log
 	if err := p.command.Start(); err != nil {
@@ -53,7 +55,7 @@ func launch(t *testing.T, dataDir string, args ...string) *process {
 			t.Logf("log of postrider:\n%s", p.log)
 		}
 	})
-	within(t, time.Minute, "ready", func() bool {
+	expect.Within(t, time.Minute, "ready", func() bool {
 		content, err := os.ReadFile(ready)
 		return err == nil && json.Unmarshal(content, p) == nil
 	})
@@ -118,36 +120,4 @@ func postrider(t *testing.T, args ...string) (code int, stdout, stderr string) {
 		t.Fatal(err)
 	}
 	return command.ProcessState.ExitCode(), out.String(), log.String()
-}
-
-func within(t *testing.T, limit time.Duration, what string, holds func() bool) {
-	t.Helper()
-	over := time.After(limit)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-over:
-			t.Fatalf("not within %s: %s", limit, what)
-		}
-	}
-}
-
-// journal collects what a process prints.
-type journal struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.all.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.all.String()
 }

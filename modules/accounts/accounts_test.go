@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -56,21 +57,6 @@ func wantKind(t testing.TB, err error, kind fault.Kind) {
 	t.Helper()
 	if err == nil || fault.KindOf(err) != kind {
 		t.Fatalf("error %v, want kind %d", err, kind)
-	}
-}
-
-// eventually asks again until the answer is yes or the time is over.
-func eventually(t testing.TB, within time.Duration, ask func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(within)
-	for !ask() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("not within %s", within)
-		}
 	}
 }
 
@@ -175,7 +161,7 @@ func TestChangesOfAnAccountAreSeenAfterTheCache(t *testing.T) {
 		t.Fatal(before, err)
 	}
 	exec(t, s.db, `UPDATE accounts SET suspended_at = now(), plan_id = 'scale' WHERE id = $1`, made.ID)
-	eventually(t, 5*time.Second, func() bool {
+	expect.Within(t, 5*time.Second, "the suspension and the plan are seen", func() bool {
 		now, err := s.Account(t.Context(), made.ID)
 		return err == nil && now.Suspended && now.Plan.MaxDomains == 1000
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
@@ -112,7 +113,7 @@ func TestKeyExpiresWhileItIsCached(t *testing.T) {
 	}
 	// The row says "much later" now: only what is cached can know of the end.
 	exec(t, s.db, `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE id = $1`, made.ID)
-	eventually(t, 2500*time.Millisecond, func() bool {
+	expect.Within(t, 2500*time.Millisecond, "the key has expired", func() bool {
 		_, err := s.Authenticate(t.Context(), token)
 		return fault.KindOf(err) == fault.Unauthorized
 	})
@@ -148,7 +149,7 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 	_, err = here.Authenticate(t.Context(), token)
 	wantKind(t, err, fault.Unauthorized) // at once where it was done
 	begin := time.Now()
-	eventually(t, 5*time.Second, func() bool {
+	expect.Within(t, 5*time.Second, "the revocation is seen", func() bool {
 		_, err := there.Authenticate(t.Context(), token)
 		return fault.KindOf(err) == fault.Unauthorized
 	})
@@ -219,7 +220,7 @@ func TestDatabaseAwayIsNotUnauthorized(t *testing.T) {
 		wantKind(t, err, fault.Away)
 	}
 	server.Start()
-	eventually(t, 20*time.Second, func() bool {
+	expect.Within(t, 20*time.Second, "the key works again", func() bool {
 		_, err := s.Authenticate(t.Context(), token)
 		return err == nil
 	})
@@ -256,7 +257,7 @@ func TestLastUseIsWrittenMeanwhileAndNeverGoesBack(t *testing.T) {
 	if _, err := s.Authenticate(t.Context(), token); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 5*time.Second, func() bool { return lastUsed(t, s, owner.ID, made.ID) != nil })
+	expect.Within(t, 5*time.Second, "the use is written", func() bool { return lastUsed(t, s, owner.ID, made.ID) != nil })
 	exec(t, s.db, `UPDATE api_keys SET last_used_at = now() + interval '1 hour' WHERE id = $1`, made.ID) // another process was later
 	later := *lastUsed(t, s, owner.ID, made.ID)
 	if _, err := s.Authenticate(t.Context(), token); err != nil {

@@ -1,13 +1,11 @@
 package bus_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -62,7 +61,7 @@ func TestPinPoison(t *testing.T) {
 			b.exec("CREATE TABLE late (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
 			facts := factsOf(30)
 			bad := facts[10]
-			var log logBuffer
+			var log expect.Log
 			metrics := prometheus.NewRegistry()
 			var calls atomic.Int32
 			on := bus.New(b.DB, slog.New(slog.NewTextHandler(&log, nil)), bus.Options{Signals: b.signals(), Registerer: metrics, Retry: quick,
@@ -104,24 +103,6 @@ func TestPinPoison(t *testing.T) {
 			}
 		})
 	}
-}
-
-// logBuffer may be read while it is written.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logBuffer) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(line)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }
 
 func TestAFailureIsRetriedWhenDueWithoutAWake(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
@@ -262,7 +263,7 @@ func TestSweeperRunsUntilStopped(t *testing.T) {
 	if err := store.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "expired keys are gone", func() bool { return b.count(t, `SELECT count(*) FROM idempotency_keys`) == 0 })
+	expect.Within(t, 20*time.Second, "expired keys are gone", func() bool { return b.count(t, `SELECT count(*) FROM idempotency_keys`) == 0 })
 	if err := store.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
@@ -95,19 +96,10 @@ func TestRollbackFreesTheKeyForTheOneWhoWaits(t *testing.T) {
 	wantReplay(t, got, err, ok("second"))
 }
 
-func until(t *testing.T, what string, look func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !look(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("not after 20 s: %s", what)
-		}
-	}
-}
-
 func (b bench) waitForLock(t *testing.T) {
 	t.Helper()
 	const waiting = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-	until(t, "somebody waits", func() bool { return b.count(t, waiting) > 0 })
+	expect.Within(t, 20*time.Second, "somebody waits", func() bool { return b.count(t, waiting) > 0 })
 }
 
 func TestOneWhoWaitsTooLongIsToldSo(t *testing.T) {

@@ -62,9 +62,9 @@ func (l *Limiter) Admit(ctx context.Context, account Account, header http.Header
 			return fmt.Errorf("rate limit: %w", err)
 		}
 	}
-	header.Set("ratelimit-limit", strconv.Itoa(result.Limit))
-	header.Set("ratelimit-remaining", strconv.Itoa(max(result.Remaining, 0)))
-	header.Set("ratelimit-reset", fault.WholeSeconds(result.ResetAfter))
+	header.Set("Ratelimit-Limit", strconv.Itoa(result.Limit))
+	header.Set("Ratelimit-Remaining", strconv.Itoa(max(result.Remaining, 0)))
+	header.Set("Ratelimit-Reset", fault.WholeSeconds(result.ResetAfter))
 	if limited {
 		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(result.RetryAfter, time.Millisecond),
 			Message: fmt.Sprintf("More than %d requests per second; slow down", perSecond)}

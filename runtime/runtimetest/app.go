@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
@@ -29,7 +30,7 @@ type App struct {
 
 	DNS *dnsxtest.Server
 	MX  *smtptest.Server // where the test's domains have their mail delivered
-	Log *Log
+	Log *expect.Log
 
 	stop func() error
 }
@@ -37,7 +38,7 @@ type App struct {
 // Start runs Postrider. change, which may be nil, adjusts the settings.
 func Start(t testing.TB, change func(*config.Settings)) *App {
 	t.Helper()
-	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &Log{}}
+	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &expect.Log{}}
 	settings := config.Settings{HTTPAddr: "127.0.0.1:0", Outbound: "mx", DNS: a.DNS.Addr(), MXPort: strconv.Itoa(a.MX.Port()),
 		MXAllow: "127.0.0.0/8", Hostname: "postrider.test"}
 	settings.DataDir = t.TempDir()
@@ -167,34 +168,5 @@ func (a *App) Query(t testing.TB, query string, into any) {
 // Eventually polls until the condition holds or ten seconds are over.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	limit := time.After(10 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("not within ten seconds: %s", what)
-		}
-	}
-}
-
-// Log collects what the app logs.
-type Log struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-// Write is for the logger.
-func (l *Log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.Write(p)
-}
-
-// String is everything so far.
-func (l *Log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.String()
+	expect.Within(t, 10*time.Second, what, holds)
 }

@@ -10,33 +10,22 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 )
 
 // journal collects log lines.
-type journal struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.Write(p)
-}
+type journal struct{ expect.Log }
 
 func (j *journal) lines(t *testing.T) []map[string]any {
 	t.Helper()
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	var lines []map[string]any
-	for text := range strings.SplitSeq(strings.TrimSpace(j.buf.String()), "\n") {
+	for text := range strings.SplitSeq(strings.TrimSpace(j.String()), "\n") {
 		if text == "" {
 			continue
 		}
