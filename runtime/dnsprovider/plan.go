@@ -1,0 +1,261 @@
+package dnsprovider
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rule says how a wanted record gets on with what is at its name.
+type Rule int
+
+// The rules.
+const (
+	Beside    Rule = iota // other values of the type do not matter: ownership
+	Alone                 // must be the only one of its type: CNAME, DKIM, MX
+	MergeSPF              // an SPF record that is there gets our include
+	KeepDMARC             // a policy that is there is the owner's decision
+)
+
+// Wanted is a record that has to be there.
+type Wanted struct {
+	Purpose string // for the caller, passed through
+	Record
+	Rule    Rule
+	Include string // MergeSPF: the host of the include
+}
+
+// Item is what a plan says of one wanted record.
+type Item struct {
+	Wanted
+	Write  string   // the value to publish; the wanted one, except for a merged SPF record
+	Before []string // values of the type at the name
+	After  []string // the same, with the change made
+	Reason string   // of a conflict: one sentence on what to do
+
+	replaces *Record
+}
+
+// Plan is the difference between what is wanted and what is there. Every wanted
+// record is in one of the lists.
+type Plan struct {
+	Applied   []Item // to be written, or written
+	Unchanged []Item // there already
+	Conflicts []Item // in the way of something else, left alone
+}
+
+type verdict int
+
+const (
+	apply verdict = iota
+	unchanged
+	conflict
+)
+
+// Compare makes the plan. It decides only; existing may be in any order.
+func Compare(zone string, wanted []Wanted, existing []Record) Plan {
+	zone = canonical(zone)
+	p := Plan{Applied: []Item{}, Unchanged: []Item{}, Conflicts: []Item{}}
+	there := slices.Clone(existing)
+	for _, w := range wanted {
+		w.Name = canonical(w.Name)
+		if w.Type != "TXT" {
+			w.Value = canonical(w.Value)
+		}
+		item := Item{Wanted: w, Write: w.Value, Before: texts(there, w.Name, w.Type)}
+		switch item.decide(zone, there) {
+		case unchanged:
+			item.After = item.Before
+			p.Unchanged = append(p.Unchanged, item)
+		case conflict:
+			item.After = item.Before
+			p.Conflicts = append(p.Conflicts, item)
+		case apply:
+			there = item.applyTo(there)
+			item.After = texts(there, w.Name, w.Type)
+			p.Applied = append(p.Applied, item)
+		}
+	}
+	return p
+}
+
+// Refuse turns the changes that a further look forbids into conflicts: reason
+// gives a sentence, or "" to let a change stand.
+func (p Plan) Refuse(reason func(Item) string) Plan {
+	kept := []Item{}
+	for _, item := range p.Applied {
+		if why := reason(item); why != "" {
+			item.Reason, item.After, item.Write = why, item.Before, item.Value
+			p.Conflicts = append(p.Conflicts, item)
+			continue
+		}
+		kept = append(kept, item)
+	}
+	p.Applied = kept
+	return p
+}
+
+// record is what the item writes.
+func (i *Item) record() Record {
+	r := i.Record
+	r.Value = i.Write
+	return r
+}
+
+func (i *Item) applyTo(there []Record) []Record {
+	next := make([]Record, 0, len(there)+1)
+	for _, r := range there {
+		if i.replaces == nil || !r.is(*i.replaces) {
+			next = append(next, r)
+		}
+	}
+	return append(next, i.record())
+}
+
+func (i *Item) refuse(format string, args ...any) verdict {
+	i.Reason = fmt.Sprintf(format, args...)
+	return conflict
+}
+
+func (i *Item) decide(zone string, there []Record) verdict {
+	if i.Name != zone && !strings.HasSuffix(i.Name, "."+zone) {
+		return i.refuse("%s lies outside the zone %s.", i.Name, zone)
+	}
+	if v, decided := i.decideDelegation(zone, there); decided {
+		return v
+	}
+	here := at(there, i.Name)
+	if i.Type == "CNAME" {
+		return i.decideAlias(here)
+	}
+	// Where an alias is, nothing else may be (RFC 1034 section 3.6.2). Providers
+	// that show one at the apex publish what it leads to.
+	alias := slices.IndexFunc(here, func(r Record) bool { return r.Type == "CNAME" })
+	if alias >= 0 && i.Name != zone {
+		if i.Rule == KeepDMARC {
+			i.Before = []string{"CNAME " + here[alias].Value}
+			return unchanged
+		}
+		return i.refuse("Remove the CNAME record at %s, which leads to %s: nothing else may stand beside it.", i.Name, here[alias].Value)
+	}
+	same := slices.DeleteFunc(slices.Clone(here), func(r Record) bool { return r.Type != i.Type })
+	switch i.Rule {
+	case MergeSPF:
+		return i.decideSPF(same)
+	case KeepDMARC:
+		return i.decideDMARC(same)
+	case Alone:
+		return i.decideAlone(same)
+	default:
+		if slices.ContainsFunc(same, i.is) {
+			return unchanged
+		}
+		return apply
+	}
+}
+
+// decideDelegation finds a zone cut or a DNAME between the zone and the name:
+// records below it are never seen.
+func (i *Item) decideDelegation(zone string, there []Record) (verdict, bool) {
+	for _, r := range there {
+		covers := i.Name == r.Name || strings.HasSuffix(i.Name, "."+r.Name)
+		switch {
+		case r.Type == "NS" && r.Name != zone && covers:
+			return i.refuse("%s is delegated to other name servers; publish the record there.", r.Name), true
+		case r.Type == "DNAME" && i.Name != r.Name && covers:
+			return i.refuse("Everything below %s is an alias of %s (DNAME); publish the record there.", r.Name, r.Value), true
+		}
+	}
+	return 0, false
+}
+
+func (i *Item) decideAlias(here []Record) verdict {
+	for _, r := range here {
+		switch {
+		case r.is(i.Record):
+			return unchanged
+		case r.Type == "CNAME":
+			return i.refuse("%s is an alias of %s; change that CNAME record to %s, or remove it.", i.Name, r.Value, i.Value)
+		case r.Type != "RRSIG" && r.Type != "NSEC" && r.Type != "NSEC3":
+			return i.refuse("Remove the %s record at %s: nothing may stand beside a CNAME record.", r.Type, i.Name)
+		}
+	}
+	return apply
+}
+
+func (i *Item) decideAlone(same []Record) verdict {
+	var others []string
+	for _, r := range same {
+		if r.is(i.Record) || i.Type == "TXT" && sameTags(r.Value, i.Value) {
+			continue
+		}
+		others = append(others, r.Text())
+	}
+	switch {
+	case len(others) > 0:
+		return i.refuse("%s has another %s record already (%s); remove it if mail no longer depends on it.", i.Name, i.Type, clip(others[0]))
+	case len(same) > 0:
+		return unchanged
+	default:
+		return apply
+	}
+}
+
+func (i *Item) decideDMARC(same []Record) verdict {
+	for _, r := range same {
+		// RFC 7489 section 6.3: the version is the first tag.
+		version, _, _ := strings.Cut(r.Value, ";")
+		if strings.EqualFold(strings.ReplaceAll(version, " ", ""), "v=DMARC1") {
+			return unchanged
+		}
+	}
+	return apply
+}
+
+// sameTags compares two key records: white space, the order of tags and a default
+// that is written out change nothing (RFC 6376 section 3.6.1).
+func sameTags(a, b string) bool {
+	return slices.Equal(tags(a), tags(b))
+}
+
+func tags(record string) []string {
+	list := []string{}
+	for tag := range strings.SplitSeq(record, ";") {
+		tag = strings.Join(strings.Fields(tag), "")
+		if tag != "" && tag != "v=DKIM1" && tag != "k=rsa" {
+			list = append(list, tag)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func at(records []Record, name string) []Record {
+	var here []Record
+	for _, r := range records {
+		if r.Name == name {
+			here = append(here, r)
+		}
+	}
+	return here
+}
+
+// texts lists the values of one type at a name, each once, in a steady order.
+func texts(records []Record, name, recordType string) []string {
+	list := []string{}
+	for _, r := range at(records, name) {
+		if r.Type == recordType {
+			list = append(list, r.Text())
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func clip(text string) string {
+	const most = 120
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

@@ -1,0 +1,150 @@
+package dnsprovider
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/libdns/libdns"
+)
+
+// Record is one DNS record, in the same form for every provider.
+type Record struct {
+	Type     string // upper case
+	Name     string // in full, lower case, without final dot
+	Value    string // TXT: the strings joined, unquoted; CNAME, MX, NS: the host, lower case, without final dot
+	Priority uint16 // MX only
+	TTL      time.Duration
+
+	raw libdns.Record // as the provider gave it, which is how it is deleted exactly
+}
+
+// Text is the value as a person reads it, with the priority of an MX.
+func (r Record) Text() string {
+	if r.Type == "MX" {
+		return fmt.Sprintf("%d %s", r.Priority, r.Value)
+	}
+	return r.Value
+}
+
+// is tells whether two records mean the same. The TTL and an MX's priority do not
+// change where mail goes when the host is the only one.
+func (r Record) is(other Record) bool {
+	return r.Type == other.Type && r.Name == other.Name && r.Value == other.Value
+}
+
+// style is how a provider's library wants and gives values.
+type style struct {
+	quoted          bool // TXT goes over as "string" "string", each of at most 255 octets
+	quotedLong      bool // … only when it does not fit one string
+	relativeTargets bool // a host without a final dot lies below the zone
+	ownTTL          bool // a TTL may only be given with the first record of a set
+	txtTypes        []string
+}
+
+// read makes a Record of what a library gave.
+func (s style) read(zone string, given libdns.Record) Record {
+	rr := given.RR()
+	r := Record{Type: strings.ToUpper(rr.Type), Name: canonical(libdns.AbsoluteName(rr.Name, zone)), Value: rr.Data, TTL: rr.TTL, raw: given}
+	if slices.Contains(s.txtTypes, r.Type) {
+		r.Type = "TXT"
+	}
+	switch r.Type {
+	case "TXT":
+		r.Value = joinStrings(rr.Data)
+	case "CNAME", "NS", "DNAME":
+		r.Value = s.host(rr.Data, zone)
+	case "MX":
+		host := strings.TrimSpace(rr.Data)
+		var priority uint16
+		if n, err := fmt.Sscanf(rr.Data, "%d %s", &priority, &host); n == 2 && err == nil {
+			r.Priority = priority
+		}
+		r.Value = s.host(host, zone)
+	}
+	return r
+}
+
+func (s style) host(given, zone string) string {
+	given = strings.TrimSpace(given)
+	switch {
+	case given == "@":
+		given = zone
+	case s.relativeTargets && given != "" && !strings.HasSuffix(given, "."):
+		given += "." + zone
+	}
+	return canonical(given)
+}
+
+// write makes what a library takes. A set has one TTL (RFC 2181 section 5.2), so
+// a record that joins others takes theirs.
+func (s style) write(zone string, r Record, beside []Record) libdns.Record {
+	name := strings.TrimSuffix(strings.TrimSuffix(r.Name, canonical(zone)), ".")
+	if name == "" {
+		name = "@"
+	}
+	ttl := r.TTL
+	for _, other := range beside {
+		if other.Name != r.Name || other.Type != r.Type {
+			continue
+		}
+		switch {
+		case s.ownTTL:
+			ttl = 0
+		case other.TTL > 0:
+			ttl = other.TTL
+		}
+	}
+	switch r.Type {
+	case "TXT":
+		text := r.Value
+		if s.quoted || s.quotedLong && len(text) > maxString {
+			text = quoteStrings(text)
+		}
+		return libdns.TXT{Name: name, TTL: ttl, Text: text}
+	case "CNAME":
+		return libdns.CNAME{Name: name, TTL: ttl, Target: r.Value + "."}
+	case "MX":
+		return libdns.MX{Name: name, TTL: ttl, Preference: r.Priority, Target: r.Value + "."}
+	default:
+		return libdns.RR{Name: name, TTL: ttl, Type: r.Type, Data: r.Value}
+	}
+}
+
+// maxString is the longest character string in a record, RFC 1035 section 3.3.
+const maxString = 255
+
+// quoteStrings writes text as a zone file does.
+func quoteStrings(text string) string {
+	var out strings.Builder
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	for len(text) > 0 || out.Len() == 0 {
+		n := min(len(text), maxString)
+		if out.Len() > 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString(`"` + escape.Replace(text[:n]) + `"`)
+		text = text[n:]
+	}
+	return out.String()
+}
+
+// Between two strings, also where a library has cut off the outermost quotes.
+var seam = regexp.MustCompile(`"[ \t\r\n]+"`)
+
+var unescape = strings.NewReplacer(`\;`, `;`, `\"`, `"`, `\\`, `\`)
+
+// joinStrings undoes quoteStrings, and leaves text alone that has no quotes.
+func joinStrings(data string) string {
+	data = strings.TrimSpace(data)
+	if len(data) > 1 && strings.HasPrefix(data, `"`) && strings.HasSuffix(data, `"`) {
+		data = data[1 : len(data)-1]
+	}
+	return unescape.Replace(seam.ReplaceAllString(data, ""))
+}
+
+// canonical makes names comparable: DNS ignores ASCII case, and a final dot only
+// says that the name is complete (RFC 4343, RFC 1034 section 3.1).
+func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

@@ -1,0 +1,103 @@
+package dnsprovider
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxSPFLookups is how many terms that ask DNS a receiver follows, RFC 7208
+// section 4.6.4. Those inside includes count too; a plan sees only this record.
+const maxSPFLookups = 10
+
+func (i *Item) decideSPF(same []Record) verdict {
+	var found []Record
+	for _, r := range same {
+		if isSPF(r.Value) && !slices.ContainsFunc(found, r.is) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return apply
+	case 1:
+	default:
+		return i.refuse("%s has %d SPF records, which receivers refuse; merge them into one that contains include:%s.", i.Name, len(found), i.Include)
+	}
+	if strings.Contains(found[0].Value, `\`) {
+		return i.refuse("The SPF record at %s has characters that cannot be rewritten safely; add include:%s to it by hand.", i.Name, i.Include)
+	}
+	merged, reason := mergeSPF(found[0].Value, i.Include)
+	switch {
+	case reason != "":
+		return i.refuse("%s", reason)
+	case merged == "":
+		return unchanged
+	}
+	i.Write, i.replaces = merged, &found[0]
+	return apply
+}
+
+// isSPF: the version ends with a space or the record (RFC 7208 section 4.5).
+func isSPF(text string) bool {
+	version, _, _ := strings.Cut(text, " ")
+	return strings.EqualFold(version, "v=spf1")
+}
+
+// mergeSPF puts an include into a record, right before what ends its evaluation:
+// the all mechanism, else the modifiers. It gives "" when the include is there,
+// or a sentence on why the record cannot be changed.
+func mergeSPF(record, include string) (merged, reason string) {
+	terms := strings.Fields(record)
+	all, modifiers, lookups := len(terms), len(terms), 1
+	for n, text := range terms[1:] {
+		name, value := term(text)
+		switch name {
+		case "all":
+			all = min(all, n+1)
+		case "a", "mx", "ptr", "exists", "redirect=":
+			lookups++
+		case "include":
+			lookups++
+			if canonical(value) == canonical(include) {
+				return "", includeProblem(text, all < len(terms))
+			}
+		}
+		if strings.HasSuffix(name, "=") {
+			modifiers = min(modifiers, n+1)
+		}
+	}
+	if lookups > maxSPFLookups {
+		return "", "The SPF record would need more than ten DNS look-ups with include:" + include + ", and receivers stop there; remove a term first."
+	}
+	end := all
+	if all == len(terms) {
+		end = modifiers
+	}
+	return strings.Join(slices.Insert(terms, end, "include:"+include), " "), ""
+}
+
+// includeProblem says what is wrong with our include where it stands; "" is fine.
+func includeProblem(text string, behindAll bool) string {
+	switch {
+	case strings.ContainsAny(text[:1], "-~?"):
+		return "Remove the sign in front of " + clip(text) + " in the SPF record: mail from there must pass."
+	case behindAll:
+		return "Move " + clip(text) + " before the all term of the SPF record: what stands behind it is ignored."
+	}
+	return ""
+}
+
+// term splits a mechanism or modifier (RFC 7208 section 4.6.1) into its name in
+// lower case, a modifier's with the =, and its value.
+func term(text string) (name, value string) {
+	text = strings.TrimLeft(text, "+-~?")
+	n := strings.IndexAny(text, ":/=")
+	switch {
+	case n < 0:
+		return strings.ToLower(text), ""
+	case text[n] == '=':
+		return strings.ToLower(text[:n+1]), text[n+1:]
+	default:
+		return strings.ToLower(text[:n]), text[n+1:]
+	}
+}

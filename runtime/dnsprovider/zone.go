@@ -1,0 +1,137 @@
+package dnsprovider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/libdns/libdns"
+)
+
+// Zone is one customer's zone at a provider, for one request.
+type Zone struct {
+	provider *provider
+	backend  backend
+	scrub    scrubber
+	name     string // with final dot
+	existing []Record
+}
+
+// Plan compares what is wanted with what the zone has now.
+func (z *Zone) Plan(ctx context.Context, wanted []Wanted) (Plan, error) {
+	var err error
+	if z.existing, err = z.records(ctx); err != nil {
+		return Plan{}, err
+	}
+	plan := Compare(z.name, wanted, z.existing)
+	return plan.Refuse(func(i Item) string {
+		if i.Type == "MX" && z.provider.noMX {
+			return "Publish the MX record at " + i.Name + " by hand: " + z.provider.name + " cannot take it this way."
+		}
+		return ""
+	}), nil
+}
+
+// Apply writes what the plan of this zone says, then reads the zone again: After is what is
+// there. What the provider took and does not show is a conflict. An error says in
+// its detail "applied" which purposes were written before it.
+func (z *Zone) Apply(ctx context.Context, p Plan) (Plan, error) {
+	if len(p.Applied) == 0 {
+		return p, nil
+	}
+	written, existing := []string{}, z.existing
+	for _, item := range p.Applied {
+		if err := z.write(ctx, item, existing); err != nil {
+			return Plan{}, withApplied(z.refused(ctx, "write "+item.Type+" "+item.Name, err), written)
+		}
+		written = append(written, item.Purpose)
+		existing = item.applyTo(existing)
+	}
+	return z.readBack(ctx, p)
+}
+
+// write makes one change.
+func (z *Zone) write(ctx context.Context, item Item, existing []Record) error {
+	adding := []libdns.Record{z.provider.style.write(z.name, item.record(), existing)}
+	added, err := z.guarded(func() ([]libdns.Record, error) { return z.backend.AppendRecords(ctx, z.name, adding) })
+	if err != nil || item.replaces == nil {
+		return err
+	}
+	_, err = z.guarded(func() ([]libdns.Record, error) {
+		return z.backend.DeleteRecords(ctx, z.name, []libdns.Record{item.replaces.raw})
+	})
+	if err == nil {
+		return nil
+	}
+	if len(added) == 0 {
+		added = adding
+	}
+	return errors.Join(err, z.takeBack(ctx, added))
+}
+
+// takeBack removes what was added beside a record that could not be removed, also
+// when the request is over: two SPF records are worse than either.
+func (z *Zone) takeBack(ctx context.Context, added []libdns.Record) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+	defer cancel()
+	_, err := z.guarded(func() ([]libdns.Record, error) { return z.backend.DeleteRecords(ctx, z.name, added) })
+	if err != nil {
+		return fmt.Errorf("the new record stands beside the old one, remove it by hand: %w", err)
+	}
+	return nil
+}
+
+func (z *Zone) readBack(ctx context.Context, p Plan) (Plan, error) {
+	now, err := z.records(ctx)
+	if err != nil {
+		return Plan{}, err
+	}
+	done := Plan{Applied: []Item{}, Unchanged: p.Unchanged, Conflicts: slices.Clone(p.Conflicts)}
+	for _, item := range p.Applied {
+		written := slices.IndexFunc(now, item.record().is)
+		stuck := item.replaces != nil && slices.ContainsFunc(now, item.replaces.is)
+		switch {
+		case written < 0:
+			item.Reason = fmt.Sprintf("%s took the record and does not show it; look at it there, and try again later.", z.provider.name)
+		case stuck:
+			item.Reason = fmt.Sprintf("%s did not remove the old record; change it by hand to: %s", z.provider.name, item.Write)
+			if err := z.takeBack(ctx, []libdns.Record{now[written].raw}); err != nil {
+				return Plan{}, z.refused(ctx, "take back "+item.Name, err)
+			}
+			now = slices.Delete(now, written, written+1)
+		}
+		item.After = texts(now, item.Name, item.Type)
+		if item.Reason != "" {
+			done.Conflicts = append(done.Conflicts, item)
+			continue
+		}
+		done.Applied = append(done.Applied, item)
+	}
+	return done, nil
+}
+
+// records reads the zone.
+func (z *Zone) records(ctx context.Context) ([]Record, error) {
+	found, err := z.guarded(func() ([]libdns.Record, error) { return z.backend.GetRecords(ctx, z.name) })
+	if err != nil {
+		return nil, z.refused(ctx, "read", err)
+	}
+	records := make([]Record, 0, len(found))
+	for _, r := range found {
+		records = append(records, z.provider.style.read(z.name, r))
+	}
+	return records, nil
+}
+
+// guarded runs the code of a library: some of them stumble over answers that they
+// did not expect (cloudflare v0.2.2 over one without result_info).
+func (z *Zone) guarded(call func() ([]libdns.Record, error)) (records []libdns.Record, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("its answer was not understood (%v)", r)
+		}
+	}()
+	return call()
+}

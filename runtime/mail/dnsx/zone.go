@@ -1,0 +1,32 @@
+package dnsx
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/miekg/dns"
+
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// LookupZone gives the apex of the zone that a name lies in, without a trailing
+// dot: the nearest name at or above it that has an SOA record of its own. A name
+// with nothing but a public suffix above it is in no zone of its owner: ErrNotFound.
+func (r *Resolver) LookupZone(ctx context.Context, name string) (string, error) {
+	asked, err := newQuestion(name, dns.TypeSOA)
+	if err != nil {
+		return "", err
+	}
+	for at := strings.TrimSuffix(asked.name, "."); at != "" && !address.IsPublicSuffix(at); _, at, _ = strings.Cut(at, ".") {
+		a, err := r.ask(ctx, at, dns.TypeSOA)
+		switch {
+		case err == nil && a.links == 0 && len(a.records) > 0:
+			return at, nil
+		case err != nil && !errors.Is(err, ErrNotFound):
+			return "", err
+		}
+		// An alias has no SOA of its own; the one in the reply is its target's.
+	}
+	return "", notFound(asked, "", true)
+}
