@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	bodyLimit      = 1 << 20           // octets, unless an operation says otherwise
-	emailBodyLimit = 140 * 1000 * 1000 // ten attachments of 10 MB in base64
+	bodyLimit      = 1 << 20   // octets, unless an operation says otherwise
+	emailBodyLimit = 150 << 20 // ten attachments of 10 MB in base64, html and text of 5 MB each
 
 	// DefaultBodyMemory is the budget for bodies over 1 MB. A body is decoded where
 	// it lies; with an Idempotency-Key two more copies exist for a moment.

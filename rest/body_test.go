@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
 )
 
@@ -97,10 +98,10 @@ func (zeros) Read(p []byte) (int, error) {
 // are served all the while.
 func TestBodyBudget(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, func(o *rest.Options) { o.BodyMemory = 140_000_000 })
+	b := newBundle(t, func(o *rest.Options) { o.BodyMemory = 150 << 20 })
 	b.api.Hurry(200*time.Millisecond, 10*time.Second)
 	unfinished := dial(t, b)
-	fmt.Fprint(unfinished, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 139000000\r\nExpect: 100-continue\r\n\r\n")
+	fmt.Fprint(unfinished, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 157000000\r\nExpect: 100-continue\r\n\r\n")
 	line, err := bufio.NewReader(unfinished).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 100") {
 		t.Fatalf("the upload has not begun: %q %v", line, err)

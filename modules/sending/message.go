@@ -18,7 +18,7 @@ const (
 	MaxTag         = 256 // characters of a tag's name and of its value
 	MaxHeaders     = 50
 	MaxAttachments = 10
-	MaxAttachment  = 10 * 1000 * 1000 // octets, decoded
+	MaxAttachment  = 10 << 20 // octets, decoded
 )
 
 // Message is what a caller wants to have sent, under canonical names. Edges fold

@@ -56,9 +56,7 @@ func newAcceptance(caller accounts.Caller, identity domains.Identity, msg parsed
 	a := &acceptance{files: msg.Attachments, claim: r.Claim}
 	a.email = newEmailRow(caller, identity, msg, now.UTC().Truncate(time.Millisecond))
 	a.receipt = Receipt{ID: a.email.id, Status: string(a.email.status)}
-	a.recipients = append(a.recipients, recipientRows(a.email, recipient.KindTo, msg.to)...)
-	a.recipients = append(a.recipients, recipientRows(a.email, recipient.KindCc, msg.cc)...)
-	a.recipients = append(a.recipients, recipientRows(a.email, recipient.KindBcc, msg.bcc)...)
+	a.recipients = recipientRows(a.email, msg)
 	a.fact = event.New(caller.AccountID, event.EmailSent, a.email.createdAt, a.email.payload())
 	a.size = len(a.email.html) + len(a.email.text)
 	for _, f := range a.files {
@@ -116,10 +114,23 @@ type recipientRow struct {
 	address, destination string
 }
 
-func recipientRows(e emailRow, kind recipient.Kind, list []address.Address) []recipientRow {
-	rows := make([]recipientRow, 0, len(list))
-	for _, a := range list {
-		rows = append(rows, recipientRow{emailID: e.id, accountID: e.accountID, kind: kind, address: a.AddrSpec(), destination: a.Domain})
+// recipientRows gives each address one row and so one copy, as what it is named
+// first, however often the request names it.
+func recipientRows(e emailRow, msg parsed) []recipientRow {
+	var rows []recipientRow
+	seen := map[string]bool{}
+	for _, list := range []struct {
+		kind      recipient.Kind
+		addresses []address.Address
+	}{{recipient.KindTo, msg.to}, {recipient.KindCc, msg.cc}, {recipient.KindBcc, msg.bcc}} {
+		for _, a := range list.addresses {
+			spec := a.AddrSpec()
+			if seen[spec] {
+				continue
+			}
+			seen[spec] = true
+			rows = append(rows, recipientRow{emailID: e.id, accountID: e.accountID, kind: list.kind, address: spec, destination: a.Domain})
+		}
 	}
 	return rows
 }
