@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -26,6 +27,10 @@ type ClientConfig struct {
 	ConnectTimeout time.Duration  // TCP and TLS, each; default 5 s
 	Timeout        time.Duration  // the whole exchange with the body; default 10 s
 	RootCAs        *x509.CertPool // default: the system's
+
+	// Lookup finds the addresses of a host; default: the system's resolver. Each is
+	// judged by the guard when it is dialled, whoever named it.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
 // NewClient makes the client for webhook and automation calls. A redirect is
@@ -57,7 +62,7 @@ func newTransport(cfg ClientConfig, control func(string, string, syscall.RawConn
 	dialer := &net.Dialer{Timeout: cfg.ConnectTimeout, Control: control}
 	return &http.Transport{
 		Proxy:                  nil, // never from the environment: a proxy would dial past the guard
-		DialContext:            dialer.DialContext,
+		DialContext:            dialBy(cfg.Lookup, dialer),
 		TLSHandshakeTimeout:    cfg.ConnectTimeout,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs},
 		ForceAttemptHTTP2:      true,
@@ -65,6 +70,34 @@ func newTransport(cfg ClientConfig, control func(string, string, syscall.RawConn
 		MaxIdleConnsPerHost:    2,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// dialBy dials the addresses that lookup gives, in turn, until one answers.
+func dialBy(lookup func(context.Context, string) ([]netip.Addr, error), dialer *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
+	if lookup == nil {
+		return dialer.DialContext
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := netip.ParseAddr(host); err == nil {
+			return dialer.DialContext(ctx, network, address)
+		}
+		addrs, err := lookup(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		failed := fmt.Errorf("%s has no address", host)
+		for _, addr := range addrs {
+			var conn net.Conn
+			if conn, failed = dialer.DialContext(ctx, network, net.JoinHostPort(addr.String(), port)); failed == nil {
+				return conn, nil
+			}
+		}
+		return nil, failed
 	}
 }
 

@@ -25,6 +25,9 @@ type Config struct {
 	Smarthost *Smarthost     // nil: directly to the recipients' mail hosts
 	RootCAs   *x509.CertPool // for verified TLS; default: the system's
 
+	STS     STSPolicies // MTA-STS policies of receivers; nil: none are asked for. Not used with a smarthost.
+	Reports TLSReports  // counts sessions with mail hosts; nil: nobody
+
 	ConnectionsPerRoute   int           // default 20
 	MessagesPerConnection int           // default 100
 	IdleAge               time.Duration // how long an unused connection is kept; default 10 s

@@ -21,9 +21,21 @@
 // greets with an error or answers 4xx is followed by the next (at most
 // maxAddresses addresses and maxTransactions transactions in one Deliver).
 //
-// TLS is opportunistic and unverified unless the envelope says enforced: a failed
-// handshake is tried once more in the clear. Enforced means a certificate verified
-// for the mail host's name, or Failed with tls_required.
+// TLS is opportunistic and unverified unless somebody demands more: a failed
+// handshake is tried once more in the clear. What is demanded of a host decides,
+// and Outcome.TLSPolicy says whose demand that was:
+//
+//   - DANE (RFC 7672), where the resolver vouches for the names by DNSSEC and the host
+//     has TLSA records: TLS with a certificate that one of them matches. It comes
+//     before all others. Records that cannot be used leave the demand of TLS; a
+//     lookup of them that fails rules the host out for now.
+//   - The envelope's enforced: a certificate verified for the mail host's name.
+//   - The receiving domain's MTA-STS policy in mode enforce (RFC 8461): the same, and
+//     only with the mail hosts that it names. In mode testing nothing is demanded.
+//
+// A host that falls short is left for the next. If none is left, an enforcing
+// envelope is Failed with tls_required; a policy of the receiver's is Temporary, for
+// the receiver may mend it, or be under attack.
 //
 // Connections are kept for a short while per route (the set of mail hosts, or the
 // smarthost, with the TLS mode), limited per route in number and in messages.
@@ -36,7 +48,7 @@
 // 251 for a refusal (and then completes an empty message), and cannot pause before
 // the dot.
 //
-// Where later work goes: MTA-STS narrows the hosts of a route and raises its TLS
-// demand (route.go); DANE adds records to the opening of a session (session.go);
-// per-destination limits belong to the pool's lanes (pool.go).
+// Sessions with mail hosts are counted as TLS-RPT would report them (Config.Reports).
+//
+// Where later work goes: per-destination limits belong to the pool's lanes (pool.go).
 package smtpclient

@@ -14,6 +14,8 @@ import (
 
 	moxdns "github.com/mjl-/mox/dns"
 	mox "github.com/mjl-/mox/smtpclient"
+
+	"github.com/postrider/postrider/runtime/mail/mtasts"
 )
 
 // route is where a message may go, and what must be proven there.
@@ -21,7 +23,17 @@ type route struct {
 	key       routeKey
 	hosts     []target // in the order of trying
 	smarthost *Smarthost
-	tls       tlsDemand
+	tls       tlsDemand // of hosts that demand no more themselves
+	destination
+	sts *mtasts.Policy // of the recipient's domain; nil: none
+}
+
+// destination is what the DNS says of the recipient's domain.
+type destination struct {
+	domain, expanded moxdns.Domain // the recipient's, and what it is an alias for
+	haveMX           bool
+	secure           bool // the names of the hosts are vouched for by DNSSEC
+	expandedSecure   bool // and so are they of the expanded name
 }
 
 // target is a mail host before its addresses are known.
@@ -31,36 +43,25 @@ type target struct {
 	implicit bool // the recipient's domain itself, for lack of MX records
 }
 
-// tlsDemand is how sessions of a route do TLS.
-type tlsDemand struct {
-	mode         mox.TLSMode
-	verify       bool
-	enforced     bool        // by the envelope: without TLS the message fails
-	clearAllowed bool        // a failed handshake may be followed by none
-	config       *tls.Config // instead of mox's, which reports and verifies for MX hosts
-}
-
 var silent = slog.New(slog.DiscardHandler)
 
 func (t *Transport) route(ctx context.Context, c consignment) (route, *Outcome) {
 	if t.cfg.Smarthost != nil {
 		return t.smarthostRoute(c), nil
 	}
-	hosts, out := t.mailHosts(ctx, c.domain)
+	hosts, to, out := t.mailHosts(ctx, c.domain)
 	if out != nil {
 		return route{}, out
 	}
-	rt := route{hosts: hosts, tls: tlsDemand{mode: mox.TLSOpportunistic, clearAllowed: true}}
-	if c.enforced {
-		rt.tls = tlsDemand{mode: mox.TLSRequiredStartTLS, verify: true, enforced: true}
-	}
+	rt := route{hosts: hosts, destination: to, sts: t.sts(ctx, c.domain)}
+	rt.tls = demandOf(c, rt.sts)
 	rt.key = keyOf("mx", rt)
 	return rt, nil
 }
 
 func (t *Transport) smarthostRoute(c consignment) route {
 	h := t.cfg.Smarthost
-	demand := tlsDemand{mode: mox.TLSOpportunistic, enforced: c.enforced}
+	demand := tlsDemand{policy: PolicyOpportunistic, mode: mox.TLSOpportunistic, enforced: c.enforced}
 	switch {
 	case h.Implicit:
 		demand.mode = mox.TLSImmediate
@@ -69,6 +70,9 @@ func (t *Transport) smarthostRoute(c consignment) route {
 	}
 	demand.clearAllowed = demand.mode == mox.TLSOpportunistic
 	demand.verify = !h.Unverified && (c.enforced || !h.local() && demand.mode != mox.TLSOpportunistic)
+	if c.enforced || demand.verify {
+		demand.policy = PolicyEnforced
+	}
 	// mox verifies no address in a certificate, and a smarthost may be named by its address.
 	demand.config = &tls.Config{
 		ServerName: h.Host, RootCAs: t.cfg.RootCAs, MinVersion: tls.VersionTLS12,
@@ -82,32 +86,39 @@ func (t *Transport) smarthostRoute(c consignment) route {
 func keyOf(kind string, rt route) routeKey {
 	hosts := make([]string, 0, len(rt.hosts))
 	for _, h := range rt.hosts {
-		hosts = append(hosts, net.JoinHostPort(h.name, strconv.Itoa(h.port)))
+		name := net.JoinHostPort(h.name, strconv.Itoa(h.port))
+		if rt.sts != nil && rt.sts.Enforce && !rt.sts.Allows(h.name) {
+			name = "not " + name // a connection to it may be another domain's
+		}
+		hosts = append(hosts, name)
 	}
 	slices.Sort(hosts)
-	return routeKey{hosts: kind + " " + strings.Join(hosts, " "), tls: fmt.Sprintf("%s verify=%v", rt.tls.mode, rt.tls.verify)}
+	return routeKey{hosts: kind + " " + strings.Join(hosts, " "), tls: fmt.Sprintf("%s secure=%v", rt.tls.key(), rt.secure)}
 }
 
 // mailHosts finds the hosts of a domain (RFC 5321, 5.1).
-func (t *Transport) mailHosts(ctx context.Context, domain string) ([]target, *Outcome) {
-	haveMX, _, _, expanded, prefs, permanent, err := mox.GatherDestinations(ctx, silent, t.resolver,
-		moxdns.IPDomain{Domain: moxdns.Domain{ASCII: domain}})
+func (t *Transport) mailHosts(ctx context.Context, domain string) ([]target, destination, *Outcome) {
+	to := destination{domain: moxdns.Domain{ASCII: domain}}
+	haveMX, secure, expandedSecure, expanded, prefs, permanent, err := mox.GatherDestinations(ctx, silent, t.resolver,
+		moxdns.IPDomain{Domain: to.domain})
 	if err != nil && permanent && t.isNullMX(ctx, expanded.ASCII) {
 		out := failed(PhaseDNS, ReasonNullMX, "%s accepts no mail (null MX)", domain) // RFC 7505
-		return nil, &out
+		return nil, to, &out
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 		out := temporary(PhaseDNS, err)
-		return nil, &out
+		return nil, to, &out
 	}
 	hosts := make([]target, 0, len(prefs))
 	for _, p := range prefs {
 		hosts = append(hosts, target{name: p.Host.Domain.ASCII, port: t.cfg.MXPort, implicit: !haveMX})
 	}
-	return hosts, nil
+	to.haveMX, to.expanded, to.expandedSecure = haveMX, expanded, expandedSecure
+	to.secure = secure && (!haveMX || expandedSecure) // RFC 7672, 2.2.1
+	return hosts, to, nil
 }
 
 // GatherDestinations says "permanent" also of unusable host names.
@@ -116,16 +127,33 @@ func (t *Transport) isNullMX(ctx context.Context, domain string) bool {
 	return err == nil && len(mx) == 1 && mx[0].Host == "."
 }
 
-// addresses finds the addresses of a host.
-func (t *Transport) addresses(ctx context.Context, rt route, host target) ([]netip.AddrPort, *Outcome) {
-	ips, err := t.lookup(ctx, rt, host.name)
-	if err == nil {
-		addrs := make([]netip.AddrPort, 0, len(ips))
-		for _, ip := range ips {
-			addrs = append(addrs, netip.AddrPortFrom(ip.Unmap(), uint16(host.port)))
-		}
-		return addrs, nil
+// addresses is where a host is, and how sure that is.
+type addresses struct {
+	ips               []netip.Addr
+	expanded          moxdns.Domain // what the host's name is an alias for
+	authentic         bool          // vouched for by DNSSEC
+	expandedAuthentic bool
+}
+
+// reach finds the addresses of a host and what is demanded of it there.
+func (t *Transport) reach(ctx context.Context, rt route, host target) ([]netip.AddrPort, tlsDemand, *Outcome) {
+	found, err := t.lookup(ctx, rt, host.name)
+	if err != nil {
+		return nil, tlsDemand{}, t.unreachable(ctx, host, err)
 	}
+	demand, out := t.hostDemand(ctx, rt, host, found)
+	if out != nil {
+		from := out.from(host, "")
+		return nil, tlsDemand{}, &from
+	}
+	addrs := make([]netip.AddrPort, 0, len(found.ips))
+	for _, ip := range found.ips {
+		addrs = append(addrs, netip.AddrPortFrom(ip.Unmap(), uint16(host.port)))
+	}
+	return addrs, demand, nil
+}
+
+func (t *Transport) unreachable(ctx context.Context, host target, err error) *Outcome {
 	var out Outcome
 	switch {
 	case ctx.Err() != nil:
@@ -137,33 +165,33 @@ func (t *Transport) addresses(ctx context.Context, rt route, host target) ([]net
 		out = temporary(PhaseDNS, fmt.Errorf("mail host %s: %w", host.name, err))
 	}
 	out = out.from(host, "")
-	return nil, &out
+	return &out
 }
 
-func (t *Transport) lookup(ctx context.Context, rt route, name string) ([]netip.Addr, error) {
+func (t *Transport) lookup(ctx context.Context, rt route, name string) (addresses, error) {
 	if addr, err := netip.ParseAddr(name); err == nil && rt.smarthost != nil {
-		return []netip.Addr{addr}, nil
+		return addresses{ips: []netip.Addr{addr}}, nil
 	}
 	if strings.EqualFold(name, "localhost") { // never asked of the DNS (RFC 6761, 6.3)
-		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
+		return addresses{ips: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}}, nil
 	}
-	_, _, _, ips, _, err := mox.GatherIPs(ctx, silent, t.resolver, "ip", moxdns.IPDomain{Domain: moxdns.Domain{ASCII: name}}, nil)
+	authentic, expandedAuthentic, expanded, ips, _, err := mox.GatherIPs(ctx, silent, t.resolver, "ip", moxdns.IPDomain{Domain: moxdns.Domain{ASCII: name}}, nil)
 	if moxdns.IsNotFound(err) && rt.smarthost != nil {
 		// An operator may have named it in /etc/hosts.
 		addrs, hostsErr := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 		if hostsErr != nil {
-			return nil, errors.Join(err, hostsErr)
+			return addresses{}, errors.Join(err, hostsErr)
 		}
-		return addrs, nil
+		return addresses{ips: addrs}, nil
 	}
 	if err != nil {
-		return nil, err
+		return addresses{}, err
 	}
-	addrs := make([]netip.Addr, 0, len(ips))
+	found := addresses{expanded: expanded, authentic: authentic, expandedAuthentic: expandedAuthentic}
 	for _, ip := range ips {
 		if addr, ok := netip.AddrFromSlice(ip); ok {
-			addrs = append(addrs, addr)
+			found.ips = append(found.ips, addr)
 		}
 	}
-	return addrs, nil
+	return found, nil
 }

@@ -23,6 +23,8 @@ type session struct {
 	addr string // of the other end
 	tls  string // "TLS 1.3", or empty
 
+	demand tlsDemand // under which it was opened
+
 	wire *wire
 	conn net.Conn // wire, or TLS over it
 	r    *bufio.Reader
@@ -71,23 +73,27 @@ func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (ne
 
 // open dials and opens a session; opportunistic TLS that fails is tried once more
 // in the clear, on a new connection.
-func (t *Transport) open(ctx context.Context, rt route, host target, addr netip.AddrPort) (*session, *Outcome) {
-	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, rt.tls.mode)
-	if tlsFailed && rt.tls.clearAllowed && ctx.Err() == nil {
+func (t *Transport) open(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
+	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, demand)
+	if tlsFailed && demand.clearAllowed && ctx.Err() == nil {
 		t.cfg.Logger.DebugContext(ctx, "smtp: tls failed, once more in the clear",
 			slog.String("host", host.name), slog.String("addr", addr.String()), slog.Any("error", out.Err))
-		s, out, _ = t.openOnce(ctx, rt, host, addr, mox.TLSSkip)
+		inTheClear := demand
+		inTheClear.mode = mox.TLSSkip
+		s, out, _ = t.openOnce(ctx, rt, host, addr, inTheClear)
 	}
 	if out != nil {
 		from := out.from(host, addr.String())
+		from.TLSPolicy = demand.policy
 		return nil, &from
 	}
+	s.demand = demand
 	t.cfg.Logger.DebugContext(ctx, "smtp: connected",
 		slog.String("host", host.name), slog.String("addr", s.addr), slog.String("tls", s.tls))
 	return s, nil
 }
 
-func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr netip.AddrPort, mode mox.TLSMode) (s *session, out *Outcome, tlsFailed bool) {
+func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (s *session, out *Outcome, tlsFailed bool) {
 	conn, out := t.dial(ctx, rt, addr)
 	if out != nil {
 		return nil, out, false
@@ -98,18 +104,26 @@ func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr ne
 
 	w.within(t.cfg.Timeouts.Greeting)
 	ear := &tap{command: func() { w.within(t.cfg.Timeouts.Command) }}
-	opts := mox.Opts{RootCAs: t.cfg.RootCAs, TLSConfig: rt.tls.config}
+	var results sessionResults
+	opts := mox.Opts{RootCAs: t.cfg.RootCAs, TLSConfig: demand.config, DANERecords: demand.records,
+		RecipientDomainResult: &results.pkix, HostResult: &results.dane}
+	name := moxdns.Domain{ASCII: host.name}
+	if len(demand.names) > 0 { // the first is the TLSA base domain (RFC 7672, 8.1)
+		name, opts.DANEMoreHostnames = demand.names[0], demand.names[1:]
+	}
 	if rt.smarthost != nil && rt.smarthost.Username != "" {
 		opts.Auth = rt.smarthost.authenticate
 	}
-	client, err := mox.New(ctx, slog.New(ear), w, mode, rt.tls.verify,
-		moxdns.Domain{ASCII: t.cfg.Hostname}, moxdns.Domain{ASCII: host.name}, opts)
+	client, err := mox.New(ctx, slog.New(ear), w, demand.mode, demand.verify, moxdns.Domain{ASCII: t.cfg.Hostname}, name, opts)
+	if demand.mode != mox.TLSSkip {
+		t.reportSession(rt, host, demand, &results)
+	}
 	if err == nil {
 		s, err = t.takeOver(client, w, host, addr, ear)
 	}
 	if err != nil {
 		conn.Close()
-		failure, tlsFailed := rt.openFailure(ctx, err, w, ear, mode)
+		failure, tlsFailed := demand.openFailure(ctx, err, w, ear)
 		return nil, &failure, tlsFailed
 	}
 	return s, nil, false
@@ -133,7 +147,7 @@ func (t *Transport) takeOver(client *mox.Client, w *wire, host target, addr neti
 }
 
 // openFailure reads an error of mox's New. tlsFailed: without TLS it might have worked.
-func (rt route) openFailure(ctx context.Context, err error, w *wire, ear *tap, mode mox.TLSMode) (out Outcome, tlsFailed bool) {
+func (d tlsDemand) openFailure(ctx context.Context, err error, w *wire, ear *tap) (out Outcome, tlsFailed bool) {
 	var smtpErr mox.Error
 	isSMTP := errors.As(err, &smtpErr)
 	out = temporary(openPhase(smtpErr.Command), err)
@@ -146,15 +160,18 @@ func (rt route) openFailure(ctx context.Context, err error, w *wire, ear *tap, m
 		out.Err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		return out, false
 	}
-	tlsFailed = errors.Is(err, mox.ErrTLS) || mode == mox.TLSImmediate && !isSMTP ||
-		ear.starttls && mode != mox.TLSSkip && out.Code == 0 && out.Phase != PhaseAuth
+	tlsFailed = errors.Is(err, mox.ErrTLS) || d.mode == mox.TLSImmediate && !isSMTP ||
+		ear.starttls && d.mode != mox.TLSSkip && out.Code == 0 && out.Phase != PhaseAuth
 	if !tlsFailed {
 		return out, false
 	}
 	out.Phase = PhaseStartTLS
+	if d.policy == PolicySTS || d.policy == PolicyDANE { // refused for the receiver's sake, who can mend it: later
+		out.Err = fmt.Errorf("the receiver's %s policy is not met: %w", d.policy, err)
+	}
 	// A network error or a 4xx says "not now"; anything else says that this host has
 	// no TLS, or no certificate for its name.
-	if rt.tls.enforced && w.failed == nil && out.Code/100 != 4 {
+	if d.enforced && w.failed == nil && out.Code/100 != 4 {
 		out.Kind, out.Reason = Failed, ReasonTLSRequired
 	}
 	return out, true

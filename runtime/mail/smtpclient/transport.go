@@ -116,7 +116,7 @@ type delivery struct {
 
 func (d *delivery) run(ctx context.Context) Outcome {
 	hosts := d.rt.hosts
-	if s := d.t.pool.take(d.lane); s != nil {
+	if s := d.take(ctx); s != nil {
 		out, stale := d.use(ctx, s)
 		if !stale {
 			if d.final(ctx, out) {
@@ -143,16 +143,30 @@ func (d *delivery) run(ctx context.Context) Outcome {
 	return *d.earlier
 }
 
+// take gives a kept session, if it still meets what is demanded of its host. TLSA
+// records are the host's own and may have come since it was opened.
+func (d *delivery) take(ctx context.Context) *session {
+	s := d.t.pool.take(d.lane)
+	if s == nil || !d.rt.secure {
+		return s
+	}
+	if _, demand, out := d.t.reach(ctx, d.rt, s.host); out == nil && demand.key() == s.demand.key() {
+		return s
+	}
+	d.t.pool.retire(s)
+	return nil
+}
+
 // tryHost goes through the addresses of a host until one takes part in a transaction.
 func (d *delivery) tryHost(ctx context.Context, host target) Outcome {
-	addrs, out := d.t.addresses(ctx, d.rt, host)
+	addrs, demand, out := d.t.reach(ctx, d.rt, host)
 	if out != nil {
 		return *out
 	}
 	var earlier *Outcome
 	for _, addr := range addrs {
 		d.addresses++
-		s, out := d.t.open(ctx, d.rt, host, addr)
+		s, out := d.t.open(ctx, d.rt, host, addr, demand)
 		if out == nil {
 			done, _ := d.use(ctx, s)
 			return done

@@ -69,11 +69,13 @@ type Stats struct {
 
 // Server is a running server. It stops with the test.
 type Server struct {
-	cfg      Config
-	listener net.Listener
-	roots    *x509.CertPool
-	released chan struct{}
-	release  sync.Once
+	cfg       Config
+	listener  net.Listener
+	roots     *x509.CertPool
+	leaf      *x509.Certificate
+	authority *x509.Certificate
+	released  chan struct{}
+	release   sync.Once
 
 	mu         sync.Mutex
 	changed    *sync.Cond
@@ -159,6 +161,9 @@ func (s *Server) URL(userinfo string) string {
 
 // RootCAs trusts the server's certificate authority.
 func (s *Server) RootCAs() *x509.CertPool { return s.roots }
+
+// Certificates are the server's own and its authority's, as for TLSA records.
+func (s *Server) Certificates() (leaf, authority *x509.Certificate) { return s.leaf, s.authority }
 
 // Release ends all stalls; what was stalled is hung up on.
 func (s *Server) Release() { s.release.Do(func() { close(s.released) }) }

@@ -55,6 +55,10 @@ func (s *Server) tlsConfig(t testing.TB) *tls.Config {
 	s.roots = x509.NewCertPool()
 	s.roots.AddCert(root)
 	der := certify(t, leaf, root, leafKey, authorityKey)
+	if s.leaf, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	s.authority = root
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: leafKey}}}
 }
 

@@ -1,0 +1,122 @@
+package mtasts_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/mail/mtasts"
+)
+
+func TestANewIDBringsTheNewPolicy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.announce(t, "1")
+	w.serve(enforce)
+	w.find(t, "enforce", "")
+	w.serve(policy("mode: testing", "mx: mx1.example.com", "max_age: 604800"))
+	w.find(t, "enforce", "")
+	w.announce(t, "2")
+	w.find(t, "testing", "")
+	w.fetched(t, 2)
+}
+
+// Taking the record away, breaking the DNS or the web server is what an attacker
+// would do: the policy stays until its time is over.
+func TestAPolicyOutlivesItsSource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.announce(t, "1")
+	w.serve(enforce)
+	w.find(t, "enforce", "")
+
+	w.dns.Remove("_mta-sts." + domain)
+	w.find(t, "enforce", "")
+	w.dns.Fault("_mta-sts."+domain, dnsxtest.ServFail)
+	w.find(t, "enforce", "")
+	w.dns.Fault("_mta-sts."+domain, 0)
+	w.serve(broken)
+	w.announce(t, "2")
+	w.find(t, "enforce", mtasts.FetchError)
+	w.find(t, "enforce", mtasts.FetchError)
+	w.fetched(t, 2)
+
+	w.pass(7 * 24 * time.Hour) // max_age
+	w.find(t, "none", mtasts.FetchError)
+}
+
+func TestAFailedFetchIsRepeatedAfterAWhileOrForANewID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.announce(t, "1")
+	w.serve(broken)
+	w.find(t, "none", mtasts.FetchError)
+	w.pass(5*time.Minute - time.Second)
+	w.find(t, "none", mtasts.FetchError)
+	w.fetched(t, 1)
+	w.pass(time.Second)
+	w.find(t, "none", mtasts.FetchError)
+	w.fetched(t, 2)
+	w.serve(enforce)
+	w.announce(t, "2")
+	w.find(t, "enforce", "")
+	w.fetched(t, 3)
+}
+
+func TestAPolicyIsFetchedAnewEveryDayAndAtItsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.announce(t, "1")
+	w.serve(enforce)
+	w.find(t, "enforce", "")
+	w.pass(24*time.Hour - time.Second)
+	w.find(t, "enforce", "")
+	w.fetched(t, 1)
+	w.pass(time.Second)
+	w.find(t, "enforce", "")
+	w.fetched(t, 2)
+	w.serve(broken)
+	w.pass(24 * time.Hour)
+	w.find(t, "enforce", mtasts.FetchError) // it holds all the same
+	w.pass(6 * 24 * time.Hour)
+	w.find(t, "none", mtasts.FetchError)
+}
+
+func TestAPolicyOfNoAgeHoldsForOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.announce(t, "1")
+	w.serve(policy("mode: enforce", "mx: mx1.example.com", "max_age: 0"))
+	w.find(t, "enforce", "")
+	w.serve(broken)
+	w.find(t, "none", mtasts.FetchError)
+}
+
+func TestManyWhoAskAtOnceFetchOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.announce(t, "1")
+	arrived, answer := make(chan struct{}), make(chan struct{})
+	w.serve(func(rw http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-answer
+		enforce(rw, r)
+	})
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { w.find(t, "enforce", "") })
+	}
+	<-arrived
+	close(answer)
+	all.Wait()
+	w.fetched(t, 1)
+}
+
+func TestAFinderNeedsItsParts(t *testing.T) {
+	t.Parallel()
+	if _, err := mtasts.New(mtasts.Config{}); err == nil {
+		t.Error("a finder of nothing")
+	}
+}

@@ -1,0 +1,117 @@
+package mtasts
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	mox "github.com/mjl-/mox/mtasts"
+)
+
+// maxPolicy is how large a policy may be (RFC 8461, 3.3).
+const maxPolicy = 64 << 10
+
+// fetch gets the policy of a domain (RFC 8461, 3.3). Its error is a *FetchFailure,
+// except when ctx has ended: that says nothing about the domain.
+func (f *Finder) fetch(ctx context.Context, domain string) (*mox.Policy, error) {
+	limited, cancel := context.WithTimeout(ctx, f.cfg.FetchTimeout)
+	defer cancel()
+	text, err := f.get(limited, domain)
+	if err == nil {
+		var policy *mox.Policy
+		if policy, err = mox.ParsePolicy(strings.TrimRight(text, "\r\n")); err == nil {
+			return policy, nil
+		}
+		err = &FetchFailure{PolicyInvalid, err}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var failure *FetchFailure
+	var badCertificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &failure):
+		return nil, failure
+	case errors.As(err, &badCertificate):
+		return nil, &FetchFailure{WebPKIInvalid, err}
+	}
+	return nil, &FetchFailure{FetchError, err}
+}
+
+func (f *Finder) get(ctx context.Context, domain string) (text string, err error) {
+	host := "mta-sts." + domain
+	if f.cfg.Port != 443 {
+		host = net.JoinHostPort(host, strconv.Itoa(f.cfg.Port))
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+"/.well-known/mta-sts.txt", nil)
+	if err != nil {
+		return "", err
+	}
+	req.Close = true // nothing more is wanted there for a day
+	res, err := f.cfg.Client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, res.Body.Close()) }()
+	if res.StatusCode != http.StatusOK { // no other will do, and no redirect (RFC 8461, 3.3)
+		return "", fmt.Errorf("the server answered %s", res.Status)
+	}
+	// What users may upload to a web server is seldom text/plain (RFC 8461, 3.2).
+	if kind, _, parseErr := mime.ParseMediaType(res.Header.Get("Content-Type")); parseErr != nil || kind != "text/plain" {
+		return "", &FetchFailure{PolicyInvalid, fmt.Errorf("content type %q, want text/plain", res.Header.Get("Content-Type"))}
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxPolicy+1))
+	if err != nil {
+		return "", err
+	}
+	if len(body) > maxPolicy {
+		return "", &FetchFailure{PolicyInvalid, fmt.Errorf("more than %d octets", maxPolicy)}
+	}
+	return string(body), nil
+}
+
+// flights lets one caller at a time fetch for a domain; the others wait and find
+// what it brought.
+type flights struct {
+	mu    sync.Mutex
+	under map[string]*flight
+}
+
+type flight struct {
+	seat  chan struct{}
+	users int
+}
+
+// board waits for the seat of a domain. Its land is called once.
+func (f *flights) board(ctx context.Context, domain string) (land func(), err error) {
+	f.mu.Lock()
+	it := f.under[domain]
+	if it == nil {
+		it = &flight{seat: make(chan struct{}, 1)}
+		f.under[domain] = it
+	}
+	it.users++
+	f.mu.Unlock()
+	leave := func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if it.users--; it.users == 0 {
+			delete(f.under, domain)
+		}
+	}
+	select {
+	case it.seat <- struct{}{}:
+		return func() { <-it.seat; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, context.Cause(ctx)
+	}
+}

@@ -1,0 +1,259 @@
+// Package mtasts finds the MTA-STS policies of receiving domains (RFC 8461): what a
+// domain says, over HTTPS, about the mail hosts that may speak for it and whether a
+// verified certificate is demanded of them.
+//
+// A domain announces its policy by a TXT record whose id changes with the policy. The
+// record is looked up each time (the resolver caches it); the policy is kept for its
+// max_age in a bounded cache of this process, and fetched anew when the id changes or
+// a day has gone by. While a policy holds, neither a missing record nor a fetch that
+// fails takes it away: that is what an attacker would arrange (RFC 8461, 3.3). A fetch
+// that failed is not repeated for RetryAfter.
+//
+// A domain whose policy was never seen and cannot be found is one without a policy:
+// RFC 8461, 3.1 and 3.3 leave no other choice, and mail goes on as without MTA-STS.
+package mtasts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	mox "github.com/mjl-/mox/mtasts"
+)
+
+// Policy is what a domain demands.
+type Policy struct {
+	ID      string // of the record that announced it
+	Enforce bool   // else only testing: what fails is counted and delivered
+	hosts   []string
+}
+
+// Allows tells whether a mail host may speak for the domain (RFC 8461, 4.1).
+func (p *Policy) Allows(host string) bool {
+	host = canonical(host)
+	_, parent, _ := strings.Cut(host, ".")
+	for _, pattern := range p.hosts {
+		// A wildcard stands for exactly one label.
+		if suffix, wild := strings.CutPrefix(pattern, "*."); pattern == host || wild && parent == suffix {
+			return true
+		}
+	}
+	return false
+}
+
+// Problem is why a policy that was announced could not be had, in the words of
+// TLS-RPT (RFC 8460, 4.3.2.2).
+type Problem string
+
+// The problems.
+const (
+	PolicyInvalid Problem = "sts-policy-invalid"     // fetched, but no policy
+	WebPKIInvalid Problem = "sts-webpki-invalid"     // the HTTPS certificate does not verify
+	FetchError    Problem = "sts-policy-fetch-error" // anything else
+)
+
+// FetchFailure is the error of a fetch.
+type FetchFailure struct {
+	Problem Problem
+	cause   error
+}
+
+func (e *FetchFailure) Error() string { return fmt.Sprintf("%s: %v", e.Problem, e.cause) }
+
+// Unwrap gives the cause.
+func (e *FetchFailure) Unwrap() error { return e.cause }
+
+// Resolver looks up TXT records; what it does not find is a dnsx.ErrNotFound.
+type Resolver interface {
+	LookupTXT(ctx context.Context, name string) ([]string, error)
+}
+
+// Config shapes a Finder.
+type Config struct {
+	Resolver Resolver // required
+
+	// Client fetches policies: it must verify certificates, refuse private addresses
+	// (the host's name comes from a stranger) and follow no redirects. Required.
+	Client *http.Client
+
+	FetchTimeout time.Duration // default 10 s
+	RetryAfter   time.Duration // between fetches for one domain that fail; default 5 min (RFC 8461, 3.3)
+	Refresh      time.Duration // of a policy that still holds; default 24 h (RFC 8461, 3.3)
+	CacheBytes   int           // for all policies together; default 16 MiB
+	Logger       *slog.Logger  // default: none
+
+	Port int              // for tests: of the HTTPS servers; default 443
+	Now  func() time.Time // for tests: the clock; default the system's
+}
+
+// Finder finds and keeps policies. It is safe for concurrent use.
+type Finder struct {
+	cfg     Config
+	cache   *otter.Cache[string, *entry]
+	flights flights
+}
+
+// entry is what is known of a domain. It is replaced, never changed.
+type entry struct {
+	policy  *Policy // nil: none was ever fetched, or it said "none"
+	id      string  // of the record that was last fetched for successfully
+	size    int
+	fetched time.Time
+	expires time.Time
+
+	failedID string // of the record for which the last fetch failed
+	retry    time.Time
+	failure  *FetchFailure
+}
+
+// New makes a finder. Nothing is looked up yet.
+func New(cfg Config) (*Finder, error) {
+	if cfg.Resolver == nil || cfg.Client == nil {
+		return nil, errors.New("mta-sts: a resolver and an http client are needed")
+	}
+	cfg.FetchTimeout = cmp.Or(cfg.FetchTimeout, 10*time.Second)
+	cfg.RetryAfter = cmp.Or(cfg.RetryAfter, 5*time.Minute)
+	cfg.Refresh = cmp.Or(cfg.Refresh, 24*time.Hour)
+	cfg.CacheBytes = cmp.Or(cfg.CacheBytes, 16<<20)
+	cfg.Port = cmp.Or(cfg.Port, 443)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	cache, err := otter.New(&otter.Options[string, *entry]{
+		MaximumWeight: uint64(cfg.CacheBytes),
+		Weigher:       func(domain string, e *entry) uint32 { return uint32(256 + len(domain) + e.size) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the mta-sts cache: %w", err)
+	}
+	return &Finder{cfg: cfg, cache: cache, flights: flights{under: map[string]*flight{}}}, nil
+}
+
+// Close ends the cache's housekeeping. Policy goes on to work.
+func (f *Finder) Close() { f.cache.StopAllGoroutines() }
+
+// Policy gives the policy of a domain (A-labels), nil for none. The error, a
+// *FetchFailure or that of ctx, does not forbid anything: it says why a newer policy
+// than the returned one could not be had.
+func (f *Finder) Policy(ctx context.Context, domain string) (*Policy, error) {
+	domain = canonical(domain)
+	id := f.announced(ctx, domain)
+	known := f.known(domain)
+	if id == "" || f.current(known, id) {
+		return known.policy, nil
+	}
+	if f.failedLately(known, id) {
+		return known.policy, known.failure
+	}
+	land, err := f.flights.board(ctx, domain)
+	if err != nil {
+		return known.policy, err
+	}
+	defer land()
+	if known = f.known(domain); f.current(known, id) { // somebody else has fetched it meanwhile
+		return known.policy, nil
+	}
+	if f.failedLately(known, id) {
+		return known.policy, known.failure
+	}
+	return f.renew(ctx, domain, id, known)
+}
+
+// renew fetches a policy and keeps what came of it.
+func (f *Finder) renew(ctx context.Context, domain, id string, known entry) (*Policy, error) {
+	fetched, err := f.fetch(ctx, domain)
+	now := f.cfg.Now()
+	var failure *FetchFailure
+	switch {
+	case err == nil:
+		next := &entry{policy: policyOf(fetched, id), id: id, fetched: now, size: sizeOf(fetched),
+			expires: now.Add(time.Duration(fetched.MaxAgeSeconds) * time.Second)}
+		f.cache.Set(domain, next)
+		return next.policy, nil
+	case errors.As(err, &failure):
+		f.cfg.Logger.WarnContext(ctx, "mta-sts policy could not be fetched",
+			slog.String("domain", domain), slog.Bool("older_policy", known.policy != nil), slog.Any("error", err))
+		known.failedID, known.retry, known.failure = id, now.Add(f.cfg.RetryAfter), failure
+		f.cache.Set(domain, &known)
+	}
+	return known.policy, err
+}
+
+// known is what the cache has of a domain; a policy only while it holds.
+func (f *Finder) known(domain string) entry {
+	e, found := f.cache.GetIfPresent(domain)
+	if !found {
+		return entry{}
+	}
+	known := *e
+	if !f.cfg.Now().Before(known.expires) {
+		known.policy, known.id, known.size = nil, "", 0
+	}
+	return known
+}
+
+func (f *Finder) current(e entry, id string) bool {
+	return e.id == id && f.cfg.Now().Before(e.fetched.Add(f.cfg.Refresh))
+}
+
+func (f *Finder) failedLately(e entry, id string) bool {
+	return e.failedID == id && f.cfg.Now().Before(e.retry)
+}
+
+// announced is the id of a domain's record, or empty: there is none, there are
+// several, it is broken, or the DNS does not say (RFC 8461, 3.1).
+func (f *Finder) announced(ctx context.Context, domain string) string {
+	texts, err := f.cfg.Resolver.LookupTXT(ctx, "_mta-sts."+domain)
+	if err != nil {
+		return ""
+	}
+	id, records := "", 0
+	for _, text := range texts {
+		record, is, err := mox.ParseRecord(text)
+		if !is {
+			continue
+		}
+		records++
+		if err == nil {
+			id = record.ID
+		}
+	}
+	if records != 1 {
+		return ""
+	}
+	return id
+}
+
+func policyOf(fetched *mox.Policy, id string) *Policy {
+	if fetched.Mode == mox.ModeNone {
+		return nil
+	}
+	p := &Policy{ID: id, Enforce: fetched.Mode == mox.ModeEnforce}
+	for _, mx := range fetched.MX {
+		pattern := canonical(mx.Domain.ASCII)
+		if mx.Wildcard {
+			pattern = "*." + pattern
+		}
+		p.hosts = append(p.hosts, pattern)
+	}
+	return p
+}
+
+func sizeOf(p *mox.Policy) int {
+	size := 0
+	for _, mx := range p.MX {
+		size += 32 + len(mx.Domain.ASCII)
+	}
+	return size
+}
+
+func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

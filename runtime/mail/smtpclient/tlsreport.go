@@ -1,0 +1,67 @@
+package smtpclient
+
+import (
+	"errors"
+
+	"github.com/mjl-/mox/tlsrpt"
+
+	"github.com/postrider/postrider/runtime/mail/mtasts"
+)
+
+// TLSReport is what TLS-RPT (RFC 8460) would tell a receiving domain about one
+// session with its mail hosts, or one policy of it that could not be used.
+type TLSReport struct {
+	Domain  string    // of the recipient
+	Host    string    // empty: it did not come to that
+	Policy  TLSPolicy // under which the session was opened
+	Testing bool      // the policy only asks to be told: the message was delivered all the same
+	Result  string    // empty: success; else a result type of RFC 8460, 4.3
+}
+
+// TLSReports counts. It is called from many goroutines.
+type TLSReports interface {
+	Report(r TLSReport)
+}
+
+func (t *Transport) report(r TLSReport) {
+	if t.cfg.Reports != nil {
+		t.cfg.Reports.Report(r)
+	}
+}
+
+// sessionResults are mox's notes on one session: against the certificate's public
+// authorities, and against TLSA records.
+type sessionResults struct{ pkix, dane tlsrpt.Result }
+
+// reportSession tells how TLS went. A session that ended before TLS was an issue
+// says nothing.
+func (t *Transport) reportSession(rt route, host target, d tlsDemand, r *sessionResults) {
+	if rt.smarthost != nil {
+		return
+	}
+	report := TLSReport{Domain: rt.domain.ASCII, Host: host.name, Policy: d.policy}
+	result := &r.dane // without records: TLS was had, or not
+	if d.policy == PolicyOpportunistic && rt.sts != nil {
+		report.Policy, report.Testing = PolicySTS, true
+	}
+	if d.verify || report.Testing {
+		result = &r.pkix
+	}
+	switch {
+	case len(result.FailureDetails) > 0:
+		report.Result = string(result.FailureDetails[0].ResultType)
+	case result.Summary.TotalFailureSessionCount > 0:
+		report.Result = string(tlsrpt.ResultValidationFailure)
+	case result.Summary.TotalSuccessfulSessionCount <= 0:
+		return
+	}
+	t.report(report)
+}
+
+func resultOf(err error) string {
+	var failure *mtasts.FetchFailure
+	if errors.As(err, &failure) {
+		return string(failure.Problem)
+	}
+	return string(mtasts.FetchError)
+}
