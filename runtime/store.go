@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/lib/pq"
+
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/embedded"
@@ -103,7 +105,7 @@ func makeDataDir(cfg config.Config) error {
 		return err
 	}
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
-		return fmt.Errorf("POSTRIDER_DATA_DIR: %w", err)
+		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is no folder and cannot be made one: %w", cfg.DataDir, err)
 	}
 	return nil
 }
@@ -135,7 +137,7 @@ func connect(ctx context.Context, cfg config.Config, url string, log *slog.Logge
 		if err == nil {
 			return opened, nil
 		}
-		if !fault.IsDatabaseAway(err) || time.Now().After(limit) {
+		if !fault.IsDatabaseAway(err) || notLetIn(err) || time.Now().After(limit) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		log.WarnContext(ctx, "the database is away; trying again", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)
@@ -145,6 +147,13 @@ func connect(ctx context.Context, cfg config.Config, url string, log *slog.Logge
 			return nil, fmt.Errorf("%s: %w", name, errors.Join(ctx.Err(), err))
 		}
 	}
+}
+
+// notLetIn tells a server that knows no such user, password or database. While
+// running that may pass; at the start it is a mistake in the setting.
+func notLetIn(err error) bool {
+	var server *pq.Error
+	return errors.As(err, &server) && (server.Code.Class() == "28" || server.Code == "3D000")
 }
 
 // openBox finds the master key: a setting, or in development mode a file that is

@@ -39,7 +39,7 @@ func (d durability) judge(riskAccepted bool) error {
 		errs = append(errs, errors.New("the server runs with fsync=off: a crash would destroy accepted mail; set fsync=on"))
 	}
 	if d.commit == "off" && !riskAccepted {
-		errs = append(errs, errors.New("the server runs with synchronous_commit=off: a crash would lose accepted mail; set it to on, or accept the risk (RiskLosingAcceptedMail)"))
+		errs = append(errs, errors.New("the server runs with synchronous_commit=off: a crash would lose accepted mail; set it to on, or accept the risk (POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL=true)"))
 	}
 	return errors.Join(errs...)
 }
