@@ -28,7 +28,10 @@ import (
 // What each module shows at the edges. A module that is off provides nothing, so
 // its routes and fields do not exist.
 var (
-	domainsEdges = routes(func(s *domains.Service, i *idempotency.Store) rest.Routes { return rest.Domains(s, i) })
+	domainsEdges = fx.Options(
+		routes(func(s *domains.Service, i *idempotency.Store) rest.Routes { return rest.Domains(s, i) }),
+		routes(func(p *domains.Publisher, i *idempotency.Store) rest.Routes { return rest.DomainDNS(p, i) }),
+	)
 	sendingEdges = routes(func(s *sending.Service, i *idempotency.Store) rest.Routes { return rest.Emails(s, i) })
 )
 

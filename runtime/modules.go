@@ -42,7 +42,7 @@ var registry = []Module{
 	{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
 		Requires: []string{"accounts"},
-		Option:   domains.Module, Edges: domainsEdges, Operations: []rest.Routes{rest.Domains(nil, nil)},
+		Option:   domains.Module, Edges: domainsEdges, Operations: []rest.Routes{rest.Domains(nil, nil), rest.DomainDNS(nil, nil)},
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",

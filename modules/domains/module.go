@@ -6,9 +6,9 @@ import (
 	"go.uber.org/fx"
 )
 
-// Module gives *Service and runs its checks.
+// Module gives *Service, runs its checks, and gives *Publisher.
 var Module = fx.Module("domains",
-	fx.Provide(New),
+	fx.Provide(New, NewPublisher),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
