@@ -6,12 +6,10 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 )
 
-// signatureAlgorithm is the one that messages are signed with, RFC 8301 section 3.1.
-const signatureAlgorithm = "rsa-sha256"
-
 func toDomain(d *ent.Domain, records []domains.Record) *model.Domain {
+	key := domains.SigningKey(d)
 	out := &model.Domain{ID: d.ID, Name: d.Name, Status: d.Status, Records: make([]*model.DNSRecord, len(records)),
-		DKIM:         &model.DKIM{Selector: d.DkimSelector, Algorithm: signatureAlgorithm, Ready: domains.DKIMReady(d)},
+		DKIM:         &model.DKIM{Selector: key.Selector, Algorithm: key.Algorithm, Ready: key.Ready},
 		OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking, TLSMode: d.TLSMode, InboundEnabled: d.InboundEnabled,
 		LastCheckedAt: d.LastCheckedAt, VerifiedAt: d.VerifiedAt, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt}
 	for i, r := range records {

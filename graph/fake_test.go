@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
@@ -250,7 +251,8 @@ func someEmails(n int) []*ent.Email {
 
 func someDomains() []*ent.Domain {
 	of := func(accountID, id, name string) *ent.Domain {
-		return &ent.Domain{ID: id, AccountID: &accountID, Name: name, Status: domain.StatusTemporaryFailure, DkimSelector: "pr1", Seeded: true,
+		return &ent.Domain{ID: id, AccountID: &accountID, Name: name, Status: domain.StatusTemporaryFailure, Seeded: true,
+			Edges:   ent.DomainEdges{Keys: []*ent.DKIMKey{{Selector: "pr1", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive}}},
 			TLSMode: domain.TLSModeEnforced, OpenTracking: true, CreatedAt: day, UpdatedAt: day, VerifiedAt: &day}
 	}
 	return []*ent.Domain{of(bob, "dom_999", "example.net"), of(ada, "dom_002", "example.org"), of(ada, "dom_001", "example.com")}

@@ -20,6 +20,7 @@ type DomainService interface {
 	List(ctx context.Context, accountID string, r page.Request) (domains.Page, error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+	RotateDKIM(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []domains.Record
 }
 
@@ -38,6 +39,7 @@ type domainRecord struct {
 	TLSMode        string            `json:"tls_mode" enum:"opportunistic,enforced"`
 	InboundEnabled bool              `json:"inbound_enabled"`
 	DKIM           domainDKIM        `json:"dkim"`
+	DKIMKeys       []domainKey       `json:"dkim_keys" nullable:"false" doc:"Every key with a record: the RSA key that signs first."`
 	LastCheckedAt  optionalTimestamp `json:"last_checked_at"`
 	VerifiedAt     optionalTimestamp `json:"verified_at"`
 	CreatedAt      timestamp         `json:"created_at"`
@@ -55,12 +57,6 @@ type dnsRecord struct {
 	Status   string   `json:"status" enum:"missing,mismatch,verified"`
 	Found    []string `json:"found" nullable:"false" doc:"What the last check found there."`
 	Error    *string  `json:"error" doc:"One sentence on what to do; null when verified."`
-}
-
-type domainDKIM struct {
-	Selector  string `json:"selector"`
-	Algorithm string `json:"algorithm" enum:"rsa-sha256"`
-	Ready     bool   `json:"ready" doc:"Whether the published key was seen to verify our signatures."`
 }
 
 type domainAnswer struct {
@@ -116,6 +112,7 @@ func Domains(service DomainService, store Idempotency) Routes {
 				"required. A domain that is not verified yet is checked again by itself as well.",
 			example: map[string]any{"domain": domainExample()}, problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 		}, e.verify)
+		e.rotateDKIM(a)
 	}}
 }
 
@@ -123,7 +120,8 @@ func (e *domainEdge) record(d *ent.Domain) domainRecord {
 	out := domainRecord{
 		ID: d.ID, Name: d.Name, Status: string(d.Status), Records: []dnsRecord{}, OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking,
 		TLSMode: string(d.TLSMode), InboundEnabled: d.InboundEnabled,
-		DKIM:          domainDKIM{Selector: d.DkimSelector, Algorithm: "rsa-sha256", Ready: domains.DKIMReady(d)},
+		DKIM:          signingKey(d),
+		DKIMKeys:      keyList(d),
 		LastCheckedAt: optionalTimestamp{d.LastCheckedAt}, VerifiedAt: optionalTimestamp{d.VerifiedAt},
 		CreatedAt: timestamp(d.CreatedAt), UpdatedAt: timestamp(d.UpdatedAt),
 	}

@@ -28,7 +28,9 @@ func domainExample() map[string]any {
 			record("return_path", "CNAME", "rp.example.com", "rp.mail.example.org", true),
 		},
 		"open_tracking": false, "click_tracking": false, "tls_mode": "opportunistic", "inbound_enabled": false,
-		"dkim":            map[string]any{"selector": "pr1", "algorithm": "rsa-sha256", "ready": true},
+		"dkim": map[string]any{"selector": "pr1", "algorithm": "rsa-sha256", "ready": true},
+		"dkim_keys": []any{map[string]any{"selector": "pr1", "algorithm": "rsa-sha256", "status": "active", "ready": true,
+			"created_at": "2026-01-15T09:30:00.000Z", "activated_at": "2026-01-15T09:30:00.000Z", "retired_at": nil, "keep_until": nil}},
 		"last_checked_at": "2026-01-15T09:35:00.000Z", "verified_at": "2026-01-15T09:35:00.000Z",
 		"created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:35:00.000Z",
 	}

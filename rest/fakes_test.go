@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -187,8 +188,9 @@ func sampleEmail() *ent.Email {
 }
 
 type fakeDomains struct {
-	added []domains.AddInput
-	fail  error
+	rotations int
+	added     []domains.AddInput
+	fail      error
 }
 
 func (f *fakeDomains) Add(_ context.Context, _ string, in domains.AddInput) (*ent.Domain, error) {
@@ -211,6 +213,11 @@ func (f *fakeDomains) Verify(_ context.Context, account, id string) (*ent.Domain
 	return f.Get(context.Background(), account, id)
 }
 
+func (f *fakeDomains) RotateDKIM(_ context.Context, account, id string) (*ent.Domain, error) {
+	f.rotations++
+	return f.Get(context.Background(), account, id)
+}
+
 func (f *fakeDomains) Records(*ent.Domain) []domains.Record {
 	priority := 10
 	return []domains.Record{
@@ -223,8 +230,9 @@ func (f *fakeDomains) Records(*ent.Domain) []domains.Record {
 
 func sampleDomain() *ent.Domain {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
-	return &ent.Domain{ID: domainID, Name: "example.com", Status: domain.StatusPending, DkimSelector: "pr1", TLSMode: domain.TLSModeOpportunistic,
-		CreatedAt: created, UpdatedAt: created, LastCheckedAt: &created}
+	return &ent.Domain{ID: domainID, Name: "example.com", Status: domain.StatusPending, TLSMode: domain.TLSModeOpportunistic,
+		CreatedAt: created, UpdatedAt: created, LastCheckedAt: &created, Edges: ent.DomainEdges{Keys: []*ent.DKIMKey{
+			{Selector: "pr1", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, CreatedAt: created, ActivatedAt: &created}}}}
 }
 
 // fakeStore is the idempotency store in memory, by the contract of the real one.

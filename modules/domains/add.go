@@ -2,9 +2,7 @@ package domains
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
@@ -31,43 +29,56 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 	}
 	// Asked before the key is made, which is dear, and again under the lock.
 	if err := s.admit(ctx, s.db.Ent.Domain, account, name); err != nil {
-		return nil, err
+		return nil, s.explain(ctx, err, accountID, name)
 	}
 	m, err := s.newMaterial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var made *ent.Domain
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		// One account adds one domain at a time: the plan's limit is a count.
-		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('domains/' || $1, 0))`, accountID); err != nil {
+		if err := lockAccount(ctx, tx, accountID); err != nil {
 			return err
 		}
 		if err := s.admit(ctx, tx.Domain, account, name); err != nil {
 			return err
 		}
-		if err := m.create(tx.Domain, name).SetAccountID(accountID).SetInboundEnabled(in.InboundEnabled).Exec(ctx); err != nil {
+		err := m.insert(ctx, tx, name, func(c *ent.DomainCreate) { c.SetAccountID(accountID).SetInboundEnabled(in.InboundEnabled) })
+		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE domains SET due_at = now() + make_interval(secs => $2) WHERE id = $1`, m.id, firstCheck.Seconds()); err != nil {
-			return err
-		}
-		made, err = tx.Domain.Get(ctx, m.id)
-		return err
+		return firstDue(ctx, tx, m.id)
 	})
 	if ent.IsConstraintError(err) {
 		return nil, alreadyAdded(name).Because(err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("add domain: %w", err)
+		return nil, fmt.Errorf("add domain: %w", s.explain(ctx, err, accountID, name))
 	}
 	s.forget(accountID, name)
-	return made.Unwrap(), nil
+	return s.Get(ctx, accountID, m.id)
 }
 
-func (m material) create(c *ent.DomainClient, name string) *ent.DomainCreate {
-	return c.Create().SetID(m.id).SetName(name).SetOwnershipToken(m.token).SetDkimSelector(m.selector).
-		SetDkimPrivateKey(m.sealed).SetDkimPublicKey(m.publicKey)
+func lockAccount(ctx context.Context, tx *ent.Tx, accountID string) error {
+	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('domains/' || $1, 0))`, accountID)
+	return err
+}
+
+// firstDue sets when a new domain is first checked.
+func firstDue(ctx context.Context, tx *ent.Tx, domainID string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE domains SET due_at = now() + make_interval(secs => $2) WHERE id = $1`, domainID, firstCheck.Seconds())
+	return err
+}
+
+// errTaken stands for domain_claimed until its instructions are made, outside of
+// the transaction.
+var errTaken = errors.New("another account has verified the name")
+
+func (s *Service) explain(ctx context.Context, err error, accountID, name string) error {
+	if errors.Is(err, errTaken) {
+		return s.claimed(ctx, accountID, name)
+	}
+	return err
 }
 
 // admit tells whether the account may add the name now.
@@ -79,12 +90,12 @@ func (s *Service) admit(ctx context.Context, c *ent.DomainClient, account accoun
 	case own:
 		return alreadyAdded(name)
 	}
-	taken, err := c.Query().Where(domain.Name(name), domain.StatusIn(domain.StatusVerified, domain.StatusTemporaryFailure)).Exist(ctx)
+	taken, err := c.Query().Where(domain.Name(name), owned()).Exist(ctx)
 	switch {
 	case err != nil:
 		return err
 	case taken:
-		return s.claimed(account.ID, name)
+		return errTaken
 	}
 	count, err := c.Query().Where(domain.AccountID(account.ID)).Count(ctx)
 	switch {
@@ -107,23 +118,4 @@ func planLimit(plan accounts.Plan) *fault.Error {
 	}
 	return &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL,
 		Message: fmt.Sprintf("The plan %s allows %d %s; delete one or change the plan", plan.Name, plan.MaxDomains, noun)}
-}
-
-// claimed refuses a name that another account has verified, and says how control
-// of it can be proved. The value belongs to the account that asks, so nobody can
-// use an instruction that was made for somebody else.
-func (s *Service) claimed(accountID, name string) *fault.Error {
-	return fault.Conflictf(fault.CodeDomainClaimed, "The domain %s is verified by another account", name).With("claim", map[string]any{
-		"type":  "TXT",
-		"name":  ownershipLabel + name,
-		"value": s.claimValue(accountID, name),
-		"how": fmt.Sprintf("If you control %s, publish this TXT record beside those already there, then POST /domains/claims "+
-			"with {\"name\": %q}.", name, name),
-	})
-}
-
-func (s *Service) claimValue(accountID, name string) string {
-	mac := hmac.New(sha256.New, s.claimKey)
-	mac.Write([]byte(accountID + "\x00" + name))
-	return "postrider-claim=" + hex.EncodeToString(mac.Sum(nil)[:20])
 }

@@ -2,7 +2,7 @@ package domains
 
 import (
 	"context"
-	"crypto/rsa"
+	"crypto"
 	"errors"
 	"fmt"
 	"sync"
@@ -18,7 +18,7 @@ const maxAliases = 8
 // check asks DNS for every record at once and compares. It never fails for what
 // DNS does; the error is a key of ours that cannot be opened.
 func (s *Service) check(ctx context.Context, d *ent.Domain) ([]observation, error) {
-	signer, err := s.signer(ctx, d)
+	signers, err := s.openAll(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -27,11 +27,15 @@ func (s *Service) check(ctx context.Context, d *ent.Domain) ([]observation, erro
 	e := s.expect(d)
 	looks := []func() observation{
 		func() observation { return s.lookTXT(ctx, Ownership, ownershipLabel+e.name, e, compareOwnership) },
-		func() observation { return s.lookDKIM(ctx, e, signer) },
+	}
+	for _, key := range e.keys {
+		looks = append(looks, func() observation { return s.lookDKIM(ctx, e, key, signers[key.ID]) })
+	}
+	looks = append(looks,
 		func() observation { return s.lookReturnPath(ctx, e) },
 		func() observation { return s.lookSPF(ctx, e) },
 		func() observation { return s.lookTXT(ctx, DMARC, dmarcLabel+e.name, e, compareDMARC) },
-	}
+	)
 	if e.inboundHost != "" {
 		looks = append(looks, func() observation { return s.lookMX(ctx, e) })
 	}
@@ -52,17 +56,19 @@ func (s *Service) lookTXT(ctx context.Context, purpose Purpose, name string, e e
 	return compare(e, found)
 }
 
-func (s *Service) lookDKIM(ctx context.Context, e expectation, signer *rsa.PrivateKey) observation {
-	name := e.dkimName()
+func (s *Service) lookDKIM(ctx context.Context, e expectation, key *ent.DKIMKey, signer crypto.Signer) observation {
+	name := e.dkimName(key)
 	found, err := s.txt(ctx, name)
 	if err != nil {
-		return noAnswer(DKIM, name)
-	}
-	o := compareDKIM(e, found)
-	if o.status != Verified {
+		o := noAnswer(DKIM, name)
+		o.selector = key.Selector
 		return o
 	}
-	if err := probe(e, signer, found[0]); err != nil {
+	o := compareDKIM(e, key, found)
+	if o.status != Verified || signer == nil {
+		return o
+	}
+	if err := probe(e, key, signer, found[0]); err != nil {
 		o.status = Mismatch
 		o.advice = fmt.Sprintf("Publish the value shown at %s again: a sample signature could not be verified with the record there (%s).", name, clipText(err.Error()))
 	}
@@ -72,10 +78,10 @@ func (s *Service) lookDKIM(ctx context.Context, e expectation, signer *rsa.Priva
 // probe signs a sample as a delivery would and verifies it with the published
 // record, as a receiver would: it proves that the private key, the public one
 // and the record's form fit together.
-func probe(e expectation, signer *rsa.PrivateKey, published string) error {
+func probe(e expectation, key *ent.DKIMKey, signer crypto.Signer, published string) error {
 	sample := []byte("From: probe@" + e.name + "\r\nTo: probe@" + e.name + "\r\nSubject: DKIM probe\r\n" +
 		"Date: Thu, 01 Jan 2026 00:00:00 +0000\r\nMessage-ID: <probe@" + e.name + ">\r\n\r\nSigned by the key, verified by the record.\r\n")
-	signed, err := dkim.Sign(sample, dkim.Signer{Domain: e.name, Selector: e.selector, Key: signer})
+	signed, err := dkim.Sign(sample, dkim.Signer{Domain: e.name, Selector: key.Selector, Key: signer})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
 // The comparisons: pure functions from what DNS answered to what it means. TXT
@@ -52,13 +57,19 @@ func compareReturnPath(e expectation, chain []string) observation {
 
 // compareDKIM holds the published key records against our key, RFC 6376 section
 // 3.6.1.
-func compareDKIM(e expectation, found []string) observation {
-	o := observation{purpose: DKIM, found: found, status: Mismatch}
-	name := e.dkimName()
+func compareDKIM(e expectation, key *ent.DKIMKey, found []string) observation {
+	o := observation{purpose: DKIM, selector: key.Selector, found: found, status: Mismatch}
+	name := e.dkimName(key)
 	switch len(found) {
 	case 0:
 		o.status = Missing
 		o.advice = fmt.Sprintf("Publish a TXT record at %s with the DKIM key.", name)
+		switch key.State {
+		case dkimkey.StateRetired:
+			o.advice = stillNeeded(key, name)
+		case dkimkey.StatePending:
+			o.advice = fmt.Sprintf("Publish a TXT record at %s with the new DKIM key: it signs as soon as the record is seen.", name)
+		}
 		return o
 	case 1:
 	default:
@@ -73,28 +84,46 @@ func compareDKIM(e expectation, found []string) observation {
 	case !hasTag(tags, "p"):
 		o.advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the one there has no p= tag.", name)
 	default:
-		o.advice = keyFault(e, tags, name)
+		o.advice = keyFault(key, tags, name)
 	}
 	if o.advice == "" {
 		o.status = Verified
+	} else if key.State == dkimkey.StateRetired {
+		o.advice = stillNeeded(key, name)
 	}
 	return o
 }
 
+// stillNeeded is the advice for a key that does not sign any more.
+func stillNeeded(key *ent.DKIMKey, name string) string {
+	until := ""
+	if key.RetiredAt != nil {
+		until = " until " + key.RetiredAt.Add(keepRetired).UTC().Format(time.DateOnly)
+	}
+	return fmt.Sprintf("Put the TXT record at %s back%s: mail that was signed with the earlier key may still be under way.", name, until)
+}
+
 // keyFault says what keeps one key record from being ours, empty for nothing.
-func keyFault(e expectation, tags map[string]string, name string) string {
+func keyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
+	kind := dkim.KeyType(string(key.Algorithm))
+	published, named := tags["k"]
+	if !named {
+		published = "rsa" // RFC 6376 section 3.6.1: the default
+	}
 	switch {
 	case hasTag(tags, "v") && tags["v"] != "DKIM1":
 		return fmt.Sprintf("Change v=%s to v=DKIM1 in the record at %s.", clipText(tags["v"]), name)
-	case hasTag(tags, "k") && !strings.EqualFold(tags["k"], "rsa"):
-		return fmt.Sprintf("Change k=%s to k=rsa in the record at %s.", clipText(tags["k"]), name)
+	case !named && kind != published:
+		return fmt.Sprintf("Add k=%s to the record at %s.", kind, name)
+	case !strings.EqualFold(published, kind):
+		return fmt.Sprintf("Change k=%s to k=%s in the record at %s.", clipText(published), kind, name)
 	case hasTag(tags, "h") && !listHas(tags["h"], "sha256"):
 		return fmt.Sprintf("Remove the h= tag from the record at %s, or let it contain sha256.", name)
 	case hasTag(tags, "s") && !listHas(tags["s"], "email") && !listHas(tags["s"], "*"):
 		return fmt.Sprintf("Remove the s= tag from the record at %s, or let it contain email.", name)
 	case tags["p"] == "":
 		return fmt.Sprintf("Publish the key at %s again: its p= tag is empty, which means that the key is revoked.", name)
-	case !sameKey(tags["p"], e.publicKey):
+	case !sameKey(tags["p"], key.PublicKey):
 		return fmt.Sprintf("Replace the key at %s with the value shown: the p= tag there is another key, or was cut off.", name)
 	}
 	return ""

@@ -4,12 +4,17 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
 )
 
 const testKey = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA7fJ0"
 
 func testExpectation() expectation {
-	return expectation{name: "example.com", ownershipToken: "tok3n", selector: "pr1abc", publicKey: testKey,
+	key := &ent.DKIMKey{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: testKey}
+	return expectation{name: "example.com", ownershipToken: "tok3n", keys: []*ent.DKIMKey{key},
 		returnPathHost: "rp.postrider.example", spfInclude: "spf.postrider.example"}
 }
 
@@ -75,7 +80,7 @@ func TestCompareReturnPath(t *testing.T) {
 
 func TestCompareDKIM(t *testing.T) {
 	t.Parallel()
-	runComparisons(t, compareDKIM, []comparison{
+	runComparisons(t, compareFirstKey, []comparison{
 		{"as shown", []string{"v=DKIM1; k=rsa; p=" + testKey}, Verified, ""},
 		{"only the key", []string{"p=" + testKey}, Verified, ""},
 		{"tag order and white space", []string{"v=DKIM1 ;p= " + testKey[:20] + " \t" + testKey[20:] + " ; k = rsa;"}, Verified, ""},
@@ -96,6 +101,32 @@ func TestCompareDKIM(t *testing.T) {
 		{"tag twice", []string{"v=DKIM1; p=" + testKey + "; p=" + testKey}, Mismatch, "stands twice"},
 		{"not a key record", []string{"hello there"}, Mismatch, "not a key record"},
 		{"two records", []string{"v=DKIM1; p=" + testKey, "v=DKIM1; p=AAAA"}, Mismatch, "Keep only one TXT record"},
+	})
+}
+
+func compareFirstKey(e expectation, found []string) observation {
+	return compareDKIM(e, e.keys[0], found)
+}
+
+func TestCompareEd25519(t *testing.T) {
+	t.Parallel()
+	const p = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+	key := &ent.DKIMKey{Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StatePending, PublicKey: p}
+	compare := func(e expectation, found []string) observation { return compareDKIM(e, key, found) }
+	runComparisons(t, compare, []comparison{
+		{"as shown", []string{"v=DKIM1; k=ed25519; p=" + p}, Verified, ""},
+		{"no padding", []string{"v=DKIM1; k=ed25519; p=" + strings.TrimRight(p, "=")}, Verified, ""},
+		{"none", nil, Missing, "signs as soon as the record is seen"},
+		{"no key type, which means RSA", []string{"v=DKIM1; p=" + p}, Mismatch, "Add k=ed25519"},
+		{"another key type", []string{"v=DKIM1; k=rsa; p=" + p}, Mismatch, "Change k=rsa to k=ed25519"},
+		{"another key", []string{"v=DKIM1; k=ed25519; p=" + testKey}, Mismatch, "Replace the key"},
+	})
+	retired := time.Date(2026, 1, 10, 23, 0, 0, 0, time.UTC)
+	gone := &ent.DKIMKey{Selector: "pe1abc", Algorithm: key.Algorithm, State: dkimkey.StateRetired, PublicKey: p, RetiredAt: &retired}
+	runComparisons(t, func(e expectation, found []string) observation { return compareDKIM(e, gone, found) }, []comparison{
+		{"retired, still there", []string{"v=DKIM1; k=ed25519; p=" + p}, Verified, ""},
+		{"retired and gone", nil, Missing, "back until 2026-01-17"},
+		{"retired and replaced", []string{"v=DKIM1; p="}, Mismatch, "back until 2026-01-17"},
 	})
 }
 

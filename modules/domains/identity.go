@@ -9,19 +9,37 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
 // Identity is who signs a mail.
 type Identity struct {
 	DomainID string
-	Domain   string // A-labels
+	Domain   string        // A-labels
+	Selector string        // of the RSA key
+	Key      crypto.Signer // RSA
+	Second   *SecondKey    // nil: messages carry one signature
+	Sandbox  bool          // the installation's shared domain
+	TLSMode  string        // opportunistic, enforced
+}
+
+// SecondKey is the Ed25519 key of a domain that signs with both (RFC 8463).
+type SecondKey struct {
 	Selector string
 	Key      crypto.Signer
-	Sandbox  bool   // the installation's shared domain
-	TLSMode  string // opportunistic, enforced
+}
+
+// Signers gives what signs the identity's mail, RSA first.
+func (i Identity) Signers() []dkim.Signer {
+	signers := []dkim.Signer{{Domain: i.Domain, Selector: i.Selector, Key: i.Key}}
+	if i.Second != nil {
+		signers = append(signers, dkim.Signer{Domain: i.Domain, Selector: i.Second.Selector, Key: i.Second.Key})
+	}
+	return signers
 }
 
 type identityKey struct{ accountID, name string }
@@ -85,7 +103,7 @@ func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, erro
 	if key.accountID == "" {
 		owner = domain.AccountIDIsNil()
 	}
-	row, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).Only(ctx)
+	row, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).WithKeys(activeKeys).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return answer, nil
@@ -96,13 +114,31 @@ func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, erro
 	if !Sends(row.Status) {
 		return answer, nil
 	}
-	signer, err := s.signer(ctx, row)
-	if err != nil {
-		return sender{}, err
+	answer.identity = Identity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil, TLSMode: string(row.TLSMode)}
+	return answer, s.giveKeys(ctx, row, &answer.identity)
+}
+
+// giveKeys fills in the keys that sign. Without its own key a domain does not
+// send: there is no other that could sign for it.
+func (s *Service) giveKeys(ctx context.Context, d *ent.Domain, i *Identity) error {
+	for _, k := range d.Edges.Keys {
+		if k.Algorithm == dkimkey.AlgorithmEd25519Sha256 && !ready(d, k) {
+			continue // its record is gone: a second signature that fails helps nobody
+		}
+		signer, err := s.signer(ctx, k)
+		switch {
+		case err != nil:
+			return err
+		case k.Algorithm == dkimkey.AlgorithmEd25519Sha256:
+			i.Second = &SecondKey{Selector: k.Selector, Key: signer}
+		default:
+			i.Selector, i.Key = k.Selector, signer
+		}
 	}
-	answer.identity = Identity{DomainID: row.ID, Domain: row.Name, Selector: row.DkimSelector, Key: signer,
-		Sandbox: row.AccountID == nil, TLSMode: string(row.TLSMode)}
-	return answer, nil
+	if i.Key == nil {
+		return fmt.Errorf("domain %s has no key that signs", d.ID)
+	}
+	return nil
 }
 
 // forget makes the next question about a name go to the database.

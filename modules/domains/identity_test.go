@@ -28,7 +28,7 @@ func TestIdentityIsExactAndOfTheAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if identity.DomainID != d.ID || identity.Domain != "xn--bcher-kva.example.com" || identity.Selector != d.DkimSelector ||
+	if identity.DomainID != d.ID || identity.Domain != "xn--bcher-kva.example.com" || identity.Selector != SigningKey(d).Selector || identity.Second != nil ||
 		identity.Sandbox || identity.TLSMode != "opportunistic" {
 		t.Errorf("%+v", identity)
 	}
@@ -104,7 +104,7 @@ func TestSeededDomainSendsAndIsNeverChecked(t *testing.T) {
 	if err != nil || again.ID != d.ID {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if w.states(d) != "vvvvv" || !DKIMReady(d) || d.DueAt != nil {
+	if w.states(d) != "vvvvv" || !SigningKey(d).Ready || d.DueAt != nil {
 		t.Errorf("%s, %+v", w.states(d), d)
 	}
 	if _, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@dev.test")); err != nil {

@@ -3,6 +3,7 @@ package domains
 import (
 	"time"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/runtime/event"
@@ -30,6 +31,8 @@ type standing struct {
 	status   domain.Status
 	attempts int  // checks since the status last changed
 	overdue  bool // failing for longer than FailAfter, by the database clock
+	keys     []*ent.DKIMKey
+	now      time.Time // by the database clock
 	records  []shape.RecordState
 }
 
@@ -71,7 +74,7 @@ func assess(seen []observation) (answered, sound bool) {
 	answered, sound = true, true
 	for _, o := range seen {
 		switch {
-		case !o.purpose.required(): // advice
+		case !o.required(): // advice
 		case o.unanswered:
 			answered = false
 		case o.status != Verified:

@@ -39,7 +39,7 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		rows, err := tx.Domain.Query().Where(domain.IDIn(ids...)).All(ctx)
+		rows, err := tx.Domain.Query().Where(domain.IDIn(ids...)).WithKeys(shownKeys).All(ctx)
 		if err != nil {
 			return err
 		}

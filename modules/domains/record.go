@@ -39,6 +39,7 @@ const (
 // Record is one DNS record that a domain has to publish, and how it stands.
 type Record struct {
 	Purpose  Purpose
+	Selector string // of DKIM only: which key, see Keys
 	Type     string // TXT, CNAME, MX
 	Name     string // in full, without final dot
 	Value    string // what to publish, unquoted
@@ -65,15 +66,14 @@ const (
 type expectation struct {
 	name           string
 	ownershipToken string
-	selector       string
-	publicKey      string // base64, the p= value
+	keys           []*ent.DKIMKey // in the order of inOrder
 	returnPathHost string
 	spfInclude     string
 	inboundHost    string // empty: mail to the domain is not received here
 }
 
 func (s *Service) expect(d *ent.Domain) expectation {
-	e := expectation{name: d.Name, ownershipToken: d.OwnershipToken, selector: d.DkimSelector, publicKey: d.DkimPublicKey,
+	e := expectation{name: d.Name, ownershipToken: d.OwnershipToken, keys: inOrder(d.Edges.Keys),
 		returnPathHost: canonical(s.config.ReturnPathHost), spfInclude: canonical(s.config.SPFInclude)}
 	// An MX record that led here before the domain is verified would lose its mail.
 	if d.InboundEnabled && Sends(d.Status) {
@@ -82,17 +82,22 @@ func (s *Service) expect(d *ent.Domain) expectation {
 	return e
 }
 
-func (e expectation) dkimName() string { return dkim.RecordName(e.selector, e.name) }
+func (e expectation) dkimName(k *ent.DKIMKey) string { return dkim.RecordName(k.Selector, e.name) }
 
 // records lists what to publish, without any state.
 func (e expectation) records() []Record {
 	records := []Record{
 		{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + e.name, Value: ownershipPrefix + e.ownershipToken, TTL: recordTTL, Required: true},
-		{Purpose: DKIM, Type: "TXT", Name: e.dkimName(), Value: "v=DKIM1; k=rsa; p=" + e.publicKey, TTL: recordTTL, Required: true},
+	}
+	for _, k := range e.keys {
+		records = append(records, Record{Purpose: DKIM, Selector: k.Selector, Type: "TXT", Name: e.dkimName(k),
+			Value: dkim.Record(string(k.Algorithm), k.PublicKey), TTL: recordTTL, Required: signsRSA(k)})
+	}
+	records = append(records, []Record{
 		{Purpose: ReturnPath, Type: "CNAME", Name: returnPathLabel + e.name, Value: e.returnPathHost, TTL: recordTTL, Required: true},
 		{Purpose: SPF, Type: "TXT", Name: e.name, Value: "v=spf1 include:" + e.spfInclude + " ~all", TTL: recordTTL, Required: true},
 		{Purpose: DMARC, Type: "TXT", Name: dmarcLabel + e.name, Value: "v=DMARC1; p=none;", TTL: recordTTL},
-	}
+	}...)
 	if e.inboundHost != "" {
 		preference := inboundPreference
 		records = append(records, Record{Purpose: InboundMX, Type: "MX", Name: e.name, Value: e.inboundHost, Priority: &preference, TTL: recordTTL})
@@ -112,26 +117,13 @@ func (s *Service) Records(d *ent.Domain) []Record {
 		}
 		r.Status, r.Error = Missing, notChecked
 		for _, state := range d.Records {
-			if state.Purpose == string(r.Purpose) {
+			if state.Purpose == string(r.Purpose) && state.Selector == r.Selector {
 				r.Status, r.Error = RecordStatus(state.Status), state.Error
 				r.Found = append(r.Found, state.Found...)
 			}
 		}
 	}
 	return records
-}
-
-// DKIMReady tells whether the published key was seen to verify our signatures.
-func DKIMReady(d *ent.Domain) bool {
-	if d.Seeded {
-		return true
-	}
-	for _, state := range d.Records {
-		if state.Purpose == string(DKIM) {
-			return state.Status == string(Verified)
-		}
-	}
-	return false
 }
 
 // Sends tells whether a status may send.
@@ -143,21 +135,26 @@ func Sends(status domain.Status) bool {
 // nothing and keeps the state as it was.
 type observation struct {
 	purpose    Purpose
+	selector   string // of DKIM only
+	optional   bool   // verification does not depend on this one, though it does on its purpose
 	status     RecordStatus
 	found      []string
 	advice     string // one sentence; empty when verified
 	unanswered bool
 }
 
+// required tells whether the domain can be verified without the record.
+func (o observation) required() bool { return o.purpose.required() && !o.optional }
+
 // merge gives the states after a check: what answered replaces what was known.
 func merge(known []shape.RecordState, seen []observation) []shape.RecordState {
 	merged := make([]shape.RecordState, 0, len(seen))
 	for _, o := range seen {
-		state := shape.RecordState{Purpose: string(o.purpose), Status: string(o.status), Found: clip(o.found), Error: clean(o.advice)}
+		state := shape.RecordState{Purpose: string(o.purpose), Selector: o.selector, Status: string(o.status), Found: clip(o.found), Error: clean(o.advice)}
 		if o.unanswered {
-			state = shape.RecordState{Purpose: string(o.purpose), Status: string(Missing), Found: []string{}, Error: o.advice}
+			state.Status, state.Found, state.Error = string(Missing), []string{}, o.advice
 			for _, k := range known {
-				if k.Purpose == string(o.purpose) {
+				if k.Purpose == state.Purpose && k.Selector == state.Selector {
 					state = k
 				}
 			}

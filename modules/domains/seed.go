@@ -51,7 +51,9 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 		if err != nil || changed > 0 {
 			return err
 		}
-		return m.create(tx.Domain, name).SetNillableAccountID(accountID).SetSeeded(true).SetStatus(domain.StatusVerified).Exec(ctx)
+		return m.insert(ctx, tx, name, func(c *ent.DomainCreate) {
+			c.SetNillableAccountID(accountID).SetSeeded(true).SetStatus(domain.StatusVerified)
+		})
 	})
 	if ent.IsConstraintError(err) {
 		return nil, fault.Conflictf(fault.CodeConflict, "The domain %s is verified by an account of this installation and cannot be seeded", name).Because(err)
@@ -64,13 +66,13 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 
 // findSeeded finds the row and makes sure that its key can be used.
 func (s *Service) findSeeded(ctx context.Context, owner predicate.Domain, name string) (*ent.Domain, error) {
-	found, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).Only(ctx)
+	found, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).WithKeys(shownKeys).Only(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// Another master key than the one it was made under is better told at the
 	// start than at the first mail.
-	if _, err := s.signer(ctx, found); err != nil {
+	if _, err := s.openAll(ctx, found); err != nil {
 		return nil, err
 	}
 	return found, nil

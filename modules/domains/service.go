@@ -2,6 +2,7 @@ package domains
 
 import (
 	"context"
+	"crypto"
 	"crypto/rsa"
 	"log/slog"
 	"net"
@@ -72,7 +73,7 @@ type Service struct {
 	generating  chan struct{} // bounds key generation, which is pure CPU
 	identities  *otter.Cache[identityKey, sender]
 	receivers   *otter.Cache[string, receipt]
-	signers     *otter.Cache[string, *rsa.PrivateKey]
+	signers     *otter.Cache[string, crypto.Signer]
 	checks      *worker.Worker[job, checked]
 	once        sync.Once
 }
@@ -100,7 +101,7 @@ func New(p Params) (*Service, error) {
 	if s.receivers, err = newReceivers(config.IdentityTTL); err != nil {
 		return nil, err
 	}
-	if s.signers, err = otter.New(&otter.Options[string, *rsa.PrivateKey]{MaximumSize: maxSigners}); err != nil {
+	if s.signers, err = otter.New(&otter.Options[string, crypto.Signer]{MaximumSize: maxSigners}); err != nil {
 		return nil, err
 	}
 	s.checks = worker.New(s.queue(), worker.Config{Concurrency: config.Checks, Batch: config.Checks, Lease: config.CheckTimeout + 45*time.Second,

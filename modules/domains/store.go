@@ -22,10 +22,11 @@ type outcome struct {
 	from    domain.Status
 	to      domain.Status
 	claimed bool // sound, but another account has the name verified
+	rotated int  // keys that took another's place
 }
 
 const lockStanding = `
-SELECT status, check_attempts, coalesce(failing_since <= now() - make_interval(secs => $3), false), coalesce(records, '[]')::text
+SELECT status, check_attempts, coalesce(failing_since <= now() - make_interval(secs => $3), false), coalesce(records, '[]')::text, now()
   FROM domains WHERE id = $1 AND account_id = $2 AND NOT seeded AND ($4::bigint IS NULL OR fence = $4)
    AND ownership_token = $5 FOR UPDATE`
 
@@ -51,7 +52,11 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 	case err != nil:
 		return outcome{}, err
 	}
+	ripe, seen := turnover(before.keys, seen)
 	v := judge(before, seen)
+	if age := waiting(before.keys, ripe, before.now); age >= 0 {
+		v.next = min(v.next, untilWaiting(age))
+	}
 	result := outcome{from: before.status, to: v.status}
 	at, err := s.promote(ctx, tx, d, before, v)
 	if isUnique(err) {
@@ -62,6 +67,9 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 		at, err = write(ctx, tx, d, v)
 	}
 	if err != nil {
+		return outcome{}, err
+	}
+	if result.rotated, err = s.activate(ctx, tx, d, at, ripe); err != nil {
 		return outcome{}, err
 	}
 	changed := result.to != result.from || !sameStates(before.records, v.records)
@@ -81,14 +89,15 @@ func (s *Service) lock(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *in
 	var before standing
 	var records string
 	err := queryRow(ctx, tx, lockStanding, []any{d.ID, *d.AccountID, s.config.FailAfter.Seconds(), fence, d.OwnershipToken},
-		&before.status, &before.attempts, &before.overdue, &records)
+		&before.status, &before.attempts, &before.overdue, &records, &before.now)
 	if err != nil {
 		return standing{}, err
 	}
 	if err := json.Unmarshal([]byte(records), &before.records); err != nil {
 		return standing{}, fmt.Errorf("records of %s: %w", d.ID, err)
 	}
-	return before, nil
+	before.keys, err = lockedKeys(ctx, tx, d.ID)
+	return before, err
 }
 
 // promote writes the verdict; where it makes the domain a verified one it can
@@ -127,6 +136,10 @@ func (s *Service) announce(d *ent.Domain, o outcome) {
 		s.log.Info("domain is verified by another account", slog.String("domain_id", d.ID), slog.String("domain", d.Name))
 	case o.to != o.from:
 		s.log.Info("domain changed", slog.String("domain_id", d.ID), slog.String("domain", d.Name), slog.String("from", string(o.from)), slog.String("to", string(o.to)))
+		s.bus.Wake()
+	}
+	if o.rotated > 0 {
+		s.log.Info("dkim key rotated", slog.String("domain_id", d.ID), slog.String("domain", d.Name))
 		s.bus.Wake()
 	}
 	s.forget(*d.AccountID, d.Name)

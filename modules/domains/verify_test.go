@@ -145,10 +145,10 @@ func TestProbeNeedsThePrivateKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := testExpectation()
-	if err := probe(e, keys[0], dkim.PublicRecord(keys[0])); err != nil {
+	if err := probe(e, e.keys[0], keys[0], dkim.PublicRecord(keys[0])); err != nil {
 		t.Error(err)
 	}
-	if err := probe(e, keys[1], dkim.PublicRecord(keys[0])); err == nil {
+	if err := probe(e, e.keys[0], keys[1], dkim.PublicRecord(keys[0])); err == nil {
 		t.Error("another key's signature passes")
 	}
 }

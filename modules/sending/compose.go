@@ -63,7 +63,7 @@ func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessag
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("compose email %s: %w", o.id, err)
 	}
-	signed, err := dkim.Sign(raw, dkim.Signer{Domain: identity.Domain, Selector: identity.Selector, Key: identity.Key})
+	signed, err := dkim.Sign(raw, identity.Signers()...)
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("sign email %s: %w", o.id, err)
 	}

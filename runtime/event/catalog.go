@@ -23,6 +23,7 @@ const (
 	DomainClaimStarted     Type = "domain.claim_started"
 	DomainClaimed          Type = "domain.claimed"
 	DomainLost             Type = "domain.lost"
+	DomainDKIMRotated      Type = "domain.dkim_rotated"
 )
 
 // Entry describes one type of the catalog.
@@ -50,6 +51,8 @@ var catalog = []Entry{
 		ClaimID: "clm_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", ExpiresAt: sampleTime.AddDate(0, 0, 7)}},
 	{DomainClaimed, "The account proved control of a domain and has it now, with new keys", false, sampleDomain("pending")},
 	{DomainDeleted, "A domain was deleted; it no longer sends", false, sampleDomain("verified")},
+	{DomainDKIMRotated, "A new key signs the domain's mail, in place of the one before it", false, DomainKey{
+		DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", Selector: "pr1k3x9vq", Algorithm: "rsa-sha256", PreviousSelector: "pr1a7m2ws"}},
 	{DomainFailed, "A verified domain's records stayed broken for 72 hours; it no longer sends", false, sampleDomain("failed")},
 	{DomainLost, "Another account proved control of the domain; it no longer sends here", false, sampleDomain("failed")},
 	{DomainTemporaryFailure, "A verified domain's records broke; it still sends for 72 hours", false, sampleDomain("temporary_failure")},
@@ -137,6 +140,18 @@ type DomainUpdate struct {
 	InboundEnabled bool     `json:"inbound_enabled"`
 	Changed        []string `json:"changed"` // names of the settings that were changed
 }
+
+// DomainKey is the payload of domain.dkim_rotated.
+type DomainKey struct {
+	DomainID         string `json:"domain_id"`
+	Name             string `json:"name"`
+	Selector         string `json:"selector"`
+	Algorithm        string `json:"algorithm"`
+	PreviousSelector string `json:"previous_selector"` // its record has to stay published for 7 days
+}
+
+// SubjectID is the domain.
+func (k DomainKey) SubjectID() string { return k.DomainID }
 
 // DomainClaim is the payload of domain.claim_started.
 type DomainClaim struct {

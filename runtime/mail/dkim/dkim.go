@@ -1,12 +1,12 @@
 // Package dkim signs messages (RFC 6376) and makes the keys and DNS records for
 // that.
 //
-// A signature is rsa-sha256, relaxed/relaxed, over the whole body (no l= tag,
-// which would let others append). The fields that say who speaks to whom about
-// what are oversigned: named once more in h= than they occur, so that a second
-// From or Subject put above ours breaks the signature instead of being shown.
-// The message must be the bytes that go out: CRLF line ends only, or Sign
-// refuses.
+// A signature is rsa-sha256 or ed25519-sha256 (RFC 8463), relaxed/relaxed, over
+// the whole body (no l= tag, which would let others append). The fields that say
+// who speaks to whom about what are oversigned: named once more in h= than they
+// occur, so that a second From or Subject put above ours breaks the signature
+// instead of being shown. The message must be the bytes that go out: CRLF line
+// ends only, or Sign refuses.
 //
 // Signing is our own code: go-msgauth takes t= from the clock only, repairs bare
 // line feeds in what it hashes but not in what is sent, and needs a goroutine
@@ -19,12 +19,9 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -32,7 +29,7 @@ import (
 type Signer struct {
 	Domain   string        // d=, A-labels
 	Selector string        // s=
-	Key      crypto.Signer // RSA; 2048 bits is what receivers expect
+	Key      crypto.Signer // RSA, where 2048 bits is what receivers expect, or Ed25519
 	Time     time.Time     // t=, left out when zero
 }
 
@@ -40,21 +37,24 @@ type Signer struct {
 // CRLF at its own end. It would not arrive as it was signed.
 var ErrNotCanonical = errors.New("message does not consist of CRLF lines")
 
-// Sign returns the message with a DKIM-Signature field on top.
-func Sign(message []byte, s Signer) ([]byte, error) {
-	field, err := Field(message, s)
+// Sign returns the message with a DKIM-Signature field per signer on top, in
+// their order. RSA comes first by custom: every receiver knows it, and some look
+// at the topmost signature only.
+func Sign(message []byte, signers ...Signer) ([]byte, error) {
+	fields, err := Fields(message, signers...)
 	if err != nil {
 		return nil, err
 	}
-	signed := make([]byte, 0, len(field)+len(message))
-	return append(append(signed, field...), message...), nil
+	signed := make([]byte, 0, len(fields)+len(message))
+	return append(append(signed, fields...), message...), nil
 }
 
-// Field returns the DKIM-Signature field alone, CRLF included, for callers that
-// do not want a large message copied.
-func Field(message []byte, s Signer) ([]byte, error) {
-	if err := s.validate(); err != nil {
-		return nil, fmt.Errorf("sign: %w", err)
+// Fields returns the DKIM-Signature fields alone, each with its CRLF, for
+// callers that do not want a large message copied. The message is read and its
+// body hashed once, however many sign it.
+func Fields(message []byte, signers ...Signer) ([]byte, error) {
+	if len(signers) == 0 {
+		return nil, errors.New("sign: no signer")
 	}
 	fields, body, err := split(message)
 	if err != nil {
@@ -68,8 +68,19 @@ func Field(message []byte, s Signer) ([]byte, error) {
 	if len(names) == 0 {
 		return nil, errors.New("sign: message has no From field")
 	}
-	unsigned := s.unsigned(names, bodyHash)
-	hash := sha256.New()
+	header := canonicalHeader(fields, names)
+	// One signature does not cover the other: either may be taken off on the way.
+	out := make([]byte, 0, 1024*len(signers))
+	for _, s := range signers {
+		if out, err = s.appendField(out, header, names, bodyHash); err != nil {
+			return nil, fmt.Errorf("sign: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// canonicalHeader is what every signer signs: the fields named in h=, relaxed.
+func canonicalHeader(fields []field, names []string) []byte {
 	canonical := make([]byte, 0, 2048)
 	picker := newPicker(fields)
 	for _, name := range names {
@@ -77,34 +88,48 @@ func Field(message []byte, s Signer) ([]byte, error) {
 			canonical = appendRelaxedField(canonical, f)
 		}
 	}
-	// RFC 6376 section 3.7: the signature field itself comes last, with b= empty
-	// and without its CRLF.
-	canonical = appendRelaxedField(canonical, unsigned)
-	hash.Write(canonical[:len(canonical)-2])
-
-	signature, err := s.Key.Sign(rand.Reader, hash.Sum(nil), crypto.SHA256)
-	if err != nil {
-		return nil, fmt.Errorf("sign: %w", err)
-	}
-	return appendSignature(unsigned.raw, signature), nil
+	return canonical
 }
 
-func (s Signer) validate() error {
+func (s Signer) appendField(out, header []byte, names []string, bodyHash [sha256.Size]byte) ([]byte, error) {
+	algorithm, err := s.validate()
+	if err != nil {
+		return nil, err
+	}
+	unsigned := s.unsigned(algorithm, names, bodyHash)
+	// RFC 6376 section 3.7: the signature field itself comes last, with b= empty
+	// and without its CRLF.
+	last := appendRelaxedField(make([]byte, 0, 1024), unsigned)
+	hash := sha256.New()
+	hash.Write(header)
+	hash.Write(last[:len(last)-2])
+
+	opts := crypto.SHA256
+	if algorithm == Ed25519SHA256 {
+		// RFC 8463 section 3: PureEdDSA, whose message is the hash.
+		opts = crypto.Hash(0)
+	}
+	signature, err := s.Key.Sign(rand.Reader, hash.Sum(nil), opts)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, appendSignature(unsigned.raw, signature)...), nil
+}
+
+// validate also names the algorithm.
+func (s Signer) validate() (string, error) {
 	switch {
 	case s.Domain == "":
-		return errors.New("no domain")
+		return "", errors.New("no domain")
 	case s.Selector == "":
-		return errors.New("no selector")
+		return "", errors.New("no selector")
 	case s.Key == nil:
-		return errors.New("no key")
+		return "", errors.New("no key")
 	}
 	if !plain(s.Domain) || !plain(s.Selector) {
-		return errors.New("domain or selector is not a host name")
+		return "", errors.New("domain or selector is not a host name")
 	}
-	if _, ok := s.Key.Public().(*rsa.PublicKey); !ok {
-		return fmt.Errorf("key is %T, not RSA", s.Key.Public())
-	}
-	return nil
+	return Algorithm(s.Key.Public())
 }
 
 // plain keeps tag separators and line breaks out of the field.
@@ -116,58 +141,6 @@ func plain(name string) bool {
 		}
 	}
 	return true
-}
-
-// lineWidth is where the field is folded (RFC 5322 section 2.1.1).
-const lineWidth = 76
-
-// unsigned writes the field with an empty b=. Every fold is a place where the
-// tag-list syntax allows white space.
-func (s Signer) unsigned(names []string, bodyHash [sha256.Size]byte) field {
-	b := make([]byte, 0, 1024)
-	b = append(b, "DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed;\r\n d="...)
-	b = append(b, s.Domain...)
-	b = append(b, "; s="...)
-	b = append(b, s.Selector...)
-	b = append(b, ';')
-	if !s.Time.IsZero() {
-		b = append(b, " t="...)
-		b = strconv.AppendInt(b, s.Time.Unix(), 10)
-		b = append(b, ';')
-	}
-	b = append(b, "\r\n h="...)
-	column := len(" h=")
-	for i, name := range names {
-		if column+len(name)+1 > lineWidth {
-			b = append(b, "\r\n  "...)
-			column = 2
-		}
-		b = append(b, name...)
-		end := byte(':')
-		if i == len(names)-1 {
-			end = ';'
-		}
-		b = append(b, end)
-		column += len(name) + 1
-	}
-	b = append(b, "\r\n bh="...)
-	b = base64.StdEncoding.AppendEncode(b, bodyHash[:])
-	b = append(b, ";\r\n b="...)
-	return field{name: b[:len("DKIM-Signature")], raw: b}
-}
-
-// appendSignature completes the field: white space inside b= does not count.
-func appendSignature(b, signature []byte) []byte {
-	encoded := base64.StdEncoding.EncodeToString(signature)
-	room := lineWidth - len(" b=")
-	for len(encoded) > room {
-		b = append(b, encoded[:room]...)
-		b = append(b, "\r\n  "...)
-		encoded = encoded[room:]
-		room = lineWidth - 2
-	}
-	b = append(b, encoded...)
-	return append(b, "\r\n"...)
 }
 
 // field is a header field as it stands in the message, without its last CRLF.

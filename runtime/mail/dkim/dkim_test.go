@@ -2,8 +2,12 @@ package dkim_test
 
 import (
 	"bytes"
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/rsa"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	moxdkim "github.com/mjl-/mox/dkim"
 	moxdns "github.com/mjl-/mox/dns"
 
@@ -31,11 +36,21 @@ func testSigner() dkim.Signer {
 	return dkim.Signer{Domain: "example.com", Selector: "s1", Key: testKey(), Time: time.Unix(1763712000, 0)}
 }
 
+// secondSigner is the one of RFC 8463 beside it.
+func secondSigner() dkim.Signer {
+	return dkim.Signer{Domain: "example.com", Selector: "e1", Key: testEdKey, Time: time.Unix(1763712000, 0)}
+}
+
+var testEdKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
+
 func lookup(name string) ([]string, error) {
-	if name != "s1._domainkey.example.com" {
-		return nil, fmt.Errorf("no such name: %s", name)
+	switch name {
+	case "s1._domainkey.example.com":
+		return []string{dkim.PublicRecord(testKey())}, nil
+	case "e1._domainkey.example.com":
+		return []string{dkim.PublicRecord(testEdKey)}, nil
 	}
-	return []string{dkim.PublicRecord(testKey())}, nil
+	return nil, fmt.Errorf("no such name: %s", name)
 }
 
 // oddMessages are what the canonicalisation has to get right. The same set is
@@ -66,11 +81,12 @@ func oddMessages() map[string]string {
 
 func TestSignaturesHoldForOtherVerifiers(t *testing.T) {
 	t.Parallel()
-	resolver := moxdns.MockResolver{TXT: map[string][]string{"s1._domainkey.example.com.": {dkim.PublicRecord(testKey())}}}
+	resolver := moxdns.MockResolver{TXT: map[string][]string{
+		"s1._domainkey.example.com.": {dkim.PublicRecord(testKey())}, "e1._domainkey.example.com.": {dkim.PublicRecord(testEdKey)}}}
 	for name, message := range oddMessages() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			signed, err := dkim.Sign([]byte(message), testSigner())
+			signed, err := dkim.Sign([]byte(message), testSigner(), secondSigner())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,24 +94,72 @@ func TestSignaturesHoldForOtherVerifiers(t *testing.T) {
 				t.Error("signing changed the message")
 			}
 			results, err := dkim.Verify(signed, lookup)
-			if err != nil || len(results) != 1 || results[0].Err != nil {
-				t.Errorf("go-msgauth: %+v, %v\n%s", results, err, signed)
-			} else if results[0].Domain != "example.com" || !results[0].Time.Equal(time.Unix(1763712000, 0)) {
-				t.Errorf("go-msgauth read %+v", results[0])
+			if err != nil || len(results) != 2 {
+				t.Fatalf("go-msgauth: %+v, %v\n%s", results, err, signed)
+			}
+			for _, r := range results {
+				if r.Err != nil || r.Domain != "example.com" || !r.Time.Equal(time.Unix(1763712000, 0)) {
+					t.Errorf("go-msgauth read %+v\n%s", r, signed)
+				}
 			}
 			mox, err := moxdkim.Verify(t.Context(), slog.New(slog.DiscardHandler), resolver, true,
 				func(*moxdkim.Sig) error { return nil }, bytes.NewReader(signed), false)
-			if err != nil || len(mox) != 1 || mox[0].Status != moxdkim.StatusPass {
+			if err != nil || len(mox) != 2 || mox[0].Status != moxdkim.StatusPass || mox[1].Status != moxdkim.StatusPass {
 				t.Errorf("mox: %+v, %v", mox, err)
+			} else if mox[0].Sig.Selector.ASCII != "s1" || mox[1].Sig.Algorithm() != dkim.Ed25519SHA256 {
+				t.Errorf("mox read %+v, %+v", mox[0].Sig, mox[1].Sig)
 			}
 		})
+	}
+}
+
+func TestSignaturesOfSeveralStandAlone(t *testing.T) {
+	t.Parallel()
+	message := []byte(oddMessages()["folded fields"])
+	both, err := dkim.Fields(message, testSigner(), secondSigner())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var apart []byte
+	for _, s := range []dkim.Signer{testSigner(), secondSigner()} { // both algorithms sign alike each time
+		field, err := dkim.Fields(message, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apart = append(apart, field...)
+		if results, err := dkim.Verify(append(field, message...), lookup); err != nil || len(results) != 1 || results[0].Err != nil {
+			t.Errorf("%s alone: %+v, %v", s.Selector, results, err)
+		}
+	}
+	if diff := cmp.Diff(string(apart), string(both)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := dkim.Sign(message); err == nil {
+		t.Error("was signed by nobody")
+	}
+	if _, err := dkim.Sign(message, testSigner(), dkim.Signer{Domain: "example.com", Key: testEdKey}); err == nil {
+		t.Error("one of two signers is not valid, and nothing was said")
+	}
+}
+
+// TestExampleOfRFC8463 signs nothing: it holds that the key of appendix A.2 is
+// published as it stands there.
+func TestExampleOfRFC8463(t *testing.T) {
+	t.Parallel()
+	seed, err := base64.StdEncoding.DecodeString("nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+	if got := dkim.PublicRecord(ed25519.NewKeyFromSeed(seed)); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
 func TestSignatureFieldIsFolded(t *testing.T) {
 	t.Parallel()
 	for name, message := range oddMessages() {
-		field, err := dkim.Field([]byte(message), testSigner())
+		field, err := dkim.Fields([]byte(message), testSigner())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,14 +228,14 @@ func TestSignRefuses(t *testing.T) {
 		}
 	}
 	good := []byte("From: a@example.com\r\n\r\nx\r\n")
-	_, edKey, err := ed25519.GenerateKey(nil)
+	curveKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, s := range map[string]dkim.Signer{
 		"no domain": {Selector: "s", Key: testKey()}, "no selector": {Domain: "d", Key: testKey()}, "no key": {Domain: "d", Selector: "s"},
 		"injected tag": {Domain: "d; x=1", Selector: "s", Key: testKey()}, "injected line": {Domain: "d", Selector: "s\r\nBcc: x", Key: testKey()},
-		"not RSA": {Domain: "d", Selector: "s", Key: edKey},
+		"neither RSA nor Ed25519": {Domain: "d", Selector: "s", Key: curveKey},
 	} {
 		if _, err := dkim.Sign(good, s); err == nil {
 			t.Errorf("%s: was signed", name)

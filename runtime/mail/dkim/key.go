@@ -1,6 +1,8 @@
 package dkim
 
 import (
+	"crypto"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -14,7 +16,24 @@ import (
 // and the most that fits every DNS provider's TXT form.
 const KeyBits = 2048
 
-// GenerateKey makes a signing key.
+// The algorithms, as a= names them.
+const (
+	RSASHA256     = "rsa-sha256"
+	Ed25519SHA256 = "ed25519-sha256" // RFC 8463
+)
+
+// Algorithm names the algorithm that a key is for.
+func Algorithm(public crypto.PublicKey) (string, error) {
+	switch public.(type) {
+	case *rsa.PublicKey:
+		return RSASHA256, nil
+	case ed25519.PublicKey:
+		return Ed25519SHA256, nil
+	}
+	return "", fmt.Errorf("key is %T, neither RSA nor Ed25519", public)
+}
+
+// GenerateKey makes an RSA signing key.
 func GenerateKey() (*rsa.PrivateKey, error) {
 	key, err := rsa.GenerateKey(rand.Reader, KeyBits)
 	if err != nil {
@@ -23,8 +42,18 @@ func GenerateKey() (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
+// GenerateEd25519 makes an Ed25519 signing key. Not every receiver knows it yet:
+// it signs beside RSA, never instead of it.
+func GenerateEd25519() (ed25519.PrivateKey, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("generate DKIM key: %w", err)
+	}
+	return key, nil
+}
+
 // MarshalPrivate writes a key as PKCS #8 DER. It is a secret: seal it.
-func MarshalPrivate(key *rsa.PrivateKey) ([]byte, error) {
+func MarshalPrivate(key crypto.Signer) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return nil, fmt.Errorf("marshal DKIM key: %w", err)
@@ -33,29 +62,50 @@ func MarshalPrivate(key *rsa.PrivateKey) ([]byte, error) {
 }
 
 // ParsePrivate reads what MarshalPrivate wrote, ready to sign.
-func ParsePrivate(der []byte) (*rsa.PrivateKey, error) {
+func ParsePrivate(der []byte) (crypto.Signer, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
 		// The cause may quote key material; it says no more than this anyway.
 		return nil, errors.New("parse DKIM key: not a PKCS #8 private key")
 	}
-	key, ok := parsed.(*rsa.PrivateKey)
+	key, ok := parsed.(crypto.Signer)
 	if !ok {
-		return nil, fmt.Errorf("parse DKIM key: is %T, not RSA", parsed)
+		return nil, fmt.Errorf("parse DKIM key: %T cannot sign", parsed)
+	}
+	if _, err := Algorithm(key.Public()); err != nil {
+		return nil, fmt.Errorf("parse DKIM key: %w", err)
 	}
 	return key, nil
 }
 
-// PublicRecord is the value of the TXT record at RecordName (RFC 6376 section
-// 3.6.1).
-func PublicRecord(key *rsa.PrivateKey) string {
-	return "v=DKIM1; k=rsa; p=" + PublicKey(key)
+// PublicRecord is the value of the TXT record at RecordName for a key.
+func PublicRecord(key crypto.Signer) string {
+	algorithm, err := Algorithm(key.Public())
+	if err != nil {
+		panic("dkim: " + err.Error()) // a key that Sign refuses as well
+	}
+	return Record(algorithm, PublicKey(key))
 }
 
-// PublicKey is the p= value: the SubjectPublicKeyInfo in base64, the form of RFC
-// 6376 appendix C, which every verifier reads.
-func PublicKey(key *rsa.PrivateKey) string {
-	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+// Record is the value of the TXT record for a p= value (RFC 6376 section 3.6.1).
+func Record(algorithm, publicKey string) string {
+	return "v=DKIM1; k=" + KeyType(algorithm) + "; p=" + publicKey
+}
+
+// KeyType is the k= value of an algorithm.
+func KeyType(algorithm string) string {
+	name, _, _ := strings.Cut(algorithm, "-")
+	return name
+}
+
+// PublicKey is the p= value. Of RSA it is the SubjectPublicKeyInfo in base64, the
+// form of RFC 6376 appendix C, which every verifier reads; of Ed25519 the key
+// itself (RFC 8463 section 4.2).
+func PublicKey(key crypto.Signer) string {
+	if public, ok := key.Public().(ed25519.PublicKey); ok {
+		return base64.StdEncoding.EncodeToString(public)
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
 		panic("dkim: an RSA public key always has a PKIX form: " + err.Error())
 	}

@@ -1,6 +1,10 @@
 package dkim_test
 
 import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"strings"
 	"testing"
 
@@ -16,26 +20,45 @@ func TestKeysSurviveStorage(t *testing.T) {
 	if bits := testKey().N.BitLen(); bits != 2048 {
 		t.Errorf("key has %d bits", bits)
 	}
-	der, err := dkim.MarshalPrivate(testKey())
+	made, err := dkim.GenerateEd25519()
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := dkim.ParsePrivate(der)
-	if err != nil || !key.Equal(testKey()) {
-		t.Errorf("parsed key differs: %v", err)
-	}
-	for _, bad := range [][]byte{nil, []byte("x"), der[:len(der)-1]} {
-		if _, err := dkim.ParsePrivate(bad); err == nil {
-			t.Errorf("ParsePrivate of %d octets was accepted", len(bad))
+	for _, key := range []crypto.Signer{testKey(), made} {
+		der, err := dkim.MarshalPrivate(key)
+		if err != nil {
+			t.Fatal(err)
 		}
+		parsed, err := dkim.ParsePrivate(der)
+		if err != nil || !key.(interface{ Equal(crypto.PrivateKey) bool }).Equal(parsed) {
+			t.Errorf("parsed %T differs: %v", key, err)
+		}
+		for _, bad := range [][]byte{nil, []byte("x"), der[:len(der)-1]} {
+			if _, err := dkim.ParsePrivate(bad); err == nil {
+				t.Errorf("ParsePrivate of %d octets was accepted", len(bad))
+			}
+		}
+	}
+	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := dkim.MarshalPrivate(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dkim.ParsePrivate(der); err == nil {
+		t.Error("a key that cannot sign mail was accepted")
 	}
 }
 
 func TestPublicRecordReadsAsTheKey(t *testing.T) {
 	t.Parallel()
-	record, isDKIM, err := moxdkim.ParseRecord(dkim.PublicRecord(testKey()))
-	if err != nil || !isDKIM || !testKey().PublicKey.Equal(record.PublicKey) {
-		t.Errorf("ParseRecord: %v %v %+v", err, isDKIM, record)
+	for _, key := range []crypto.Signer{testKey(), testEdKey} {
+		record, isDKIM, err := moxdkim.ParseRecord(dkim.PublicRecord(key))
+		if err != nil || !isDKIM || !key.Public().(interface{ Equal(crypto.PublicKey) bool }).Equal(record.PublicKey) {
+			t.Errorf("ParseRecord: %v %v %+v", err, isDKIM, record)
+		}
 	}
 	if got := dkim.RecordName("s1", "example.com"); got != "s1._domainkey.example.com" {
 		t.Errorf("RecordName = %q", got)
