@@ -54,7 +54,14 @@ func launch(t *testing.T, dataDir string, args ...string) *process {
 			t.Logf("log of postrider:\n%s", p.log)
 		}
 	})
+	exited := make(chan error, 1)
+	go func() { exited <- p.ended() }()
 	expect.Within(t, time.Minute, "ready", func() bool {
+		select {
+		case err := <-exited:
+			t.Fatalf("postrider ended before it was ready: %v", err)
+		default:
+		}
 		content, err := os.ReadFile(ready)
 		return err == nil && json.Unmarshal(content, p) == nil
 	})
