@@ -1,10 +1,12 @@
 package domains
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -22,6 +24,7 @@ type Change struct {
 	ClickTracking  *bool
 	TLSMode        *string // opportunistic, enforced
 	InboundEnabled *bool
+	Ed25519        *bool // whether mail is signed with an Ed25519 key too
 }
 
 // Validate reports every field that cannot be.
@@ -66,6 +69,11 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 		if changed = c.apply(now); len(changed) == 0 {
 			return nil
 		}
+		if slices.Contains(changed, "ed25519") {
+			if err := s.setEd25519(ctx, tx, before, *c.Ed25519); err != nil {
+				return err
+			}
+		}
 		err = queryRow(ctx, tx, storeSettings, []any{domainID, now.OpenTracking, now.ClickTracking, string(now.TLSMode), now.InboundEnabled, firstCheck.Seconds()},
 			&now.UpdatedAt)
 		if err != nil {
@@ -73,7 +81,8 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 		}
 		return s.bus.Publish(ctx, tx, event.New(accountID, event.DomainUpdated, now.UpdatedAt, event.DomainUpdate{
 			Domain:       event.Domain{DomainID: now.ID, Name: now.Name, Status: string(now.Status)},
-			OpenTracking: now.OpenTracking, ClickTracking: now.ClickTracking, TLSMode: string(now.TLSMode), InboundEnabled: now.InboundEnabled, Changed: changed,
+			OpenTracking: now.OpenTracking, ClickTracking: now.ClickTracking, TLSMode: string(now.TLSMode), InboundEnabled: now.InboundEnabled,
+			Ed25519: *cmp.Or(c.Ed25519, &before.Ed25519), Changed: changed,
 		}))
 	})
 	if err != nil {
@@ -83,7 +92,7 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 		s.bus.Wake()
 		s.forget(accountID, now.Name)
 	}
-	return now.Unwrap(), nil
+	return s.Get(ctx, accountID, domainID)
 }
 
 // apply changes d and names what differs from before.
@@ -101,6 +110,9 @@ func (c Change) apply(d *ent.Domain) (changed []string) {
 		changed = append(changed, "tls_mode")
 	}
 	set("inbound_enabled", &d.InboundEnabled, c.InboundEnabled)
+	if c.Ed25519 != nil && *c.Ed25519 != d.Ed25519 {
+		changed = append(changed, "ed25519") // with its key, by setEd25519
+	}
 	return changed
 }
 

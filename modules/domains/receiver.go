@@ -45,8 +45,7 @@ func (s *Service) loadReceiver(ctx context.Context, name string) (receipt, error
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	defer cancel()
 	answer := receipt{askedAt: time.Now()}
-	row, err := s.db.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil(), domain.InboundEnabled(true),
-		domain.StatusIn(domain.StatusVerified, domain.StatusTemporaryFailure)).Only(ctx)
+	row, err := s.db.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil(), domain.InboundEnabled(true), owned()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 	case err != nil:

@@ -138,6 +138,7 @@ type DomainUpdate struct {
 	ClickTracking  bool     `json:"click_tracking"`
 	TLSMode        string   `json:"tls_mode"`
 	InboundEnabled bool     `json:"inbound_enabled"`
+	Ed25519        bool     `json:"ed25519"`
 	Changed        []string `json:"changed"` // names of the settings that were changed
 }
 

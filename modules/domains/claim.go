@@ -1,0 +1,257 @@
+package domains
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/domainclaim"
+	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// ClaimStatus says how a claim stands.
+type ClaimStatus string
+
+// The states of a claim.
+const (
+	ClaimPending   ClaimStatus = "pending"
+	ClaimCompleted ClaimStatus = "completed"
+	ClaimExpired   ClaimStatus = "expired"
+)
+
+// claimLife is how long a claim can be verified, by the database clock; maxClaims
+// is how many of them an account may have open at once.
+const (
+	claimLife = 7 * 24 * time.Hour
+	maxClaims = 100
+)
+
+// Claim is an account's try to take over a domain that another has verified.
+type Claim struct {
+	ID            string
+	Name          string // A-labels
+	Status        ClaimStatus
+	Record        Record // proves control: its Status, Found and Error are of the look-up just made, if one was
+	ExpiresAt     time.Time
+	CreatedAt     time.Time
+	LastCheckedAt *time.Time
+	CompletedAt   *time.Time
+}
+
+// ClaimPage is one page of claims, newest first.
+type ClaimPage struct {
+	Claims     []Claim
+	HasMore    bool
+	NextCursor string // empty on the last page
+}
+
+// StartClaim begins a claim, or gives the one that the account has under way for
+// the name. Error: Conflict when no other account is in the way.
+func (s *Service) StartClaim(ctx context.Context, accountID, input string) (Claim, error) {
+	name, reason := s.reserved.parseName(input)
+	if reason != "" {
+		return Claim{}, fault.InvalidField("name", "%s", reason)
+	}
+	account, err := s.accounts.Account(ctx, accountID)
+	if err != nil {
+		return Claim{}, err
+	}
+	var started *ent.DomainClaim
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		// One after the other with the account's Add: both count against its plan.
+		if err := lockAccount(ctx, tx, accountID); err != nil {
+			return err
+		}
+		found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), open()).First(ctx)
+		if err == nil || !ent.IsNotFound(err) {
+			started = found
+			return err
+		}
+		if err := mayClaim(ctx, tx, account, name); err != nil {
+			return err
+		}
+		started, err = s.insertClaim(ctx, tx, accountID, name)
+		return err
+	})
+	if err != nil {
+		return Claim{}, fmt.Errorf("start claim: %w", err)
+	}
+	s.bus.Wake()
+	return toClaim(started, started.CreatedAt), nil
+}
+
+func (s *Service) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name string) (*ent.DomainClaim, error) {
+	token, err := s.claimToken(ctx, tx.DomainClaim, accountID, name)
+	if err != nil {
+		return nil, err
+	}
+	made := id.New(id.Claim)
+	_, err = tx.ExecContext(ctx, `INSERT INTO domain_claims (id, account_id, name, token, created_at, expires_at) VALUES ($1, $2, $3, $4, now(), now() + make_interval(secs => $5))`,
+		made, accountID, name, token, claimLife.Seconds())
+	if err != nil {
+		return nil, err
+	}
+	c, err := tx.DomainClaim.Get(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	return c.Unwrap(), s.bus.Publish(ctx, tx, event.New(accountID, event.DomainClaimStarted, c.CreatedAt,
+		event.DomainClaim{ClaimID: made, Name: name, ExpiresAt: c.ExpiresAt}))
+}
+
+// mayClaim refuses a claim that nothing calls for, or that could not complete.
+func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) error {
+	owner, err := tx.Domain.Query().Where(domain.Name(name), owned()).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return fault.Conflictf(fault.CodeConflict, "No other account has verified %s: add and verify it, it needs no claim", name)
+	case err != nil:
+		return err
+	case owner.AccountID != nil && *owner.AccountID == account.ID:
+		return fault.Conflictf(fault.CodeConflict, "This account has the domain %s verified already", name)
+	}
+	n, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), open()).Count(ctx)
+	switch {
+	case err != nil:
+		return err
+	case n >= maxClaims:
+		return fault.Conflictf(fault.CodeConflict, "This account has %d claims open; complete them first, or wait until they expire", n)
+	}
+	return roomFor(ctx, tx, account, name)
+}
+
+// roomFor refuses with plan_limit when the name would be one domain too many.
+func roomFor(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) error {
+	others, err := tx.Domain.Query().Where(domain.AccountID(account.ID), domain.NameNEQ(name)).Count(ctx)
+	switch {
+	case err != nil:
+		return err
+	case others >= account.Plan.MaxDomains:
+		return planLimit(account.Plan)
+	}
+	return nil
+}
+
+// GetClaim gives one claim of the account.
+func (s *Service) GetClaim(ctx context.Context, accountID, claimID string) (Claim, error) {
+	found, now, err := s.findClaim(ctx, accountID, claimID)
+	if err != nil {
+		return Claim{}, err
+	}
+	return toClaim(found, now), nil
+}
+
+func (s *Service) findClaim(ctx context.Context, accountID, claimID string) (*ent.DomainClaim, time.Time, error) {
+	if !id.Is(id.Claim, claimID) {
+		return nil, time.Time{}, fault.Missing("claim", claimID)
+	}
+	found, err := s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID), domainclaim.ID(claimID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, time.Time{}, fault.Missing("claim", claimID)
+	case err != nil:
+		return nil, time.Time{}, fmt.Errorf("get claim: %w", err)
+	}
+	now, err := s.clock(ctx)
+	return found, now, err
+}
+
+// ListClaims lists the account's claims.
+func (s *Service) ListClaims(ctx context.Context, accountID string, r page.Request) (ClaimPage, error) {
+	list := page.List{Name: "domain claims", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, r)
+	if err != nil {
+		return ClaimPage{}, err
+	}
+	query := s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID)).Order(ent.Desc(domainclaim.FieldID)).Limit(limit + 1)
+	if after != "" {
+		query.Where(domainclaim.IDLT(after))
+	}
+	rows, err := query.All(ctx)
+	if err != nil {
+		return ClaimPage{}, fmt.Errorf("list claims: %w", err)
+	}
+	now, err := s.clock(ctx)
+	if err != nil {
+		return ClaimPage{}, err
+	}
+	out := ClaimPage{HasMore: len(rows) > limit}
+	for _, row := range rows[:min(limit, len(rows))] {
+		out.Claims = append(out.Claims, toClaim(row, now))
+	}
+	if out.HasMore {
+		out.NextCursor = s.cursors.Encode(list, rows[limit-1].ID)
+	}
+	return out, nil
+}
+
+// clock asks the database for the time: it rules over what has expired.
+func (s *Service) clock(ctx context.Context) (now time.Time, err error) {
+	if err := s.db.SQL.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
+		return now, fmt.Errorf("ask for the time: %w", err)
+	}
+	return now, nil
+}
+
+func toClaim(c *ent.DomainClaim, now time.Time) Claim {
+	out := Claim{ID: c.ID, Name: c.Name, Status: ClaimStatus(c.Status), Record: claimRecord(c.Name, c.Token),
+		ExpiresAt: c.ExpiresAt, CreatedAt: c.CreatedAt, LastCheckedAt: c.LastCheckedAt, CompletedAt: c.CompletedAt}
+	if out.Status == ClaimPending && !now.Before(c.ExpiresAt) {
+		out.Status = ClaimExpired
+	}
+	if out.Status == ClaimCompleted {
+		out.Record.Status = Verified
+	}
+	return out
+}
+
+func claimRecord(name, token string) Record {
+	return Record{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + name, Value: token, TTL: recordTTL, Required: true, Status: Missing, Found: []string{}}
+}
+
+// claimed refuses a name that another account has verified, and says how control
+// of it can be proved. The value belongs to the account that asks, so nobody can
+// use an instruction that was made for somebody else.
+func (s *Service) claimed(ctx context.Context, accountID, name string) error {
+	token, err := s.claimToken(ctx, s.db.Ent.DomainClaim, accountID, name)
+	if err != nil {
+		return err
+	}
+	record := claimRecord(name, token)
+	return fault.Conflictf(fault.CodeDomainClaimed, "The domain %s is verified by another account", name).With("claim", map[string]any{
+		"type":  record.Type,
+		"name":  record.Name,
+		"value": record.Value,
+		"start": map[string]any{"method": "POST", "path": "/domains/claims", "body": map[string]any{"name": name}},
+		"how": fmt.Sprintf("If you control %s, start a claim with POST /domains/claims {\"name\": %q}, publish this TXT record beside those already there, "+
+			"then POST /domains/claims/{id}/verify.", name, name),
+	})
+}
+
+// claimToken is what the TXT record of the account's present or next claim has to
+// hold. Every claim that has ended makes another one: a record that was left
+// behind proves nothing about who controls the name by then.
+func (s *Service) claimToken(ctx context.Context, c *ent.DomainClaimClient, accountID, name string) (string, error) {
+	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), domainclaim.Not(open())).Count(ctx)
+	if err != nil {
+		return "", fmt.Errorf("count claims: %w", err)
+	}
+	mac := hmac.New(sha256.New, s.claimKey)
+	fmt.Fprintf(mac, "%s\x00%s\x00%d", accountID, name, ended)
+	return "postrider-claim=" + hex.EncodeToString(mac.Sum(nil)[:20]), nil
+}
+
+// open are the claims that can be verified, by the database clock.
+func open() predicate.DomainClaim {
+	return domainclaim.And(domainclaim.StatusEQ(domainclaim.StatusPending), unexpired)
+}

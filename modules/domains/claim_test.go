@@ -1,0 +1,321 @@
+package domains
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+func (w *world) startClaim(t testing.TB, accountID, name string) Claim {
+	t.Helper()
+	c, err := w.StartClaim(t.Context(), accountID, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) publishClaim(t testing.TB, c Claim) {
+	t.Helper()
+	w.zone.Add(t, strings.ReplaceAll(c.Record.ZoneLine(), "\t", " "))
+}
+
+func (w *world) status(t testing.TB, d *ent.Domain) string {
+	t.Helper()
+	now, err := w.Get(t.Context(), *d.AccountID, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(now.Status)
+}
+
+func TestClaimMovesTheDomain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	his := w.verified(t, w.ada, "example.com")
+	from := mailbox(t, "a@example.com")
+	before, err := w.Identity(t.Context(), w.ada, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	_, err = w.Add(t.Context(), w.eve, AddInput{Name: "example.com"})
+	told, ok := wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed).Details["claim"].(map[string]any)
+	c := w.startClaim(t, w.eve, "Example.COM.")
+	if !ok || told["name"] != c.Record.Name || told["value"] != c.Record.Value {
+		t.Errorf("told %v, claim %+v", told, c)
+	}
+	if life := c.ExpiresAt.Sub(c.CreatedAt); c.Status != ClaimPending || life != 7*24*time.Hour || c.Name != "example.com" {
+		t.Errorf("%+v, lives %s", c, life)
+	}
+
+	c, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
+	if err != nil || d != nil || c.Status != ClaimPending || c.LastCheckedAt == nil || c.Record.Status != Mismatch || !strings.Contains(c.Record.Error, c.Record.Value) {
+		t.Fatalf("before it is published: %+v, %+v, %v", c, d, err)
+	}
+	w.publishClaim(t, c)
+	c, d, err = w.VerifyClaim(t.Context(), w.eve, c.ID)
+	if err != nil || d == nil || c.Status != ClaimCompleted || c.CompletedAt == nil {
+		t.Fatalf("%+v, %+v, %v", c, d, err)
+	}
+	if d.ID == his.ID || *d.AccountID != w.eve || d.Status != "pending" || d.VerifiedAt != nil || d.DueAt == nil || d.Edges.Keys[0].PublicKey == his.Edges.Keys[0].PublicKey ||
+		d.Edges.Keys[0].Selector == before.Selector || d.OwnershipToken == his.OwnershipToken {
+		t.Errorf("hers: %+v", d)
+	}
+	if again, same, err := w.VerifyClaim(t.Context(), w.eve, c.ID); err != nil || again.Status != ClaimCompleted || same == nil || same.ID != d.ID {
+		t.Errorf("verified twice: %+v, %v", again, err)
+	}
+
+	// What the former owner published is still in DNS; it does not bring the name back.
+	his = w.verify(t, his)
+	if his.Status != "failed" || w.byPurpose(his)[Ownership].Status == Verified {
+		t.Errorf("the former owner's: %s, %+v", his.Status, his.Records)
+	}
+	_, err = w.Identity(t.Context(), w.ada, from)
+	wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainLost}, w.told(t, his)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]event.Type{event.DomainClaimed}, w.told(t, d)); diff != "" {
+		t.Error(diff)
+	}
+	w.publishBeside(t, d)
+	if d = w.verify(t, d); d.Status != "verified" {
+		t.Errorf("%s: %+v", d.Status, w.Records(d))
+	}
+}
+
+func TestLostDomainSaysSoAndIsNotCheckedByItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	his := w.verified(t, w.ada, "example.com")
+	c := w.startClaim(t, w.eve, "example.com")
+	w.publishClaim(t, c)
+	if _, _, err := w.VerifyClaim(t.Context(), w.eve, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	his, err := w.Get(t.Context(), w.ada, his.ID)
+	if err != nil || his.DueAt != nil || !strings.HasPrefix(w.byPurpose(his)[Ownership].Error, "Another account proved control of example.com on ") {
+		t.Errorf("due %v, %+v, %v", his.DueAt, his.Records, err)
+	}
+	// Nothing about the other account is in what its owner may read.
+	health, err := w.Health(t.Context(), w.ada, 10, his.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := w.facts.Facts(t.Context(), w.ada, his.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := json.Marshal([]any{his, w.Records(his), health, facts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, foreign := range []string{w.eve, c.ID, c.Record.Value, "eve@example.net"} {
+		if strings.Contains(string(all), foreign) {
+			t.Errorf("%s leaks to the former owner", foreign)
+		}
+	}
+	// He takes it back by proving control again, now that nobody has it verified.
+	w.publish(t, his)
+	if got := w.verify(t, his); got.Status != "verified" {
+		t.Errorf("taken back: %s", got.Status)
+	}
+}
+
+func TestCheckUnderWayDoesNotUndoAClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	his := w.verified(t, w.ada, "example.com")
+	seen, err := w.check(t.Context(), his) // everything sound
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := w.startClaim(t, w.eve, "example.com")
+	w.publishClaim(t, c)
+	if _, _, err := w.VerifyClaim(t.Context(), w.eve, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
+		o, err := w.store(t.Context(), tx, his, nil, seen)
+		if err == nil && !o.gone {
+			t.Errorf("%+v", o)
+		}
+		return err
+	})
+	if err != nil || w.status(t, his) != "failed" {
+		t.Errorf("%s, %v", w.status(t, his), err)
+	}
+}
+
+func TestClaimsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.verified(t, w.ada, "example.com")
+	w.add(t, w.ada, "pending.example.com")
+	free := w.addAccount(t, "free@example.org", accounts.PlanFree)
+	w.add(t, free, "one.example.org")
+	for name, c := range map[string]struct {
+		account, name string
+		kind          fault.Kind
+		code          string
+	}{
+		"nobody has it":             {w.eve, "new.example.com", fault.Conflict, fault.CodeConflict},
+		"nobody has it verified":    {w.eve, "pending.example.com", fault.Conflict, fault.CodeConflict},
+		"the account itself has it": {w.ada, "example.com", fault.Conflict, fault.CodeConflict},
+		"no room in the plan":       {free, "example.com", fault.Limit, fault.CodePlanLimit},
+		"no name":                   {w.eve, "", fault.Invalid, fault.CodeValidation},
+		"a public suffix":           {w.eve, "co.uk", fault.Invalid, fault.CodeValidation},
+		"our sandbox":               {w.eve, "sandbox.postrider.example", fault.Invalid, fault.CodeValidation},
+		"no such account":           {"acc_unknown", "example.com", fault.NotFound, fault.CodeNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := w.StartClaim(t.Context(), c.account, c.name)
+			wantFault(t, err, c.kind, c.code)
+		})
+	}
+}
+
+func TestClaimEndsByTheDatabaseClock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.verified(t, w.ada, "example.com")
+	first := w.startClaim(t, w.eve, "example.com")
+	if again := w.startClaim(t, w.eve, "example.com"); again.ID != first.ID {
+		t.Error("a second claim beside the one that is open")
+	}
+	w.publishClaim(t, first)
+	w.exec(t, `UPDATE domain_claims SET expires_at = now()`)
+	_, _, err := w.VerifyClaim(t.Context(), w.eve, first.ID)
+	wantFault(t, err, fault.Conflict, fault.CodeConflict)
+	if got, err := w.GetClaim(t.Context(), w.eve, first.ID); err != nil || got.Status != ClaimExpired {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// The record that was left behind proves nothing for the next claim.
+	second := w.startClaim(t, w.eve, "example.com")
+	if second.ID == first.ID || second.Record.Value == first.Record.Value {
+		t.Errorf("%+v follows %+v", second, first)
+	}
+	if c, d, err := w.VerifyClaim(t.Context(), w.eve, second.ID); err != nil || d != nil || c.Record.Status != Mismatch {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestClaimWithoutAnswerStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	his := w.verified(t, w.ada, "example.com")
+	c := w.startClaim(t, w.eve, "example.com")
+	w.zone.Fault("_service.example.com", dnsxtest.ServFail)
+	got, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
+	if err != nil || d != nil || got.Status != ClaimPending || !strings.Contains(got.Record.Error, "gave no answer") || w.status(t, his) != "verified" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestClaimsOfOthersDoNotExist(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.verified(t, w.ada, "example.com")
+	mal := w.addAccount(t, "mal@example.org", accounts.PlanPro)
+	hers, his := w.startClaim(t, w.eve, "example.com"), w.startClaim(t, mal, "example.com")
+	if hers.Record.Value == his.Record.Value {
+		t.Error("two accounts have the same proof")
+	}
+	_, err := w.GetClaim(t.Context(), w.eve, his.ID)
+	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	_, _, err = w.VerifyClaim(t.Context(), w.eve, his.ID)
+	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	list, err := w.ListClaims(t.Context(), w.eve, page.Request{Limit: 1})
+	if err != nil || len(list.Claims) != 1 || list.Claims[0].ID != hers.ID || list.HasMore {
+		t.Errorf("%+v, %v", list, err)
+	}
+	// The other's record proves nothing for her.
+	w.publishClaim(t, his)
+	if c, d, err := w.VerifyClaim(t.Context(), w.eve, hers.ID); err != nil || d != nil || c.Status != ClaimPending {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestClaimantKeepsTheIDOfItsUnverifiedDomain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.verified(t, w.ada, "example.com")
+	w.exec(t, `UPDATE domains SET status = 'failed' WHERE account_id = $1`, w.ada)
+	own, err := w.Add(t.Context(), w.eve, AddInput{Name: "example.com", InboundEnabled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.exec(t, `UPDATE domains SET status = 'verified' WHERE account_id = $1`, w.ada)
+	c := w.startClaim(t, w.eve, "example.com")
+	w.publishClaim(t, c)
+	_, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
+	if err != nil || d.ID != own.ID || !d.InboundEnabled || len(d.Edges.Keys) != 1 || d.Edges.Keys[0].Selector == own.Edges.Keys[0].Selector ||
+		d.Edges.Keys[0].PublicKey == own.Edges.Keys[0].PublicKey || d.OwnershipToken == own.OwnershipToken {
+		t.Errorf("%+v after %+v, %v", d, own, err)
+	}
+}
+
+// Two teams claim at once, the owner checks and a third adds: in the end at most
+// one has the name verified, and every request was answered as one of the
+// outcomes that it may have.
+func TestClaimRaces(t *testing.T) {
+	t.Parallel()
+	for i := range 3 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			his := w.verified(t, w.ada, "example.com")
+			mal := w.addAccount(t, "mal@example.org", accounts.PlanPro)
+			claims := map[string]Claim{w.eve: w.startClaim(t, w.eve, "example.com"), mal: w.startClaim(t, mal, "example.com")}
+			for _, c := range claims {
+				w.publishClaim(t, c)
+			}
+			other := w.process(t)
+			var all sync.WaitGroup
+			for account, c := range claims {
+				for j := range 6 {
+					all.Go(func() {
+						got, d, err := []*Service{w.Service, other}[j%2].VerifyClaim(t.Context(), account, c.ID)
+						if err != nil || got.Status != ClaimCompleted || d == nil || *d.AccountID != account || d.Status != "pending" {
+							t.Errorf("%+v, %+v, %v", got, d, err)
+						}
+					})
+				}
+			}
+			all.Go(func() {
+				for range 4 {
+					if _, err := other.Verify(t.Context(), w.ada, his.ID); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			all.Wait()
+			if status := w.status(t, his); status != "failed" {
+				t.Errorf("the former owner's is %s", status)
+			}
+			if n := w.count(t, `status = 'verified'`); n != 0 {
+				t.Errorf("%d verified", n)
+			}
+			if n := w.count(t, `name = 'example.com'`); n != 3 {
+				t.Errorf("%d rows", n)
+			}
+			if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainLost}, w.told(t, his)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

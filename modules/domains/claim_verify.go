@@ -1,0 +1,266 @@
+package domains
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/domainclaim"
+	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// errChanged marks a claim or domain that changed while a claim was verified.
+var errChanged = fault.Conflictf(fault.CodeConflict, "The claim or the domain was changed at the same time; verify the claim again")
+
+// VerifyClaim looks the claim's TXT record up now. When it is there, the domain
+// moves to the account: a fresh one with new keys, pending until its own records
+// are found. When it is not, the claim stays as it is and its record says what to
+// do. The domain is nil in that case, and when it was deleted after all.
+func (s *Service) VerifyClaim(ctx context.Context, accountID, claimID string) (Claim, *ent.Domain, error) {
+	c, now, err := s.findClaim(ctx, accountID, claimID)
+	if err != nil {
+		return Claim{}, nil, err
+	}
+	switch toClaim(c, now).Status {
+	case ClaimExpired:
+		return Claim{}, nil, fault.Conflictf(fault.CodeConflict, "The claim expired on %s; start another one", c.ExpiresAt.UTC().Format(time.DateOnly))
+	case ClaimCompleted:
+		return s.claimAndDomain(ctx, accountID, claimID)
+	case ClaimPending:
+	}
+	record, err := s.lookClaim(ctx, c)
+	if err != nil {
+		return Claim{}, nil, err
+	}
+	if record.Status != Verified {
+		_, err := s.db.SQL.ExecContext(ctx, `UPDATE domain_claims SET last_checked_at = now() WHERE id = $1`, c.ID)
+		if err != nil {
+			return Claim{}, nil, fmt.Errorf("verify claim: %w", err)
+		}
+		out, err := s.GetClaim(ctx, accountID, claimID)
+		if out.Status == ClaimPending {
+			out.Record = record
+		}
+		return out, nil, err
+	}
+	if err := s.completeClaim(ctx, c); err != nil {
+		return Claim{}, nil, fmt.Errorf("verify claim: %w", err)
+	}
+	return s.claimAndDomain(ctx, accountID, claimID)
+}
+
+func (s *Service) claimAndDomain(ctx context.Context, accountID, claimID string) (Claim, *ent.Domain, error) {
+	c, err := s.GetClaim(ctx, accountID, claimID)
+	if err != nil {
+		return Claim{}, nil, err
+	}
+	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).WithKeys(shownKeys).Only(ctx)
+	if err != nil && !ent.IsNotFound(err) {
+		return Claim{}, nil, fmt.Errorf("read claimed domain: %w", err)
+	}
+	return c, own, nil
+}
+
+// lookClaim asks DNS for the record. That DNS says nothing says nothing of the claim.
+func (s *Service) lookClaim(ctx context.Context, c *ent.DomainClaim) (Record, error) {
+	record := claimRecord(c.Name, c.Token)
+	limited, cancel := context.WithTimeout(ctx, s.config.CheckTimeout)
+	defer cancel()
+	found, err := s.txt(limited, record.Name)
+	if ctx.Err() != nil {
+		return record, ctx.Err() // the caller has gone, and took the look-up along
+	}
+	record.Found = clip(found)
+	switch {
+	case err != nil:
+		record.Error = noAnswer(Ownership, record.Name).advice
+	case slices.ContainsFunc(found, func(v string) bool { return unquote(v) == c.Token }):
+		record.Status = Verified
+	case len(found) == 0:
+		record.Error = fmt.Sprintf("Publish a TXT record at %s with the value %q.", record.Name, record.Value)
+	default:
+		record.Status = Mismatch
+		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, beside those that are there.", record.Name, record.Value)
+	}
+	return record, nil
+}
+
+// completeClaim moves the domain. Whoever comes second to the former owner's row
+// finds it moved already, and gets a pending domain of its own all the same.
+func (s *Service) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
+	account, err := s.accounts.Account(ctx, c.AccountID)
+	if err != nil {
+		return err
+	}
+	m, err := s.claimMaterial(ctx, c)
+	if err != nil {
+		return err
+	}
+	var former *ent.Domain
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := lockAccount(ctx, tx, c.AccountID); err != nil {
+			return err
+		}
+		at, err := closeClaim(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		if former, err = lockOwner(ctx, tx, c.Name); err != nil {
+			return err
+		}
+		if former != nil && *former.AccountID == c.AccountID {
+			former = nil // it came back to this account by itself: there is nothing to move
+			return nil
+		}
+		if former != nil {
+			if err := s.lose(ctx, tx, former, at); err != nil {
+				return err
+			}
+		}
+		if err := s.win(ctx, tx, account, c, m); err != nil {
+			return err
+		}
+		return s.bus.Publish(ctx, tx, event.New(c.AccountID, event.DomainClaimed, at,
+			event.Domain{DomainID: m.id, Name: c.Name, Status: string(domain.StatusPending)}))
+	})
+	switch {
+	case ent.IsConstraintError(err):
+		return errChanged
+	case errors.Is(err, errChanged):
+		// Another request may have completed the same claim: that is no failure.
+		if now, err := s.GetClaim(ctx, c.AccountID, c.ID); err == nil && now.Status == ClaimCompleted {
+			return nil
+		}
+		return err
+	case err != nil:
+		return err
+	}
+	s.bus.Wake()
+	s.forget(c.AccountID, c.Name)
+	if former != nil {
+		s.forget(*former.AccountID, c.Name)
+	}
+	s.log.Info("domain claimed", "domain", c.Name, "domain_id", m.id, "account_id", c.AccountID)
+	return nil
+}
+
+// claimMaterial makes the keys before the transaction. An unverified domain of
+// the account keeps its id, which API keys may name, and nothing else.
+func (s *Service) claimMaterial(ctx context.Context, c *ent.DomainClaim) (material, error) {
+	m, err := s.newMaterial(ctx)
+	if err != nil {
+		return material{}, err
+	}
+	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(c.AccountID), domain.Name(c.Name)).OnlyID(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return m, nil
+	case err != nil:
+		return material{}, err
+	}
+	m.id = own
+	m.key, err = s.newRSA(ctx, own) // sealed for that id
+	return m, err
+}
+
+// closeClaim completes the claim if it can still be.
+func closeClaim(ctx context.Context, tx *ent.Tx, c *ent.DomainClaim) (at time.Time, err error) {
+	err = queryRow(ctx, tx, `UPDATE domain_claims SET status = 'completed', completed_at = now(), last_checked_at = now()
+		WHERE id = $1 AND status = 'pending' AND expires_at > now() RETURNING now()`, []any{c.ID}, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errChanged
+	}
+	return at, err
+}
+
+// lockOwner gives the domain of the account that has the name verified, nil if
+// there is none.
+func lockOwner(ctx context.Context, tx *ent.Tx, name string) (*ent.Domain, error) {
+	var owner string
+	err := queryRow(ctx, tx, `SELECT id FROM domains WHERE name = $1 AND status IN ('verified', 'temporary_failure') AND account_id IS NOT NULL FOR UPDATE`,
+		[]any{name}, &owner)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return tx.Domain.Get(ctx, owner)
+}
+
+const lostAdvice = "Another account proved control of %s on %s. If it is yours, publish this record, which is new, and verify the domain again."
+
+// lose takes the name from the account that had it. Its ownership token changes,
+// so that what it published before does not bring the name back; it is checked
+// again by hand only.
+func (s *Service) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time) error {
+	records := []shape.RecordState{{Purpose: string(Ownership), Status: string(Missing), Found: []string{},
+		Error: fmt.Sprintf(lostAdvice, d.Name, at.UTC().Format(time.DateOnly))}}
+	for _, r := range d.Records {
+		if r.Purpose != string(Ownership) {
+			records = append(records, r)
+		}
+	}
+	encoded, err := json.Marshal(records)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE domains SET status = 'failed', seeded = false, ownership_token = $2, records = $3::jsonb, failing_since = NULL,
+		due_at = NULL, check_attempts = 0, fence = fence + 1, updated_at = now() WHERE id = $1`, d.ID, strings.ToLower(rand.Text()), string(encoded))
+	if err != nil {
+		return err
+	}
+	if err := remember(ctx, tx, d, domain.StatusFailed, records, true); err != nil {
+		return err
+	}
+	return s.bus.Publish(ctx, tx, event.New(*d.AccountID, event.DomainLost, at, event.Domain{DomainID: d.ID, Name: d.Name, Status: string(domain.StatusFailed)}))
+}
+
+// win gives the account its domain.
+func (s *Service) win(ctx context.Context, tx *ent.Tx, account accounts.Account, c *ent.DomainClaim, m material) error {
+	if err := roomFor(ctx, tx, account, c.Name); err != nil {
+		return err
+	}
+	inbound := false
+	own, err := tx.Domain.Query().Where(domain.AccountID(c.AccountID), domain.Name(c.Name)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+	case err != nil:
+		return err
+	case own.ID != m.id:
+		return errChanged // added between the making of the key and now
+	default:
+		inbound = own.InboundEnabled
+		if _, err := s.remove(ctx, tx, own); err != nil {
+			return err
+		}
+	}
+	if err := m.insert(ctx, tx, c.Name, func(d *ent.DomainCreate) { d.SetAccountID(c.AccountID).SetInboundEnabled(inbound) }); err != nil {
+		return err
+	}
+	return firstDue(ctx, tx, m.id)
+}
+
+// unexpired compares with the clock of the database.
+func unexpired(selector *entsql.Selector) {
+	selector.Where(entsql.ExprP(selector.C(domainclaim.FieldExpiresAt) + " > now()"))
+}
+
+// owned are the domains that keep others from having the name.
+func owned() predicate.Domain {
+	return domain.StatusIn(domain.StatusVerified, domain.StatusTemporaryFailure)
+}
