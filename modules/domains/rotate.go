@@ -63,7 +63,7 @@ func mayRotate(d *ent.Domain, keys []*ent.DKIMKey) error {
 
 // EnableEd25519 begins or ends the signing with a second key. Messages carry its
 // signature as soon as a check has seen its record, which verification does not
-// depend on. It is one transaction; SetEd25519 is the same inside another one.
+// depend on.
 func (s *Service) EnableEd25519(ctx context.Context, accountID, domainID string, on bool) (*ent.Domain, error) {
 	err := s.changeKeys(ctx, accountID, domainID, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
 		return s.switchEd25519(ctx, tx, d, keys, on)
@@ -83,10 +83,11 @@ func (s *Service) setEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, on 
 }
 
 func (s *Service) switchEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey, on bool) error {
-	if d.Ed25519 == on {
-		return nil
+	changed, err := tx.ExecContext(ctx, `UPDATE domains SET ed25519 = $2 WHERE id = $1 AND ed25519 <> $2`, d.ID, on)
+	if err != nil {
+		return err
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE domains SET ed25519 = $2 WHERE id = $1`, d.ID, on); err != nil {
+	if n, err := changed.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
 	if on {
@@ -101,7 +102,7 @@ func (s *Service) switchEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, 
 	if _, err := tx.ExecContext(ctx, stop, d.ID, dkim.Ed25519SHA256); err != nil {
 		return err
 	}
-	_, err := tx.DKIMKey.Delete().Where(dkimkey.DomainID(d.ID), dkimkey.AlgorithmEQ(dkimkey.AlgorithmEd25519Sha256), dkimkey.StateEQ(dkimkey.StatePending)).Exec(ctx)
+	_, err = tx.DKIMKey.Delete().Where(dkimkey.DomainID(d.ID), dkimkey.AlgorithmEQ(dkimkey.AlgorithmEd25519Sha256), dkimkey.StateEQ(dkimkey.StatePending)).Exec(ctx)
 	return err
 }
 

@@ -1,0 +1,118 @@
+package domains
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+func (w *world) enable(t testing.TB, d *ent.Domain, on bool) *ent.Domain {
+	t.Helper()
+	now, err := w.EnableEd25519(t.Context(), *d.AccountID, d.ID, on)
+	if err != nil || now.Ed25519 != on {
+		t.Fatalf("%+v, %v", now, err)
+	}
+	return now
+}
+
+func TestSecondSignatureWaitsForItsRecord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	first := SigningKey(d).Selector
+	d = w.enable(t, w.enable(t, d, true), true) // twice is once
+	if got := keyStates(d, first); !strings.HasPrefix(got, "A active, pe1") || !strings.HasSuffix(got, "? pending") || len(Keys(d)) != 2 {
+		t.Fatalf("%s", got)
+	}
+	second := Keys(d)[1].Selector
+	if r := recordOf(t, w.Records(d), second); r.Required || !strings.HasPrefix(r.Value, "v=DKIM1; k=ed25519; p=") || len(r.Value) != len("v=DKIM1; k=ed25519; p=")+44 {
+		t.Errorf("%+v", r)
+	}
+	if d = w.verify(t, d); d.Status != "verified" { // it is not required
+		t.Errorf("%s", d.Status)
+	}
+	if diff := cmp.Diff([]string{first}, w.sent(t, d)); diff != "" {
+		t.Error(diff)
+	}
+
+	w.publish(t, d)
+	d = w.verify(t, d)
+	if diff := cmp.Diff([]string{first, second}, w.sent(t, d)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.told(t, d)); diff != "" {
+		t.Error(diff) // the first of its kind takes nobody's place
+	}
+
+	w.zone.Remove(second + "._domainkey.example.com")
+	if d = w.verify(t, d); d.Status != "verified" {
+		t.Errorf("%s", d.Status)
+	}
+	if diff := cmp.Diff([]string{first}, w.sent(t, d)); diff != "" {
+		t.Error(diff)
+	}
+	w.publish(t, d)
+	d = w.verify(t, d)
+	if diff := cmp.Diff([]string{first, second}, w.sent(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBothKeysRotate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.enable(t, w.verified(t, w.ada, "example.com"), true)
+	w.publish(t, d)
+	d = w.verify(t, d)
+	before := w.sent(t, d)
+	d = w.rotate(t, d)
+	if got := keyStates(d, before...); strings.Count(got, "active") != 2 || strings.Count(got, "pending") != 2 {
+		t.Fatal(got)
+	}
+	// Each turns when its own record is there.
+	keys := Keys(d)
+	rsa, ed := recordOf(t, w.Records(d), keys[1].Selector), recordOf(t, w.Records(d), keys[3].Selector)
+	w.zone.Set(t, ed.Name, zoneLine(ed))
+	d = w.verify(t, d)
+	if diff := cmp.Diff([]string{before[0], ed.Selector}, w.sent(t, d)); diff != "" {
+		t.Error(diff)
+	}
+	w.zone.Set(t, rsa.Name, zoneLine(rsa))
+	d = w.verify(t, d)
+	if diff := cmp.Diff([]string{rsa.Selector, ed.Selector}, w.sent(t, d)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSecondSignatureIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.enable(t, w.verified(t, w.ada, "example.com"), true)
+	if d = w.enable(t, d, false); len(Keys(d)) != 1 {
+		t.Errorf("a key that never signed is kept: %+v", Keys(d))
+	}
+	d = w.enable(t, d, true)
+	w.publish(t, d)
+	d = w.verify(t, d)
+	selectors := w.sent(t, d)
+	d = w.enable(t, d, false)
+	if got, want := keyStates(d, selectors...), "A active, B retired"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if diff := cmp.Diff(selectors[:1], w.sent(t, d)); diff != "" {
+		t.Error(diff)
+	}
+	d = w.enable(t, d, true) // a new key, not the old one again
+	w.publish(t, d)
+	d = w.verify(t, d)
+	if again := w.sent(t, d); len(again) != 2 || again[1] == selectors[1] {
+		t.Errorf("%v after %v", again, selectors)
+	}
+}

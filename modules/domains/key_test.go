@@ -1,0 +1,161 @@
+package domains
+
+import (
+	"errors"
+	"io/fs"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/migrate/migrations"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+func TestSealedKeyIsBoundToItsDomainAndItsRecord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.add(t, w.ada, "a.example.com"), w.rotate(t, w.add(t, w.ada, "b.example.com"))
+	if SigningKey(a).Selector == SigningKey(b).Selector || a.OwnershipToken == b.OwnershipToken {
+		t.Errorf("%s %s, %s %s", SigningKey(a).Selector, SigningKey(b).Selector, a.OwnershipToken, b.OwnershipToken)
+	}
+	// Someone with write access to the table moves keys.
+	mine, next := *a.Edges.Keys[0], *b.Edges.Keys[1]
+	mine.PrivateKey = b.Edges.Keys[0].PrivateKey
+	if _, err := w.signer(t.Context(), &mine); !errors.Is(err, secret.ErrNotGenuine) {
+		t.Errorf("a key of another domain: %v", err)
+	}
+	next.PrivateKey = b.Edges.Keys[0].PrivateKey
+	if _, err := w.signer(t.Context(), &next); !errors.Is(err, errKeyMoved) {
+		t.Errorf("another key of the domain: %v", err)
+	}
+}
+
+func TestDomainWithoutItsKeyDoesNotSend(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]string{
+		"no key":           `DELETE FROM dkim_keys WHERE domain_id = $1`,
+		"only a retired":   `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1`,
+		"only a waiting":   `UPDATE dkim_keys SET state = 'pending' WHERE domain_id = $1`,
+		"the sandbox's":    `UPDATE dkim_keys SET private_key = (SELECT k.private_key FROM dkim_keys k JOIN domains d ON d.id = k.domain_id WHERE d.account_id IS NULL) WHERE domain_id = $1`,
+		"no secret":        `UPDATE dkim_keys SET private_key = '' WHERE domain_id = $1`,
+		"only the Ed25519": `UPDATE dkim_keys SET algorithm = 'ed25519-sha256' WHERE domain_id = $1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if _, err := w.EnsureSandbox(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			d := w.verified(t, w.ada, "example.com")
+			w.exec(t, spoil, d.ID)
+			identity, err := w.process(t).Identity(t.Context(), w.ada, mailbox(t, "a@example.com"))
+			if err == nil || identity.Key != nil || identity.Domain != "" {
+				t.Errorf("%+v, %v: something else signs", identity, err)
+			}
+		})
+	}
+}
+
+// TestKeysOfBeforeTheirOwnTable migrates a database whose domains held their keys
+// themselves, sealed with the id of the domain.
+func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
+	t.Parallel()
+	const moved = "20261121104344_domain_keys_in_use.sql"
+	old, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), MaxConns: 4}, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := old.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	names, err := fs.Glob(migrations.Files, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply := func(wanted func(string) bool) {
+		for _, name := range names {
+			if !wanted(name) {
+				continue
+			}
+			script, err := fs.ReadFile(migrations.Files, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := old.SQL.ExecContext(t.Context(), string(script)); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	apply(func(name string) bool { return name < moved })
+
+	w := newWorld(t)
+	keys, err := testKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := dkim.MarshalPrivate(keys[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "dom_01kf0m4w7he6x8q2v5b3n9c1ta"
+	const insert = `INSERT INTO domains (id, name, status, ownership_token, dkim_selector, dkim_private_key, dkim_public_key, records)
+		VALUES ($1, 'sandbox.postrider.example', 'verified', 'x', 'pr1old', $2, $3, $4)`
+	records := `[{"purpose":"ownership","status":"verified","found":[],"error":""},{"purpose":"dkim","status":"verified","found":["a"],"error":""}]`
+	sealed := w.box.Seal(private, []byte("domains/"+id+"/dkim"))
+	if _, err := old.SQL.ExecContext(t.Context(), insert, id, sealed, dkim.PublicKey(keys[0]), records); err != nil {
+		t.Fatal(err)
+	}
+	apply(func(name string) bool { return name >= moved })
+
+	w.db = old
+	s := w.process(t)
+	identity, err := s.Identity(t.Context(), w.ada, mailbox(t, "a@sandbox.postrider.example"))
+	if err != nil || identity.Selector != "pr1old" || identity.DomainID != id {
+		t.Fatalf("%+v, %v", identity, err)
+	}
+	signed, err := dkim.Sign([]byte("From: a@sandbox.postrider.example\r\n\r\nx\r\n"), identity.Signers()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signatures, err := dkim.Verify(signed, func(string) ([]string, error) { return []string{dkim.PublicRecord(keys[0])}, nil })
+	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
+		t.Errorf("%+v, %v", signatures, err)
+	}
+	row := old.Ent.Domain.Query().WithKeys(shownKeys).OnlyX(t.Context())
+	if key := SigningKey(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 || row.Records[0].Selector != "" {
+		t.Errorf("%+v, %+v", key, row.Records)
+	}
+}
+
+func TestRecordsOfKeysToPublish(t *testing.T) {
+	t.Parallel()
+	e := testExpectation()
+	e.keys = inOrder([]*ent.DKIMKey{
+		{ID: "dkm_4", Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StateActive, PublicKey: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
+		{ID: "dkm_3", Selector: "pr1new", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StatePending, PublicKey: testKey},
+		{ID: "dkm_1", Selector: "pr1old", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateRetired, PublicKey: testKey},
+		{ID: "dkm_2", Selector: "pr1now", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: testKey},
+	})
+	var got []string
+	for _, r := range e.records() {
+		if r.Purpose == DKIM {
+			got = append(got, zoneLine(r))
+		}
+	}
+	want := []string{
+		`pr1now._domainkey.example.com. 300 IN TXT "v=DKIM1; k=rsa; p=` + testKey + `"`,
+		`pr1new._domainkey.example.com. 300 IN TXT "v=DKIM1; k=rsa; p=` + testKey + `"`,
+		`pr1old._domainkey.example.com. 300 IN TXT "v=DKIM1; k=rsa; p=` + testKey + `"`,
+		`pe1abc._domainkey.example.com. 300 IN TXT "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,320 @@
+package domains
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+)
+
+func (w *world) rotate(t testing.TB, d *ent.Domain) *ent.Domain {
+	t.Helper()
+	now, err := w.RotateDKIM(t.Context(), *d.AccountID, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now
+}
+
+// keyStates is "selector state ready" per key, in the order shown, with the
+// selectors as their rank among those given.
+func keyStates(d *ent.Domain, selectors ...string) string {
+	var out []string
+	for _, k := range Keys(d) {
+		name := k.Selector
+		for i, s := range selectors {
+			if s == name {
+				name = string(rune('A' + i))
+			}
+		}
+		if !k.Ready {
+			name += "?"
+		}
+		out = append(out, name+" "+k.State)
+	}
+	return strings.Join(out, ", ")
+}
+
+// sent signs a message as a delivery does and verifies it as a receiver does; it
+// gives the selectors, top first.
+func (w *world) sent(t testing.TB, d *ent.Domain) []string {
+	t.Helper()
+	identity, err := w.Identity(t.Context(), *d.AccountID, mailbox(t, "a@"+d.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := dkim.Sign([]byte("From: a@"+d.Name+"\r\nSubject: x\r\n\r\nhello\r\n"), identity.Signers()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var selectors []string
+	for _, m := range regexp.MustCompile(`(?m)^ d=.*; s=(\w+);`).FindAllSubmatch(signed, -1) {
+		selectors = append(selectors, string(m[1]))
+	}
+	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.dns.LookupTXT(t.Context(), name) })
+	if err != nil || len(signatures) != len(identity.Signers()) {
+		t.Fatalf("%+v, %v", signatures, err)
+	}
+	for _, s := range signatures {
+		if s.Err != nil || s.Domain != d.Name {
+			t.Errorf("%+v", s)
+		}
+	}
+	return selectors
+}
+
+func recordOf(t testing.TB, records []Record, selector string) Record {
+	t.Helper()
+	for _, r := range records {
+		if r.Purpose == DKIM && r.Selector == selector {
+			return r
+		}
+	}
+	t.Fatalf("no record of %s in %+v", selector, records)
+	return Record{}
+}
+
+func TestRotationHasNoGap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	first := SigningKey(d).Selector
+	d = w.rotate(t, d)
+	if len(Keys(d)) != 2 {
+		t.Fatalf("%+v", Keys(d))
+	}
+	second := Keys(d)[1].Selector
+	if got, want := keyStates(d, first, second), "A active, B? pending"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if until := time.Until(*d.DueAt); until > time.Minute+time.Second {
+		t.Errorf("the new record is looked for in %s", until)
+	}
+	if r := recordOf(t, w.Records(d), second); r.Required || r.Status != Missing || r.Error != notChecked || r.Name != second+"._domainkey.example.com" {
+		t.Errorf("%+v", r)
+	}
+
+	// Not there, wrong, or not answered: the first goes on, and the domain stands.
+	name := second + "._domainkey.example.com"
+	for _, spoil := range []func(){
+		func() {},
+		func() { w.zone.Set(t, name, name+`. TXT "v=DKIM1; k=rsa; p=`+testKey+`"`) },
+		func() { w.zone.Fault(name, dnsxtest.ServFail) },
+	} {
+		spoil()
+		d = w.verify(t, d)
+		if got, want := keyStates(d, first, second), "A active, B? pending"; got != want || d.Status != "verified" {
+			t.Errorf("%s, want %s; %s", got, want, d.Status)
+		}
+		if until := time.Until(*d.DueAt); until > 2*time.Minute {
+			t.Errorf("looked for again in %s", until)
+		}
+		if diff := cmp.Diff([]string{first}, w.sent(t, d)); diff != "" {
+			t.Error(diff)
+		}
+	}
+
+	w.zone.Fault(name, 0)
+	w.publish(t, d)
+	d = w.verify(t, d)
+	if got, want := keyStates(d, first, second), "B active, A retired"; got != want || d.Status != "verified" {
+		t.Errorf("%s, want %s; %s", got, want, d.Status)
+	}
+	if diff := cmp.Diff([]string{second}, w.sent(t, d)); diff != "" {
+		t.Error(diff)
+	}
+	if old, next := recordOf(t, w.Records(d), first), recordOf(t, w.Records(d), second); old.Required || old.Status != Verified || !next.Required || next.Status != Verified {
+		t.Errorf("%+v\n%+v", old, next)
+	}
+	old := Keys(d)[1]
+	if old.KeepUntil == nil || old.RetiredAt == nil || old.KeepUntil.Sub(*old.RetiredAt) != keepRetired || SigningKey(d).ActivatedAt.Before(*old.RetiredAt) {
+		t.Errorf("%+v", Keys(d))
+	}
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+		t.Error(diff)
+	}
+	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data := string(facts[d.ID][1].Data); !strings.Contains(data, first) || !strings.Contains(data, second) {
+		t.Errorf("told %s", data)
+	}
+}
+
+func TestRetiredKeyLeavesAfterAWeek(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	first := SigningKey(d).Selector
+	d = w.rotate(t, d)
+	w.publish(t, d)
+	d = w.verify(t, d)
+	w.zone.Remove(first + "._domainkey.example.com")
+	d = w.verify(t, d)
+	if r := recordOf(t, w.Records(d), first); r.Status != Missing || !strings.HasPrefix(r.Error, "Put the TXT record at "+first) || d.Status != "verified" {
+		t.Errorf("%s, %+v", d.Status, r)
+	}
+	w.exec(t, `UPDATE dkim_keys SET retired_at = now() - interval '7 days' WHERE state = 'retired'`)
+	d, err := w.Get(t.Context(), w.ada, d.ID)
+	if err != nil || len(Keys(d)) != 1 || strings.Contains(zoneFile(d, w.Records(d)), first) {
+		t.Errorf("%+v, %v", Keys(d), err)
+	}
+	w.verify(t, d)
+	if n := w.db.Ent.DKIMKey.Query().CountX(t.Context()); n != 1 {
+		t.Errorf("%d keys are kept", n)
+	}
+}
+
+func TestNewRecordInPlaceOfTheOldOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	first := SigningKey(d).Selector
+	d = w.rotate(t, d)
+	w.publish(t, d)
+	w.zone.Remove(first + "._domainkey.example.com")
+	d = w.verify(t, d)
+	if d.Status != "verified" || SigningKey(d).Selector == first {
+		t.Errorf("%s, %+v", d.Status, Keys(d))
+	}
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBackgroundCheckFinishesARotation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.rotate(t, w.verified(t, w.ada, "example.com"))
+	second := Keys(d)[1].Selector
+	w.publish(t, d)
+	w.exec(t, `UPDATE domains SET due_at = now()`)
+	for _, s := range []*Service{w.Service, w.process(t)} {
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, 10*time.Second, func() bool {
+		now, err := w.Get(t.Context(), w.ada, d.ID)
+		return err == nil && SigningKey(now).Selector == second
+	})
+	if diff := cmp.Diff([]string{second}, w.sent(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOneRotationAtATime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	services := []*Service{w.Service, w.process(t)}
+	errs := make(chan error, 8)
+	for i := range cap(errs) {
+		go func() {
+			_, err := services[i%2].RotateDKIM(t.Context(), w.ada, d.ID)
+			errs <- err
+		}()
+	}
+	made := 0
+	for range cap(errs) {
+		if err := <-errs; err == nil {
+			made++
+		} else if refused := wantFault(t, err, fault.Conflict, fault.CodeConflict); refused.Details["selector"] == "" {
+			t.Errorf("%+v", refused)
+		}
+	}
+	d, err := w.Get(t.Context(), w.ada, d.ID)
+	if err != nil || made != 1 || len(Keys(d)) != 2 {
+		t.Fatalf("%d made, %+v, %v", made, Keys(d), err)
+	}
+	// Nor are there two turns when two see the record at once.
+	w.publish(t, d)
+	for i := range cap(errs) {
+		go func() {
+			_, err := services[i%2].Verify(t.Context(), w.ada, d.ID)
+			errs <- err
+		}()
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCheckFromBeforeARotationKeepsTheNewKeyWaiting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	slow := w.claimOne(t, d)
+	seen := w.run(t.Context(), slow, nil)
+	if seen.err != nil {
+		t.Fatal(seen.err)
+	}
+	w.rotate(t, d)
+	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
+		stored, err := w.store(t.Context(), tx, slow.domain, &slow.fence, seen.seen)
+		if err != nil || !stored.gone {
+			t.Errorf("%+v, %v: it knew nothing of the rotation", stored, err)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRotationIsOfTheAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	sandbox, err := w.EnsureSandbox(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{d.ID, sandbox.ID, "dom_unknown", ""} {
+		_, err := w.RotateDKIM(t.Context(), w.eve, id)
+		wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+		_, err = w.EnableEd25519(t.Context(), w.eve, id, true)
+		wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	}
+	if n := w.db.Ent.DKIMKey.Query().CountX(t.Context()); n != 2 {
+		t.Errorf("%d keys", n)
+	}
+}
+
+func TestSeededDomainRotatesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d, err := w.EnsureSeeded(t.Context(), w.ada, "dev.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := SigningKey(d).Selector
+	if d, err = w.EnableEd25519(t.Context(), w.ada, d.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	d = w.rotate(t, d)
+	if SigningKey(d).Selector == first || !SigningKey(d).Ready || len(Keys(d)) != 4 || d.DueAt != nil {
+		t.Errorf("%+v", Keys(d))
+	}
+	identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@dev.test"))
+	if err != nil || identity.Selector != SigningKey(d).Selector || identity.Second == nil {
+		t.Errorf("%+v, %v", identity, err)
+	}
+	if diff := cmp.Diff([]event.Type{event.DomainDKIMRotated, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
