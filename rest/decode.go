@@ -22,7 +22,10 @@ const (
 )
 
 // decoder reads one body and collects what is wrong with it, by field path.
-type decoder struct{ wrong fault.Fields }
+type decoder struct {
+	wrong      fault.Fields
+	refuseNull bool // for changes: null is neither a value nor the same as not given
+}
 
 // parseObject checks that a body is one JSON object.
 func parseObject(body []byte) (value, error) {
@@ -54,7 +57,8 @@ type field struct {
 
 func (f field) isCalled(name string) bool { return f.name == name || slices.Contains(f.aliases, name) }
 
-// object reads the fields of an object. null is the same as not given.
+// object reads the fields of an object. null is the same as not given, unless it
+// is refused.
 func (d *decoder) object(path string, v value, fields []field) {
 	if !d.expect(path, v, kindObject) {
 		return
@@ -67,6 +71,9 @@ func (d *decoder) object(path string, v value, fields []field) {
 			continue
 		}
 		if member.kind() == kindNull {
+			if d.refuseNull {
+				d.refuse(join(path, name), "must not be null; leave it out to keep what is set")
+			}
 			continue
 		}
 		f := fields[i]

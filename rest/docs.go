@@ -132,16 +132,26 @@ func describeOperation(d *huma.OpenAPI, op *huma.Operation, server string) (refe
 		}
 		out.Answers = append(out.Answers, referenceAnswer{Status: status, Description: answer.Description})
 	}
-	example, err := json.MarshalIndent(op.Responses["200"].Content[jsonType].Example, "", "  ")
-	if err != nil {
+	var err error
+	if out.Example, err = answerExample(op); err != nil {
 		return out, fmt.Errorf("example of %s: %w", op.OperationID, err)
 	}
-	out.Example = string(example)
 	out.Curl, err = curl(op, server)
 	if op.RequestBody != nil {
 		out.Body = strings.TrimPrefix(op.RequestBody.Content[jsonType].Schema.Ref, "#/components/schemas/")
 	}
 	return out, err
+}
+
+// answerExample is the successful answer: JSON, or text as it is.
+func answerExample(op *huma.Operation) (string, error) {
+	for _, media := range op.Responses["200"].Content {
+		if text, plain := media.Example.(string); plain {
+			return text, nil
+		}
+	}
+	example, err := json.MarshalIndent(op.Responses["200"].Content[jsonType].Example, "", "  ")
+	return string(example), err
 }
 
 // curl is a command that can be pasted once the key is set.

@@ -22,6 +22,8 @@ type DomainService interface {
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	RotateDKIM(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []domains.Record
+	domainSettings
+	domainClaims
 }
 
 var _ DomainService = (*domains.Service)(nil)
@@ -88,7 +90,8 @@ func Domains(service DomainService, store Idempotency) Routes {
 			method: http.MethodPost, path: "/domains", id: "addDomain", tag: tagDomains, needs: accounts.Write, idempotent: true,
 			summary: "Add a domain",
 			description: "Makes a signing key for the domain and answers the DNS records to publish. Then verify it. The same domain twice is 409 " +
-				"`conflict`; one that another account has verified is 409 `domain_claimed`, and `details.claim` says how to prove control of it.",
+				"`conflict`; one that another account has verified is 409 `domain_claimed`, and `details.claim` has the TXT record that proves control of " +
+				"it and how to start a claim.",
 			body: &requestBody{description: "The domain to add.", schema: "AddDomain",
 				examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
 			answer: reflect.TypeFor[domainAnswer](), example: map[string]any{"domain": domainExample()},
@@ -112,6 +115,8 @@ func Domains(service DomainService, store Idempotency) Routes {
 				"required. A domain that is not verified yet is checked again by itself as well.",
 			example: map[string]any{"domain": domainExample()}, problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 		}, e.verify)
+		e.settings(a)
+		e.claims(a)
 		e.rotateDKIM(a)
 	}}
 }

@@ -188,6 +188,9 @@ func sampleEmail() *ent.Email {
 }
 
 type fakeDomains struct {
+	changes   []domains.Change
+	started   int
+	unproven  bool
 	rotations int
 	added     []domains.AddInput
 	fail      error

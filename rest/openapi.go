@@ -125,6 +125,10 @@ func documentSuccess(d *huma.OpenAPI, op *huma.Operation, o operation) {
 	for component, name := range headerNames {
 		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + component}
 	}
+	if o.media != "" {
+		success.Content = map[string]*huma.MediaType{o.media: {Schema: &huma.Schema{Type: huma.TypeString}, Example: o.example}}
+		return
+	}
 	media := success.Content[jsonType]
 	if o.answer != nil {
 		media.Schema = d.Components.Schemas.Schema(o.answer, true, "")

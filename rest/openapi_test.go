@@ -55,6 +55,12 @@ func TestExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
 		{"GET", "/domains/{id}", "/domains/" + domainID, ""},
 		{"POST", "/domains", "/domains", `{"name":"example.com"}`},
 		{"POST", "/domains/{id}/verify", "/domains/" + domainID + "/verify", ""},
+		{"PATCH", "/domains/{id}", "/domains/" + domainID, `{"tls_mode":"enforced"}`},
+		{"DELETE", "/domains/{id}", "/domains/" + domainID, ""},
+		{"GET", "/domains/claims", "/domains/claims", ""},
+		{"GET", "/domains/claims/{id}", "/domains/claims/" + claimID, ""},
+		{"POST", "/domains/claims", "/domains/claims", `{"name":"example.com"}`},
+		{"POST", "/domains/claims/{id}/verify", "/domains/claims/" + claimID + "/verify", ""},
 	} {
 		var answered any
 		if err := json.Unmarshal([]byte(b.do(t, request{method: c.method, path: "/api" + c.concrete, body: c.body}).body), &answered); err != nil {

@@ -24,6 +24,7 @@ type operation struct {
 	problems    []int              // statuses beside those that every operation can answer
 	answer      reflect.Type       // of the successful answer, where the handler gives bytes
 	example     any                // of the successful answer
+	media       string             // of the successful answer, when it is text and not JSON
 	query       []string           // filled by register
 }
 

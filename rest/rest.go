@@ -81,7 +81,7 @@ type Routes struct {
 
 // API is the handler of everything below Prefix.
 type API struct {
-	mux    *http.ServeMux
+	mux    *router
 	huma   huma.API
 	auth   Auth
 	limits Limits
@@ -113,7 +113,7 @@ func New(o Options) (*API, error) {
 
 // assemble registers every route and completes the document.
 func assemble(o Options) (*API, error) {
-	a := &API{mux: http.NewServeMux(), auth: o.Auth, limits: o.Limits, log: o.Logger,
+	a := &API{mux: &router{}, auth: o.Auth, limits: o.Limits, log: o.Logger,
 		rate: o.Rate, bodies: newBodyBudget(o.BodyMemory), requestSchemas: map[string]*huma.Schema{}}
 	a.huma = humago.NewWithPrefix(a.mux, Prefix, humaConfig(o))
 	routes := slices.SortedFunc(slices.Values(o.Routes), func(x, y Routes) int { return cmp.Compare(x.name, y.name) })
@@ -175,7 +175,7 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		notFound(r.URL.Path).write(w)
 		return
 	}
-	if _, pattern := a.mux.Handler(r); pattern != "" {
+	if pattern := a.mux.Pattern(r); pattern != "" {
 		telemetry.SetRoute(r.Context(), pattern)
 		a.mux.ServeHTTP(w, r)
 		return
@@ -199,7 +199,7 @@ func (a *API) methods(r *http.Request) []string {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut} {
 		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
-		if _, pattern := a.mux.Handler(probe); pattern != "" {
+		if a.mux.Pattern(probe) != "" {
 			allowed = append(allowed, method)
 		}
 	}
