@@ -1,9 +1,11 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
@@ -14,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/mtasts"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
@@ -32,6 +35,7 @@ type transportParams struct {
 	Resolver  *dnsx.Resolver
 	Guard     *egress.Guard
 	Inbox     *devinbox.Service `optional:"true"`
+	Registry  prometheus.Registerer
 	Logger    *slog.Logger
 }
 
@@ -52,6 +56,13 @@ func newTransport(p transportParams) (*smtpclient.Transport, error) {
 		if c.Smarthost, err = smtpclient.ParseSmarthost("smtp://" + p.Inbox.Addr()); err != nil {
 			return nil, err
 		}
+		c.Smarthost.InProcess = true
+	default:
+		policies, err := p.policies()
+		if err != nil {
+			return nil, err
+		}
+		c.STS, c.Reports = policies, newTLSReports(p.Registry)
 	}
 	t, err := smtpclient.New(c)
 	if err != nil {
@@ -59,4 +70,33 @@ func newTransport(p transportParams) (*smtpclient.Transport, error) {
 	}
 	p.Lifecycle.Append(fx.StopHook(func(context.Context) error { t.Close(); return nil }))
 	return t, nil
+}
+
+// policies finds MTA-STS policies. Who receives mail names the host that is asked
+// over HTTPS, so the guard of mail hosts stands before it too.
+func (p transportParams) policies() (*mtasts.Finder, error) {
+	f, err := mtasts.New(mtasts.Config{Resolver: p.Resolver, Logger: p.Logger,
+		Client: egress.NewClient(egress.ClientConfig{Guard: p.Guard, Lookup: p.Resolver.LookupIP})})
+	if err == nil {
+		p.Lifecycle.Append(fx.StopHook(f.Close))
+	}
+	return f, err
+}
+
+// tlsReports counts what receivers would be told by TLS-RPT (RFC 8460), without
+// their names: they are as many as domains in the world.
+type tlsReports struct{ sessions *prometheus.CounterVec }
+
+func newTLSReports(reg prometheus.Registerer) tlsReports {
+	r := tlsReports{prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "postrider_smtp_tls_sessions_total",
+		Help: "Sessions with mail hosts by TLS policy (opportunistic, enforced, mta-sts, dane) and result: success, or a failure type of RFC 8460 section 4.3. Failures under a policy that is only tested were delivered all the same.",
+	}, []string{"policy", "testing", "result"})}
+	reg.MustRegister(r.sessions)
+	return r
+}
+
+// Report counts one session, or one policy that could not be had.
+func (r tlsReports) Report(report smtpclient.TLSReport) {
+	r.sessions.WithLabelValues(string(report.Policy), strconv.FormatBool(report.Testing), cmp.Or(report.Result, "success")).Inc()
 }

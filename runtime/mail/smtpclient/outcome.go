@@ -72,9 +72,10 @@ type Outcome struct {
 	Err          error // nil when delivered
 }
 
-// Diagnostic is the deciding reply, or what happened instead of one.
+// Diagnostic is the deciding reply, or what happened instead of one. A refused
+// STARTTLS decides only because of somebody's demand, so that is told with it.
 func (o Outcome) Diagnostic() string {
-	if o.Reply != "" {
+	if o.Reply != "" && (o.Phase != PhaseStartTLS || o.Err == nil) {
 		return o.Reply
 	}
 	if o.Err != nil {

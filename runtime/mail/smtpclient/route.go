@@ -61,6 +61,7 @@ func (t *Transport) route(ctx context.Context, c consignment) (route, *Outcome) 
 
 func (t *Transport) smarthostRoute(c consignment) route {
 	h := t.cfg.Smarthost
+	c.enforced = c.enforced && !h.InProcess
 	demand := tlsDemand{policy: PolicyOpportunistic, mode: mox.TLSOpportunistic, enforced: c.enforced}
 	switch {
 	case h.Implicit:

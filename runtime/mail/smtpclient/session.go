@@ -166,8 +166,11 @@ func (d tlsDemand) openFailure(ctx context.Context, err error, w *wire, ear *tap
 		return out, false
 	}
 	out.Phase = PhaseStartTLS
-	if d.policy == PolicySTS || d.policy == PolicyDANE { // refused for the receiver's sake, who can mend it: later
+	switch d.policy {
+	case PolicySTS, PolicyDANE: // refused for the receiver's sake, who can mend it: later
 		out.Err = fmt.Errorf("the receiver's %s policy is not met: %w", d.policy, err)
+	case PolicyEnforced:
+		out.Err = fmt.Errorf("verified TLS is enforced and could not be had: %w", err)
 	}
 	// A network error or a 4xx says "not now"; anything else says that this host has
 	// no TLS, or no certificate for its name.

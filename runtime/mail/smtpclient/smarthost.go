@@ -26,6 +26,10 @@ type Smarthost struct {
 	// wherever TLS is demanded: smtps, credentials, an enforcing envelope.
 	// A smarthost on this machine is verified for an enforcing envelope only.
 	Unverified bool
+
+	// InProcess is the development inbox: the mail goes nowhere, so an enforcing
+	// envelope asks nothing of it.
+	InProcess bool
 }
 
 // ParseSmarthost reads smtp://user:pass@host:port or smtps://… (default ports 587

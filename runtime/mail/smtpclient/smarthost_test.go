@@ -164,3 +164,21 @@ func TestParseSmarthost(t *testing.T) {
 		}
 	}
 }
+
+func TestTheInboxInTheProcessTakesEnforcedMail(t *testing.T) {
+	t.Parallel()
+	server := smtptest.New(t, smtptest.Config{})
+	for inProcess, want := range map[bool]smtpclient.Kind{true: smtpclient.Delivered, false: smtpclient.Failed} {
+		w := newWorld(t, 25, func(c *smtpclient.Config) {
+			host, err := smtpclient.ParseSmarthost(server.URL(""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			host.InProcess = inProcess
+			c.Smarthost = host
+		})
+		if got := w.Deliver(t.Context(), enforced, []byte(message), nil); got.Kind != want {
+			t.Errorf("in the process %v: %+v", inProcess, got)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func (s *Server) tlsConfig(t testing.TB) *tls.Config {
 		t.Fatal(err)
 	}
 	s.authority = root
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: leafKey}}}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der, authorityDER}, PrivateKey: leafKey}}}
 }
 
 func newKey(t testing.TB) *ecdsa.PrivateKey {

@@ -1,0 +1,190 @@
+package smtpclient_test
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+)
+
+const tlsaName = "_25._tcp.mx1.example.test."
+
+// tlsa is a TLSA record that pins the public key of a certificate (selector 1) by
+// its SHA-256 (matching type 1).
+func tlsa(usage int, c *x509.Certificate) string {
+	return fmt.Sprintf("%s 300 IN TLSA %d 1 1 %x", tlsaName, usage, sha256.Sum256(c.RawSubjectPublicKeyInfo))
+}
+
+// signed is a mail host in a zone whose answers are authenticated; no public
+// authority vouches for its certificate.
+func signed(t *testing.T, server smtptest.TLS, records ...string) (*smtptest.Server, world, *recorder) {
+	t.Helper()
+	reports := &recorder{}
+	s, w := one(t, smtptest.Config{TLS: server}, func(c *smtpclient.Config) {
+		c.RootCAs, c.Reports = x509.NewCertPool(), reports
+	})
+	w.dns.SetAuthentic(true)
+	w.dns.Add(t, records...)
+	return s, w, reports
+}
+
+func session(policy smtpclient.TLSPolicy, result string) smtpclient.TLSReport {
+	return smtpclient.TLSReport{Domain: "example.test", Host: "mx1.example.test", Policy: policy, Result: result}
+}
+
+func TestDANEDeliversToTheKeyThatTheHostPublishes(t *testing.T) {
+	t.Parallel()
+	for name, usage := range map[string]int{"of its own (DANE-EE)": 3, "of its authority (DANE-TA)": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, w, reports := signed(t, smtptest.StartTLS)
+			leaf, authority := s.Certificates()
+			w.dns.Add(t, tlsa(usage, map[int]*x509.Certificate{3: leaf, 2: authority}[usage]))
+			for range 2 {
+				got := w.send(t)
+				expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
+				expectPolicy(t, got, smtpclient.PolicyDANE, "mx1.example.test")
+			}
+			if n := s.Stats().Connections; n != 1 {
+				t.Errorf("%d connections", n)
+			}
+			reports.expect(t, session(smtpclient.PolicyDANE, ""))
+		})
+	}
+}
+
+func TestDANEAsksForTheNameWhereAnAuthorityIsPublished(t *testing.T) {
+	t.Parallel()
+	s, w, _ := signed(t, smtptest.WrongName) // RFC 7672, 3.1.2
+	_, authority := s.Certificates()
+	w.dns.Add(t, tlsa(2, authority))
+	expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseStartTLS)
+}
+
+func TestDANEIgnoresNamesForTheHostsOwnKey(t *testing.T) {
+	t.Parallel()
+	s, w, _ := signed(t, smtptest.WrongName) // RFC 7672, 3.1.1
+	leaf, _ := s.Certificates()
+	w.dns.Add(t, tlsa(3, leaf))
+	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
+}
+
+func TestDANERefusesWhatDoesNotMatch(t *testing.T) {
+	t.Parallel()
+	other := fmt.Sprintf("%s 300 IN TLSA 3 1 1 %x", tlsaName, sha256.Sum256([]byte("another key")))
+	for name, c := range map[string]struct {
+		tls    smtptest.TLS
+		result string
+	}{
+		"another key": {smtptest.StartTLS, "validation-failure"},
+		"no STARTTLS": {smtptest.NoTLS, "starttls-not-supported"},
+		"broken":      {smtptest.BrokenTLS, "validation-failure"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, w, reports := signed(t, c.tls, other)
+			got := w.send(t)
+			expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseStartTLS)
+			expectPolicy(t, got, smtpclient.PolicyDANE, "mx1.example.test")
+			if len(s.Messages()) != 0 || strings.Contains(s.Transcript(), "MAIL") {
+				t.Error("the message was offered")
+			}
+			reports.expect(t, session(smtpclient.PolicyDANE, c.result))
+			expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
+		})
+	}
+}
+
+// A matching record satisfies a sender who enforces TLS: the certificate is proven,
+// although no public authority knows it.
+func TestDANESatisfiesEnforcedTLS(t *testing.T) {
+	t.Parallel()
+	s, w, _ := signed(t, smtptest.StartTLS)
+	expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
+	leaf, _ := s.Certificates()
+	w.dns.Add(t, strings.Replace(tlsa(3, leaf), "mx1.", "mx2.", 1), "signed.test. 300 IN MX 10 mx2.example.test.", "mx2.example.test. 300 IN A "+s.Host())
+	env := enforced
+	env.To = "bob@signed.test"
+	got := w.Deliver(t.Context(), env, []byte(message), nil)
+	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
+	expectPolicy(t, got, smtpclient.PolicyDANE, "mx2.example.test")
+}
+
+// Records from answers that nobody vouches for could be an attacker's.
+func TestTLSARecordsWithoutDNSSECMeanNothing(t *testing.T) {
+	t.Parallel()
+	other := fmt.Sprintf("%s 300 IN TLSA 3 1 1 %x", tlsaName, sha256.Sum256([]byte("another key")))
+	_, w, reports := signed(t, smtptest.StartTLS, other)
+	w.dns.SetAuthentic(false)
+	got := w.send(t)
+	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
+	expectPolicy(t, got, smtpclient.PolicyOpportunistic, "mx1.example.test")
+	reports.expect(t, session(smtpclient.PolicyOpportunistic, ""))
+	if n := w.dns.Count(tlsaName, ""); n != 0 {
+		t.Errorf("TLSA records were asked for %d times in an unsigned zone", n)
+	}
+}
+
+func TestASignedHostWithoutTLSARecordsIsOpportunistic(t *testing.T) {
+	t.Parallel()
+	_, w, _ := signed(t, smtptest.NoTLS)
+	got := w.send(t)
+	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
+	expectPolicy(t, got, smtpclient.PolicyOpportunistic, "mx1.example.test")
+}
+
+// Not knowing whether there are records is not knowing that there are none.
+func TestAFailedTLSALookupRulesTheHostOut(t *testing.T) {
+	t.Parallel()
+	s, w, reports := signed(t, smtptest.StartTLS)
+	w.dns.Fault(tlsaName, dnsxtest.ServFail)
+	got := w.send(t)
+	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseDNS)
+	expectPolicy(t, got, smtpclient.PolicyDANE, "mx1.example.test")
+	if !errors.Is(got.Err, dnsx.ErrTemporary) || s.Stats().Connections != 0 {
+		t.Errorf("error %v, %d connections", got.Err, s.Stats().Connections)
+	}
+	reports.expect(t, session(smtpclient.PolicyDANE, "tlsa-invalid"))
+}
+
+// Usage 1 (PKIX-EE) is none for SMTP: TLS is needed, with whomever (RFC 7672, 2.2).
+func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		tls  smtptest.TLS
+		kind smtpclient.Kind
+	}{"offered": {smtptest.WrongName, smtpclient.Delivered}, "not offered": {smtptest.NoTLS, smtpclient.Temporary}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, w, _ := signed(t, c.tls, fmt.Sprintf("%s 300 IN TLSA 1 1 1 %x", tlsaName, sha256.Sum256(nil)))
+			if got := w.send(t); got.Kind != c.kind || got.TLSPolicy != smtpclient.PolicyDANE {
+				t.Errorf("got %+v", got)
+			}
+			// Who demands more, gets it.
+			expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
+		})
+	}
+}
+
+// A connection from before the records came is not used after.
+func TestAKeptConnectionMeetsNewTLSARecords(t *testing.T) {
+	t.Parallel()
+	s, w := one(t, smtptest.Config{TLS: smtptest.StartTLS}, func(c *smtpclient.Config) { c.Resolver = c.Resolver.Uncached() })
+	w.dns.SetAuthentic(true)
+	expectPolicy(t, w.send(t), smtpclient.PolicyOpportunistic, "mx1.example.test")
+	leaf, _ := s.Certificates()
+	w.dns.Add(t, tlsa(3, leaf))
+	for range 2 {
+		expectPolicy(t, w.send(t), smtpclient.PolicyDANE, "mx1.example.test")
+	}
+	if n := s.Stats().Connections; n != 2 {
+		t.Errorf("%d connections", n)
+	}
+}
