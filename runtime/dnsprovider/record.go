@@ -113,6 +113,17 @@ func (s style) write(zone string, r Record, beside []Record) libdns.Record {
 	}
 }
 
+// exact is a record in the form in which the library finds it again. One that cut
+// off the outermost quotes of several strings looks for them with the quotes.
+func (s style) exact(r libdns.Record) libdns.Record {
+	text, ok := r.(libdns.TXT)
+	if ok && s.quotedLong && seam.MatchString(text.Text) && !strings.HasPrefix(text.Text, `"`) {
+		text.Text = `"` + text.Text + `"`
+		return text
+	}
+	return r
+}
+
 // maxString is the longest character string in a record, RFC 1035 section 3.3.
 const maxString = 255
 

@@ -11,15 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
-	"go.uber.org/goleak"
 
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/secret"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newService(t testing.TB, server string, allow ...netip.Prefix) *Service {
 	t.Helper()

@@ -59,10 +59,7 @@ func (z *Zone) write(ctx context.Context, item Item, existing []Record) error {
 	if err != nil || item.replaces == nil {
 		return err
 	}
-	_, err = z.guarded(func() ([]libdns.Record, error) {
-		return z.backend.DeleteRecords(ctx, z.name, []libdns.Record{item.replaces.raw})
-	})
-	if err == nil {
+	if err = z.remove(ctx, item.replaces.raw); err == nil {
 		return nil
 	}
 	if len(added) == 0 {
@@ -76,11 +73,20 @@ func (z *Zone) write(ctx context.Context, item Item, existing []Record) error {
 func (z *Zone) takeBack(ctx context.Context, added []libdns.Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 	defer cancel()
-	_, err := z.guarded(func() ([]libdns.Record, error) { return z.backend.DeleteRecords(ctx, z.name, added) })
-	if err != nil {
+	if err := z.remove(ctx, added...); err != nil {
 		return fmt.Errorf("the new record stands beside the old one, remove it by hand: %w", err)
 	}
 	return nil
+}
+
+// remove takes exactly these records away, as the provider gave them.
+func (z *Zone) remove(ctx context.Context, records ...libdns.Record) error {
+	exact := make([]libdns.Record, 0, len(records))
+	for _, r := range records {
+		exact = append(exact, z.provider.style.exact(r))
+	}
+	_, err := z.guarded(func() ([]libdns.Record, error) { return z.backend.DeleteRecords(ctx, z.name, exact) })
+	return err
 }
 
 func (z *Zone) readBack(ctx context.Context, p Plan) (Plan, error) {
