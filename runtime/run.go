@@ -35,7 +35,15 @@ const (
 
 // Run is a whole life of the service: it returns when parent ends and everything has
 // drained, or when something that it cannot do without has failed.
-func Run(parent context.Context, cfg config.Config, o Options) (err error) {
+func Run(parent context.Context, cfg config.Config, o Options) error {
+	err := run(parent, cfg, o)
+	if parent.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // stopped while it was starting
+	}
+	return err
+}
+
+func run(parent context.Context, cfg config.Config, o Options) (err error) {
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
 	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, o.Log)
@@ -103,6 +111,7 @@ func (e *ending) begin() {
 func (e *ending) of(s *store, err error) {
 	if e.began.IsZero() {
 		s.close(e.log, stopLimit)
+		e.log.Info("stopped before it was ready")
 		return
 	}
 	s.close(e.log, stopLimit-time.Since(e.began))

@@ -137,7 +137,8 @@ func connect(ctx context.Context, cfg config.Config, url string, log *slog.Logge
 		if err == nil {
 			return opened, nil
 		}
-		if !fault.IsDatabaseAway(err) || notLetIn(err) || time.Now().After(limit) {
+		refused := notLetIn(err) && !cfg.Database.Embedded() // ours is still being made
+		if !fault.IsDatabaseAway(err) || refused || time.Now().After(limit) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		log.WarnContext(ctx, "the database is away; trying again", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)

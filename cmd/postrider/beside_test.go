@@ -4,9 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 // While a service holds the data directory, commands work in its database; when
@@ -62,5 +67,30 @@ func checkEnd(t *testing.T, log string) {
 	lines := strings.Split(strings.TrimSpace(log), "\n")
 	if last := lines[len(lines)-1]; !strings.Contains(last, `msg="stopped: everything has ended" duration=`) {
 		t.Errorf("the last line is %s", last)
+	}
+}
+
+// A stop while it starts is a stop, not a failure; a command waits for a service
+// whose database is still being made.
+func TestStopDuringTheStart(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
+	expect.Within(t, 20*time.Second, "the data directory is taken", func() bool {
+		_, err := os.Stat(filepath.Join(data, "postgres.lock"))
+		return err == nil
+	})
+	createKey(t, data, "early@example.com")
+	service.signal(t, syscall.SIGTERM)
+	if err := service.ended(); err != nil {
+		t.Errorf("the first one ended with %v", err)
+	}
+	away := begun(t, "dev", "--data-dir", t.TempDir(), "--http-addr=127.0.0.1:0", "--database-url=postgres://u@127.0.0.1:1/d?sslmode=disable")
+	expect.Within(t, 20*time.Second, "it waits for the database", func() bool {
+		return strings.Contains(away.log.String(), "the database is away")
+	})
+	away.signal(t, os.Interrupt)
+	if err := away.ended(); err != nil {
+		t.Errorf("the one without a database ended with %v", err)
 	}
 }

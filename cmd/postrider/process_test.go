@@ -39,8 +39,26 @@ type process struct {
 func launch(t *testing.T, dataDir string, args ...string) *process {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready.json")
+	p := begun(t, append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file", ready}, args...)...)
+	exited := make(chan error, 1)
+	go func() { exited <- p.ended() }()
+	expect.Within(t, time.Minute, "ready", func() bool {
+		select {
+		case err := <-exited:
+			t.Fatalf("postrider ended before it was ready: %v", err)
+		default:
+		}
+		content, err := os.ReadFile(ready)
+		return err == nil && json.Unmarshal(content, p) == nil
+	})
+	return p
+}
+
+// begun starts one and does not wait for anything.
+func begun(t *testing.T, args ...string) *process {
+	t.Helper()
 	p := &process{log: &expect.Log{}}
-	p.command = exec.Command("postrider", append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file", ready}, args...)...)
+	p.command = exec.Command("postrider", args...)
 	p.command.Stdout, p.command.Stderr = p.log, p.log
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)
@@ -53,17 +71,6 @@ func launch(t *testing.T, dataDir string, args ...string) *process {
 		if t.Failed() {
 			t.Logf("log of postrider:\n%s", p.log)
 		}
-	})
-	exited := make(chan error, 1)
-	go func() { exited <- p.ended() }()
-	expect.Within(t, time.Minute, "ready", func() bool {
-		select {
-		case err := <-exited:
-			t.Fatalf("postrider ended before it was ready: %v", err)
-		default:
-		}
-		content, err := os.ReadFile(ready)
-		return err == nil && json.Unmarshal(content, p) == nil
 	})
 	return p
 }
