@@ -29,12 +29,6 @@ type Domain struct {
 	Seeded bool `json:"seeded,omitempty"`
 	// OwnershipToken holds the value of the "ownership_token" field.
 	OwnershipToken string `json:"ownership_token,omitempty"`
-	// DkimSelector holds the value of the "dkim_selector" field.
-	DkimSelector string `json:"dkim_selector,omitempty"`
-	// PKCS #8, sealed by runtime/secret with the row's id
-	DkimPrivateKey []byte `json:"-"`
-	// base64 SubjectPublicKeyInfo, the p= value
-	DkimPublicKey string `json:"dkim_public_key,omitempty"`
 	// Records holds the value of the "records" field.
 	Records []shape.RecordState `json:"records,omitempty"`
 	// OpenTracking holds the value of the "open_tracking" field.
@@ -92,13 +86,13 @@ func (*Domain) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case domain.FieldDkimPrivateKey, domain.FieldRecords:
+		case domain.FieldRecords:
 			values[i] = new([]byte)
 		case domain.FieldSeeded, domain.FieldOpenTracking, domain.FieldClickTracking, domain.FieldInboundEnabled, domain.FieldEd25519:
 			values[i] = new(sql.NullBool)
 		case domain.FieldFence, domain.FieldCheckAttempts:
 			values[i] = new(sql.NullInt64)
-		case domain.FieldID, domain.FieldAccountID, domain.FieldName, domain.FieldStatus, domain.FieldOwnershipToken, domain.FieldDkimSelector, domain.FieldDkimPublicKey, domain.FieldTLSMode:
+		case domain.FieldID, domain.FieldAccountID, domain.FieldName, domain.FieldStatus, domain.FieldOwnershipToken, domain.FieldTLSMode:
 			values[i] = new(sql.NullString)
 		case domain.FieldLastCheckedAt, domain.FieldVerifiedAt, domain.FieldFailingSince, domain.FieldDueAt, domain.FieldCreatedAt, domain.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
@@ -153,24 +147,6 @@ func (_m *Domain) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field ownership_token", values[i])
 			} else if value.Valid {
 				_m.OwnershipToken = value.String
-			}
-		case domain.FieldDkimSelector:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field dkim_selector", values[i])
-			} else if value.Valid {
-				_m.DkimSelector = value.String
-			}
-		case domain.FieldDkimPrivateKey:
-			if value, ok := values[i].(*[]byte); !ok {
-				return fmt.Errorf("unexpected type %T for field dkim_private_key", values[i])
-			} else if value != nil {
-				_m.DkimPrivateKey = *value
-			}
-		case domain.FieldDkimPublicKey:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field dkim_public_key", values[i])
-			} else if value.Valid {
-				_m.DkimPublicKey = value.String
 			}
 		case domain.FieldRecords:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -319,14 +295,6 @@ func (_m *Domain) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("ownership_token=")
 	builder.WriteString(_m.OwnershipToken)
-	builder.WriteString(", ")
-	builder.WriteString("dkim_selector=")
-	builder.WriteString(_m.DkimSelector)
-	builder.WriteString(", ")
-	builder.WriteString("dkim_private_key=<sensitive>")
-	builder.WriteString(", ")
-	builder.WriteString("dkim_public_key=")
-	builder.WriteString(_m.DkimPublicKey)
 	builder.WriteString(", ")
 	builder.WriteString("records=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Records))

@@ -79,24 +79,6 @@ func (_c *DomainCreate) SetOwnershipToken(v string) *DomainCreate {
 	return _c
 }
 
-// SetDkimSelector sets the "dkim_selector" field.
-func (_c *DomainCreate) SetDkimSelector(v string) *DomainCreate {
-	_c.mutation.SetDkimSelector(v)
-	return _c
-}
-
-// SetDkimPrivateKey sets the "dkim_private_key" field.
-func (_c *DomainCreate) SetDkimPrivateKey(v []byte) *DomainCreate {
-	_c.mutation.SetDkimPrivateKey(v)
-	return _c
-}
-
-// SetDkimPublicKey sets the "dkim_public_key" field.
-func (_c *DomainCreate) SetDkimPublicKey(v string) *DomainCreate {
-	_c.mutation.SetDkimPublicKey(v)
-	return _c
-}
-
 // SetRecords sets the "records" field.
 func (_c *DomainCreate) SetRecords(v []shape.RecordState) *DomainCreate {
 	_c.mutation.SetRecords(v)
@@ -416,30 +398,6 @@ func (_c *DomainCreate) check() error {
 			return &ValidationError{Name: "ownership_token", err: fmt.Errorf(`ent: validator failed for field "Domain.ownership_token": %w`, err)}
 		}
 	}
-	if _, ok := _c.mutation.DkimSelector(); !ok {
-		return &ValidationError{Name: "dkim_selector", err: errors.New(`ent: missing required field "Domain.dkim_selector"`)}
-	}
-	if v, ok := _c.mutation.DkimSelector(); ok {
-		if err := domain.DkimSelectorValidator(v); err != nil {
-			return &ValidationError{Name: "dkim_selector", err: fmt.Errorf(`ent: validator failed for field "Domain.dkim_selector": %w`, err)}
-		}
-	}
-	if _, ok := _c.mutation.DkimPrivateKey(); !ok {
-		return &ValidationError{Name: "dkim_private_key", err: errors.New(`ent: missing required field "Domain.dkim_private_key"`)}
-	}
-	if v, ok := _c.mutation.DkimPrivateKey(); ok {
-		if err := domain.DkimPrivateKeyValidator(v); err != nil {
-			return &ValidationError{Name: "dkim_private_key", err: fmt.Errorf(`ent: validator failed for field "Domain.dkim_private_key": %w`, err)}
-		}
-	}
-	if _, ok := _c.mutation.DkimPublicKey(); !ok {
-		return &ValidationError{Name: "dkim_public_key", err: errors.New(`ent: missing required field "Domain.dkim_public_key"`)}
-	}
-	if v, ok := _c.mutation.DkimPublicKey(); ok {
-		if err := domain.DkimPublicKeyValidator(v); err != nil {
-			return &ValidationError{Name: "dkim_public_key", err: fmt.Errorf(`ent: validator failed for field "Domain.dkim_public_key": %w`, err)}
-		}
-	}
 	if _, ok := _c.mutation.OpenTracking(); !ok {
 		return &ValidationError{Name: "open_tracking", err: errors.New(`ent: missing required field "Domain.open_tracking"`)}
 	}
@@ -532,18 +490,6 @@ func (_c *DomainCreate) createSpec() (*Domain, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.OwnershipToken(); ok {
 		_spec.SetField(domain.FieldOwnershipToken, field.TypeString, value)
 		_node.OwnershipToken = value
-	}
-	if value, ok := _c.mutation.DkimSelector(); ok {
-		_spec.SetField(domain.FieldDkimSelector, field.TypeString, value)
-		_node.DkimSelector = value
-	}
-	if value, ok := _c.mutation.DkimPrivateKey(); ok {
-		_spec.SetField(domain.FieldDkimPrivateKey, field.TypeBytes, value)
-		_node.DkimPrivateKey = value
-	}
-	if value, ok := _c.mutation.DkimPublicKey(); ok {
-		_spec.SetField(domain.FieldDkimPublicKey, field.TypeString, value)
-		_node.DkimPublicKey = value
 	}
 	if value, ok := _c.mutation.Records(); ok {
 		_spec.SetField(domain.FieldRecords, field.TypeJSON, value)
@@ -708,42 +654,6 @@ func (u *DomainUpsert) SetSeeded(v bool) *DomainUpsert {
 // UpdateSeeded sets the "seeded" field to the value that was provided on create.
 func (u *DomainUpsert) UpdateSeeded() *DomainUpsert {
 	u.SetExcluded(domain.FieldSeeded)
-	return u
-}
-
-// SetDkimSelector sets the "dkim_selector" field.
-func (u *DomainUpsert) SetDkimSelector(v string) *DomainUpsert {
-	u.Set(domain.FieldDkimSelector, v)
-	return u
-}
-
-// UpdateDkimSelector sets the "dkim_selector" field to the value that was provided on create.
-func (u *DomainUpsert) UpdateDkimSelector() *DomainUpsert {
-	u.SetExcluded(domain.FieldDkimSelector)
-	return u
-}
-
-// SetDkimPrivateKey sets the "dkim_private_key" field.
-func (u *DomainUpsert) SetDkimPrivateKey(v []byte) *DomainUpsert {
-	u.Set(domain.FieldDkimPrivateKey, v)
-	return u
-}
-
-// UpdateDkimPrivateKey sets the "dkim_private_key" field to the value that was provided on create.
-func (u *DomainUpsert) UpdateDkimPrivateKey() *DomainUpsert {
-	u.SetExcluded(domain.FieldDkimPrivateKey)
-	return u
-}
-
-// SetDkimPublicKey sets the "dkim_public_key" field.
-func (u *DomainUpsert) SetDkimPublicKey(v string) *DomainUpsert {
-	u.Set(domain.FieldDkimPublicKey, v)
-	return u
-}
-
-// UpdateDkimPublicKey sets the "dkim_public_key" field to the value that was provided on create.
-func (u *DomainUpsert) UpdateDkimPublicKey() *DomainUpsert {
-	u.SetExcluded(domain.FieldDkimPublicKey)
 	return u
 }
 
@@ -1048,48 +958,6 @@ func (u *DomainUpsertOne) SetSeeded(v bool) *DomainUpsertOne {
 func (u *DomainUpsertOne) UpdateSeeded() *DomainUpsertOne {
 	return u.Update(func(s *DomainUpsert) {
 		s.UpdateSeeded()
-	})
-}
-
-// SetDkimSelector sets the "dkim_selector" field.
-func (u *DomainUpsertOne) SetDkimSelector(v string) *DomainUpsertOne {
-	return u.Update(func(s *DomainUpsert) {
-		s.SetDkimSelector(v)
-	})
-}
-
-// UpdateDkimSelector sets the "dkim_selector" field to the value that was provided on create.
-func (u *DomainUpsertOne) UpdateDkimSelector() *DomainUpsertOne {
-	return u.Update(func(s *DomainUpsert) {
-		s.UpdateDkimSelector()
-	})
-}
-
-// SetDkimPrivateKey sets the "dkim_private_key" field.
-func (u *DomainUpsertOne) SetDkimPrivateKey(v []byte) *DomainUpsertOne {
-	return u.Update(func(s *DomainUpsert) {
-		s.SetDkimPrivateKey(v)
-	})
-}
-
-// UpdateDkimPrivateKey sets the "dkim_private_key" field to the value that was provided on create.
-func (u *DomainUpsertOne) UpdateDkimPrivateKey() *DomainUpsertOne {
-	return u.Update(func(s *DomainUpsert) {
-		s.UpdateDkimPrivateKey()
-	})
-}
-
-// SetDkimPublicKey sets the "dkim_public_key" field.
-func (u *DomainUpsertOne) SetDkimPublicKey(v string) *DomainUpsertOne {
-	return u.Update(func(s *DomainUpsert) {
-		s.SetDkimPublicKey(v)
-	})
-}
-
-// UpdateDkimPublicKey sets the "dkim_public_key" field to the value that was provided on create.
-func (u *DomainUpsertOne) UpdateDkimPublicKey() *DomainUpsertOne {
-	return u.Update(func(s *DomainUpsert) {
-		s.UpdateDkimPublicKey()
 	})
 }
 
@@ -1594,48 +1462,6 @@ func (u *DomainUpsertBulk) SetSeeded(v bool) *DomainUpsertBulk {
 func (u *DomainUpsertBulk) UpdateSeeded() *DomainUpsertBulk {
 	return u.Update(func(s *DomainUpsert) {
 		s.UpdateSeeded()
-	})
-}
-
-// SetDkimSelector sets the "dkim_selector" field.
-func (u *DomainUpsertBulk) SetDkimSelector(v string) *DomainUpsertBulk {
-	return u.Update(func(s *DomainUpsert) {
-		s.SetDkimSelector(v)
-	})
-}
-
-// UpdateDkimSelector sets the "dkim_selector" field to the value that was provided on create.
-func (u *DomainUpsertBulk) UpdateDkimSelector() *DomainUpsertBulk {
-	return u.Update(func(s *DomainUpsert) {
-		s.UpdateDkimSelector()
-	})
-}
-
-// SetDkimPrivateKey sets the "dkim_private_key" field.
-func (u *DomainUpsertBulk) SetDkimPrivateKey(v []byte) *DomainUpsertBulk {
-	return u.Update(func(s *DomainUpsert) {
-		s.SetDkimPrivateKey(v)
-	})
-}
-
-// UpdateDkimPrivateKey sets the "dkim_private_key" field to the value that was provided on create.
-func (u *DomainUpsertBulk) UpdateDkimPrivateKey() *DomainUpsertBulk {
-	return u.Update(func(s *DomainUpsert) {
-		s.UpdateDkimPrivateKey()
-	})
-}
-
-// SetDkimPublicKey sets the "dkim_public_key" field.
-func (u *DomainUpsertBulk) SetDkimPublicKey(v string) *DomainUpsertBulk {
-	return u.Update(func(s *DomainUpsert) {
-		s.SetDkimPublicKey(v)
-	})
-}
-
-// UpdateDkimPublicKey sets the "dkim_public_key" field to the value that was provided on create.
-func (u *DomainUpsertBulk) UpdateDkimPublicKey() *DomainUpsertBulk {
-	return u.Update(func(s *DomainUpsert) {
-		s.UpdateDkimPublicKey()
 	})
 }
 

@@ -80,40 +80,6 @@ func (_u *DomainUpdate) SetNillableSeeded(v *bool) *DomainUpdate {
 	return _u
 }
 
-// SetDkimSelector sets the "dkim_selector" field.
-func (_u *DomainUpdate) SetDkimSelector(v string) *DomainUpdate {
-	_u.mutation.SetDkimSelector(v)
-	return _u
-}
-
-// SetNillableDkimSelector sets the "dkim_selector" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableDkimSelector(v *string) *DomainUpdate {
-	if v != nil {
-		_u.SetDkimSelector(*v)
-	}
-	return _u
-}
-
-// SetDkimPrivateKey sets the "dkim_private_key" field.
-func (_u *DomainUpdate) SetDkimPrivateKey(v []byte) *DomainUpdate {
-	_u.mutation.SetDkimPrivateKey(v)
-	return _u
-}
-
-// SetDkimPublicKey sets the "dkim_public_key" field.
-func (_u *DomainUpdate) SetDkimPublicKey(v string) *DomainUpdate {
-	_u.mutation.SetDkimPublicKey(v)
-	return _u
-}
-
-// SetNillableDkimPublicKey sets the "dkim_public_key" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableDkimPublicKey(v *string) *DomainUpdate {
-	if v != nil {
-		_u.SetDkimPublicKey(*v)
-	}
-	return _u
-}
-
 // SetRecords sets the "records" field.
 func (_u *DomainUpdate) SetRecords(v []shape.RecordState) *DomainUpdate {
 	_u.mutation.SetRecords(v)
@@ -414,21 +380,6 @@ func (_u *DomainUpdate) check() error {
 			return &ValidationError{Name: "status", err: fmt.Errorf(`ent: validator failed for field "Domain.status": %w`, err)}
 		}
 	}
-	if v, ok := _u.mutation.DkimSelector(); ok {
-		if err := domain.DkimSelectorValidator(v); err != nil {
-			return &ValidationError{Name: "dkim_selector", err: fmt.Errorf(`ent: validator failed for field "Domain.dkim_selector": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DkimPrivateKey(); ok {
-		if err := domain.DkimPrivateKeyValidator(v); err != nil {
-			return &ValidationError{Name: "dkim_private_key", err: fmt.Errorf(`ent: validator failed for field "Domain.dkim_private_key": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DkimPublicKey(); ok {
-		if err := domain.DkimPublicKeyValidator(v); err != nil {
-			return &ValidationError{Name: "dkim_public_key", err: fmt.Errorf(`ent: validator failed for field "Domain.dkim_public_key": %w`, err)}
-		}
-	}
 	if v, ok := _u.mutation.TLSMode(); ok {
 		if err := domain.TLSModeValidator(v); err != nil {
 			return &ValidationError{Name: "tls_mode", err: fmt.Errorf(`ent: validator failed for field "Domain.tls_mode": %w`, err)}
@@ -466,15 +417,6 @@ func (_u *DomainUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Seeded(); ok {
 		_spec.SetField(domain.FieldSeeded, field.TypeBool, value)
-	}
-	if value, ok := _u.mutation.DkimSelector(); ok {
-		_spec.SetField(domain.FieldDkimSelector, field.TypeString, value)
-	}
-	if value, ok := _u.mutation.DkimPrivateKey(); ok {
-		_spec.SetField(domain.FieldDkimPrivateKey, field.TypeBytes, value)
-	}
-	if value, ok := _u.mutation.DkimPublicKey(); ok {
-		_spec.SetField(domain.FieldDkimPublicKey, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.Records(); ok {
 		_spec.SetField(domain.FieldRecords, field.TypeJSON, value)
@@ -652,40 +594,6 @@ func (_u *DomainUpdateOne) SetSeeded(v bool) *DomainUpdateOne {
 func (_u *DomainUpdateOne) SetNillableSeeded(v *bool) *DomainUpdateOne {
 	if v != nil {
 		_u.SetSeeded(*v)
-	}
-	return _u
-}
-
-// SetDkimSelector sets the "dkim_selector" field.
-func (_u *DomainUpdateOne) SetDkimSelector(v string) *DomainUpdateOne {
-	_u.mutation.SetDkimSelector(v)
-	return _u
-}
-
-// SetNillableDkimSelector sets the "dkim_selector" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableDkimSelector(v *string) *DomainUpdateOne {
-	if v != nil {
-		_u.SetDkimSelector(*v)
-	}
-	return _u
-}
-
-// SetDkimPrivateKey sets the "dkim_private_key" field.
-func (_u *DomainUpdateOne) SetDkimPrivateKey(v []byte) *DomainUpdateOne {
-	_u.mutation.SetDkimPrivateKey(v)
-	return _u
-}
-
-// SetDkimPublicKey sets the "dkim_public_key" field.
-func (_u *DomainUpdateOne) SetDkimPublicKey(v string) *DomainUpdateOne {
-	_u.mutation.SetDkimPublicKey(v)
-	return _u
-}
-
-// SetNillableDkimPublicKey sets the "dkim_public_key" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableDkimPublicKey(v *string) *DomainUpdateOne {
-	if v != nil {
-		_u.SetDkimPublicKey(*v)
 	}
 	return _u
 }
@@ -1003,21 +911,6 @@ func (_u *DomainUpdateOne) check() error {
 			return &ValidationError{Name: "status", err: fmt.Errorf(`ent: validator failed for field "Domain.status": %w`, err)}
 		}
 	}
-	if v, ok := _u.mutation.DkimSelector(); ok {
-		if err := domain.DkimSelectorValidator(v); err != nil {
-			return &ValidationError{Name: "dkim_selector", err: fmt.Errorf(`ent: validator failed for field "Domain.dkim_selector": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DkimPrivateKey(); ok {
-		if err := domain.DkimPrivateKeyValidator(v); err != nil {
-			return &ValidationError{Name: "dkim_private_key", err: fmt.Errorf(`ent: validator failed for field "Domain.dkim_private_key": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DkimPublicKey(); ok {
-		if err := domain.DkimPublicKeyValidator(v); err != nil {
-			return &ValidationError{Name: "dkim_public_key", err: fmt.Errorf(`ent: validator failed for field "Domain.dkim_public_key": %w`, err)}
-		}
-	}
 	if v, ok := _u.mutation.TLSMode(); ok {
 		if err := domain.TLSModeValidator(v); err != nil {
 			return &ValidationError{Name: "tls_mode", err: fmt.Errorf(`ent: validator failed for field "Domain.tls_mode": %w`, err)}
@@ -1072,15 +965,6 @@ func (_u *DomainUpdateOne) sqlSave(ctx context.Context) (_node *Domain, err erro
 	}
 	if value, ok := _u.mutation.Seeded(); ok {
 		_spec.SetField(domain.FieldSeeded, field.TypeBool, value)
-	}
-	if value, ok := _u.mutation.DkimSelector(); ok {
-		_spec.SetField(domain.FieldDkimSelector, field.TypeString, value)
-	}
-	if value, ok := _u.mutation.DkimPrivateKey(); ok {
-		_spec.SetField(domain.FieldDkimPrivateKey, field.TypeBytes, value)
-	}
-	if value, ok := _u.mutation.DkimPublicKey(); ok {
-		_spec.SetField(domain.FieldDkimPublicKey, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.Records(); ok {
 		_spec.SetField(domain.FieldRecords, field.TypeJSON, value)

@@ -5747,9 +5747,6 @@ type DomainMutation struct {
 	status            *domain.Status
 	seeded            *bool
 	ownership_token   *string
-	dkim_selector     *string
-	dkim_private_key  *[]byte
-	dkim_public_key   *string
 	records           *[]shape.RecordState
 	appendrecords     []shape.RecordState
 	open_tracking     *bool
@@ -6071,114 +6068,6 @@ func (m *DomainMutation) OldOwnershipToken(ctx context.Context) (v string, err e
 // ResetOwnershipToken resets all changes to the "ownership_token" field.
 func (m *DomainMutation) ResetOwnershipToken() {
 	m.ownership_token = nil
-}
-
-// SetDkimSelector sets the "dkim_selector" field.
-func (m *DomainMutation) SetDkimSelector(s string) {
-	m.dkim_selector = &s
-}
-
-// DkimSelector returns the value of the "dkim_selector" field in the mutation.
-func (m *DomainMutation) DkimSelector() (r string, exists bool) {
-	v := m.dkim_selector
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldDkimSelector returns the old "dkim_selector" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldDkimSelector(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDkimSelector is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDkimSelector requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDkimSelector: %w", err)
-	}
-	return oldValue.DkimSelector, nil
-}
-
-// ResetDkimSelector resets all changes to the "dkim_selector" field.
-func (m *DomainMutation) ResetDkimSelector() {
-	m.dkim_selector = nil
-}
-
-// SetDkimPrivateKey sets the "dkim_private_key" field.
-func (m *DomainMutation) SetDkimPrivateKey(b []byte) {
-	m.dkim_private_key = &b
-}
-
-// DkimPrivateKey returns the value of the "dkim_private_key" field in the mutation.
-func (m *DomainMutation) DkimPrivateKey() (r []byte, exists bool) {
-	v := m.dkim_private_key
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldDkimPrivateKey returns the old "dkim_private_key" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldDkimPrivateKey(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDkimPrivateKey is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDkimPrivateKey requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDkimPrivateKey: %w", err)
-	}
-	return oldValue.DkimPrivateKey, nil
-}
-
-// ResetDkimPrivateKey resets all changes to the "dkim_private_key" field.
-func (m *DomainMutation) ResetDkimPrivateKey() {
-	m.dkim_private_key = nil
-}
-
-// SetDkimPublicKey sets the "dkim_public_key" field.
-func (m *DomainMutation) SetDkimPublicKey(s string) {
-	m.dkim_public_key = &s
-}
-
-// DkimPublicKey returns the value of the "dkim_public_key" field in the mutation.
-func (m *DomainMutation) DkimPublicKey() (r string, exists bool) {
-	v := m.dkim_public_key
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldDkimPublicKey returns the old "dkim_public_key" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldDkimPublicKey(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDkimPublicKey is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDkimPublicKey requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDkimPublicKey: %w", err)
-	}
-	return oldValue.DkimPublicKey, nil
-}
-
-// ResetDkimPublicKey resets all changes to the "dkim_public_key" field.
-func (m *DomainMutation) ResetDkimPublicKey() {
-	m.dkim_public_key = nil
 }
 
 // SetRecords sets the "records" field.
@@ -6894,7 +6783,7 @@ func (m *DomainMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *DomainMutation) Fields() []string {
-	fields := make([]string, 0, 22)
+	fields := make([]string, 0, 19)
 	if m.account_id != nil {
 		fields = append(fields, domain.FieldAccountID)
 	}
@@ -6909,15 +6798,6 @@ func (m *DomainMutation) Fields() []string {
 	}
 	if m.ownership_token != nil {
 		fields = append(fields, domain.FieldOwnershipToken)
-	}
-	if m.dkim_selector != nil {
-		fields = append(fields, domain.FieldDkimSelector)
-	}
-	if m.dkim_private_key != nil {
-		fields = append(fields, domain.FieldDkimPrivateKey)
-	}
-	if m.dkim_public_key != nil {
-		fields = append(fields, domain.FieldDkimPublicKey)
 	}
 	if m.records != nil {
 		fields = append(fields, domain.FieldRecords)
@@ -6979,12 +6859,6 @@ func (m *DomainMutation) Field(name string) (ent.Value, bool) {
 		return m.Seeded()
 	case domain.FieldOwnershipToken:
 		return m.OwnershipToken()
-	case domain.FieldDkimSelector:
-		return m.DkimSelector()
-	case domain.FieldDkimPrivateKey:
-		return m.DkimPrivateKey()
-	case domain.FieldDkimPublicKey:
-		return m.DkimPublicKey()
 	case domain.FieldRecords:
 		return m.Records()
 	case domain.FieldOpenTracking:
@@ -7032,12 +6906,6 @@ func (m *DomainMutation) OldField(ctx context.Context, name string) (ent.Value, 
 		return m.OldSeeded(ctx)
 	case domain.FieldOwnershipToken:
 		return m.OldOwnershipToken(ctx)
-	case domain.FieldDkimSelector:
-		return m.OldDkimSelector(ctx)
-	case domain.FieldDkimPrivateKey:
-		return m.OldDkimPrivateKey(ctx)
-	case domain.FieldDkimPublicKey:
-		return m.OldDkimPublicKey(ctx)
 	case domain.FieldRecords:
 		return m.OldRecords(ctx)
 	case domain.FieldOpenTracking:
@@ -7109,27 +6977,6 @@ func (m *DomainMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetOwnershipToken(v)
-		return nil
-	case domain.FieldDkimSelector:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDkimSelector(v)
-		return nil
-	case domain.FieldDkimPrivateKey:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDkimPrivateKey(v)
-		return nil
-	case domain.FieldDkimPublicKey:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDkimPublicKey(v)
 		return nil
 	case domain.FieldRecords:
 		v, ok := value.([]shape.RecordState)
@@ -7358,15 +7205,6 @@ func (m *DomainMutation) ResetField(name string) error {
 		return nil
 	case domain.FieldOwnershipToken:
 		m.ResetOwnershipToken()
-		return nil
-	case domain.FieldDkimSelector:
-		m.ResetDkimSelector()
-		return nil
-	case domain.FieldDkimPrivateKey:
-		m.ResetDkimPrivateKey()
-		return nil
-	case domain.FieldDkimPublicKey:
-		m.ResetDkimPublicKey()
 		return nil
 	case domain.FieldRecords:
 		m.ResetRecords()

@@ -217,48 +217,36 @@ func init() {
 	domainDescOwnershipToken := domainFields[5].Descriptor()
 	// domain.OwnershipTokenValidator is a validator for the "ownership_token" field. It is called by the builders before save.
 	domain.OwnershipTokenValidator = domainDescOwnershipToken.Validators[0].(func(string) error)
-	// domainDescDkimSelector is the schema descriptor for dkim_selector field.
-	domainDescDkimSelector := domainFields[6].Descriptor()
-	// domain.DkimSelectorValidator is a validator for the "dkim_selector" field. It is called by the builders before save.
-	domain.DkimSelectorValidator = domainDescDkimSelector.Validators[0].(func(string) error)
-	// domainDescDkimPrivateKey is the schema descriptor for dkim_private_key field.
-	domainDescDkimPrivateKey := domainFields[7].Descriptor()
-	// domain.DkimPrivateKeyValidator is a validator for the "dkim_private_key" field. It is called by the builders before save.
-	domain.DkimPrivateKeyValidator = domainDescDkimPrivateKey.Validators[0].(func([]byte) error)
-	// domainDescDkimPublicKey is the schema descriptor for dkim_public_key field.
-	domainDescDkimPublicKey := domainFields[8].Descriptor()
-	// domain.DkimPublicKeyValidator is a validator for the "dkim_public_key" field. It is called by the builders before save.
-	domain.DkimPublicKeyValidator = domainDescDkimPublicKey.Validators[0].(func(string) error)
 	// domainDescOpenTracking is the schema descriptor for open_tracking field.
-	domainDescOpenTracking := domainFields[10].Descriptor()
+	domainDescOpenTracking := domainFields[7].Descriptor()
 	// domain.DefaultOpenTracking holds the default value on creation for the open_tracking field.
 	domain.DefaultOpenTracking = domainDescOpenTracking.Default.(bool)
 	// domainDescClickTracking is the schema descriptor for click_tracking field.
-	domainDescClickTracking := domainFields[11].Descriptor()
+	domainDescClickTracking := domainFields[8].Descriptor()
 	// domain.DefaultClickTracking holds the default value on creation for the click_tracking field.
 	domain.DefaultClickTracking = domainDescClickTracking.Default.(bool)
 	// domainDescInboundEnabled is the schema descriptor for inbound_enabled field.
-	domainDescInboundEnabled := domainFields[13].Descriptor()
+	domainDescInboundEnabled := domainFields[10].Descriptor()
 	// domain.DefaultInboundEnabled holds the default value on creation for the inbound_enabled field.
 	domain.DefaultInboundEnabled = domainDescInboundEnabled.Default.(bool)
 	// domainDescEd25519 is the schema descriptor for ed25519 field.
-	domainDescEd25519 := domainFields[14].Descriptor()
+	domainDescEd25519 := domainFields[11].Descriptor()
 	// domain.DefaultEd25519 holds the default value on creation for the ed25519 field.
 	domain.DefaultEd25519 = domainDescEd25519.Default.(bool)
 	// domainDescFence is the schema descriptor for fence field.
-	domainDescFence := domainFields[19].Descriptor()
+	domainDescFence := domainFields[16].Descriptor()
 	// domain.DefaultFence holds the default value on creation for the fence field.
 	domain.DefaultFence = domainDescFence.Default.(int64)
 	// domainDescCheckAttempts is the schema descriptor for check_attempts field.
-	domainDescCheckAttempts := domainFields[20].Descriptor()
+	domainDescCheckAttempts := domainFields[17].Descriptor()
 	// domain.DefaultCheckAttempts holds the default value on creation for the check_attempts field.
 	domain.DefaultCheckAttempts = domainDescCheckAttempts.Default.(int)
 	// domainDescCreatedAt is the schema descriptor for created_at field.
-	domainDescCreatedAt := domainFields[21].Descriptor()
+	domainDescCreatedAt := domainFields[18].Descriptor()
 	// domain.DefaultCreatedAt holds the default value on creation for the created_at field.
 	domain.DefaultCreatedAt = domainDescCreatedAt.Default.(func() time.Time)
 	// domainDescUpdatedAt is the schema descriptor for updated_at field.
-	domainDescUpdatedAt := domainFields[22].Descriptor()
+	domainDescUpdatedAt := domainFields[19].Descriptor()
 	// domain.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	domain.DefaultUpdatedAt = domainDescUpdatedAt.Default.(func() time.Time)
 	// domain.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

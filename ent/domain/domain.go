@@ -25,12 +25,6 @@ const (
 	FieldSeeded = "seeded"
 	// FieldOwnershipToken holds the string denoting the ownership_token field in the database.
 	FieldOwnershipToken = "ownership_token"
-	// FieldDkimSelector holds the string denoting the dkim_selector field in the database.
-	FieldDkimSelector = "dkim_selector"
-	// FieldDkimPrivateKey holds the string denoting the dkim_private_key field in the database.
-	FieldDkimPrivateKey = "dkim_private_key"
-	// FieldDkimPublicKey holds the string denoting the dkim_public_key field in the database.
-	FieldDkimPublicKey = "dkim_public_key"
 	// FieldRecords holds the string denoting the records field in the database.
 	FieldRecords = "records"
 	// FieldOpenTracking holds the string denoting the open_tracking field in the database.
@@ -80,9 +74,6 @@ var Columns = []string{
 	FieldStatus,
 	FieldSeeded,
 	FieldOwnershipToken,
-	FieldDkimSelector,
-	FieldDkimPrivateKey,
-	FieldDkimPublicKey,
 	FieldRecords,
 	FieldOpenTracking,
 	FieldClickTracking,
@@ -116,12 +107,6 @@ var (
 	DefaultSeeded bool
 	// OwnershipTokenValidator is a validator for the "ownership_token" field. It is called by the builders before save.
 	OwnershipTokenValidator func(string) error
-	// DkimSelectorValidator is a validator for the "dkim_selector" field. It is called by the builders before save.
-	DkimSelectorValidator func(string) error
-	// DkimPrivateKeyValidator is a validator for the "dkim_private_key" field. It is called by the builders before save.
-	DkimPrivateKeyValidator func([]byte) error
-	// DkimPublicKeyValidator is a validator for the "dkim_public_key" field. It is called by the builders before save.
-	DkimPublicKeyValidator func(string) error
 	// DefaultOpenTracking holds the default value on creation for the "open_tracking" field.
 	DefaultOpenTracking bool
 	// DefaultClickTracking holds the default value on creation for the "click_tracking" field.
@@ -229,16 +214,6 @@ func BySeeded(opts ...sql.OrderTermOption) OrderOption {
 // ByOwnershipToken orders the results by the ownership_token field.
 func ByOwnershipToken(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldOwnershipToken, opts...).ToFunc()
-}
-
-// ByDkimSelector orders the results by the dkim_selector field.
-func ByDkimSelector(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDkimSelector, opts...).ToFunc()
-}
-
-// ByDkimPublicKey orders the results by the dkim_public_key field.
-func ByDkimPublicKey(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDkimPublicKey, opts...).ToFunc()
 }
 
 // ByOpenTracking orders the results by the open_tracking field.

@@ -220,9 +220,6 @@ var (
 		{Name: "status", Type: field.TypeEnum, Enums: []string{"pending", "verified", "temporary_failure", "failed"}, Default: "pending"},
 		{Name: "seeded", Type: field.TypeBool, Default: false},
 		{Name: "ownership_token", Type: field.TypeString},
-		{Name: "dkim_selector", Type: field.TypeString},
-		{Name: "dkim_private_key", Type: field.TypeBytes},
-		{Name: "dkim_public_key", Type: field.TypeString},
 		{Name: "records", Type: field.TypeJSON, Nullable: true},
 		{Name: "open_tracking", Type: field.TypeBool, Default: false},
 		{Name: "click_tracking", Type: field.TypeBool, Default: false},
@@ -265,7 +262,7 @@ var (
 			{
 				Name:    "domain_due",
 				Unique:  false,
-				Columns: []*schema.Column{DomainsColumns[18]},
+				Columns: []*schema.Column{DomainsColumns[15]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "due_at IS NOT NULL",
 				},

@@ -35,8 +35,7 @@ func (s *Service) newMaterial(ctx context.Context) (material, error) {
 // insert stores the domain with its key. The key signs from the start: what the
 // domain waits for is its record, and until then nothing is signed.
 func (m material) insert(ctx context.Context, tx *ent.Tx, name string, set func(*ent.DomainCreate)) error {
-	create := tx.Domain.Create().SetID(m.id).SetName(name).SetOwnershipToken(m.token).
-		SetDkimSelector(m.key.selector).SetDkimPrivateKey(m.key.sealed).SetDkimPublicKey(m.key.publicKey)
+	create := tx.Domain.Create().SetID(m.id).SetName(name).SetOwnershipToken(m.token)
 	set(create)
 	if err := create.Exec(ctx); err != nil {
 		return err
