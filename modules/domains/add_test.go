@@ -3,10 +3,7 @@ package domains
 import (
 	"bytes"
 	"crypto/rsa"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,12 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/page"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestRecordsToPublish(t *testing.T) {
 	t.Parallel()
@@ -32,19 +28,7 @@ func TestRecordsToPublish(t *testing.T) {
 			fmt.Fprintf(&got, "%-11s required=%-5t %s\n", r.Purpose, r.Required, zoneLine(r))
 		}
 	}
-	golden := filepath.Join("testdata", "records.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Error(diff)
-	}
+	expect.Golden(t, "records.golden", got.String())
 }
 
 func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {

@@ -1,0 +1,288 @@
+package domains
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+func TestSettingsOfAVerifiedDomain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	on, off, enforced := true, false, "enforced"
+	got, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on, ClickTracking: &off, TLSMode: &enforced})
+	if err != nil || !got.OpenTracking || got.ClickTracking || got.TLSMode != "enforced" || got.InboundEnabled || !got.UpdatedAt.After(d.UpdatedAt) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com")); err != nil || identity.TLSMode != "enforced" {
+		t.Errorf("mail does not obey: %+v, %v", identity, err)
+	}
+	if again, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on}); err != nil || !again.UpdatedAt.Equal(got.UpdatedAt) {
+		t.Errorf("a change to what is set changed %+v, %v", again, err)
+	}
+	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
+	if err != nil || len(facts[d.ID]) != 2 || facts[d.ID][1].Type != event.DomainUpdated {
+		t.Fatalf("%+v, %v", facts, err)
+	}
+	var told event.DomainUpdate
+	if err := json.Unmarshal(facts[d.ID][1].Data, &told); err != nil {
+		t.Fatal(err)
+	}
+	want := event.DomainUpdate{Domain: event.Domain{DomainID: d.ID, Name: "example.com", Status: "verified"}, OpenTracking: true, TLSMode: "enforced",
+		Changed: []string{"open_tracking", "tls_mode"}}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSettingsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.add(t, w.ada, "example.com")
+	on, enforced, strict := true, "enforced", "strict"
+	for name, c := range map[string]Change{"open": {OpenTracking: &on}, "click": {ClickTracking: &on, InboundEnabled: &on}, "tls": {TLSMode: &enforced, Ed25519: &on}} {
+		_, err := w.Update(t.Context(), w.ada, d.ID, c)
+		if wantFault(t, err, fault.Conflict, fault.CodeDomainNotVerified); t.Failed() {
+			t.Error(name)
+		}
+	}
+	_, err := w.Update(t.Context(), w.ada, d.ID, Change{TLSMode: &strict})
+	wantFault(t, err, fault.Invalid, fault.CodeValidation)
+	if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || now.InboundEnabled || now.Ed25519 || len(now.Edges.Keys) != 1 {
+		t.Errorf("half of a change was made: %+v, %v", now, err)
+	}
+	_, err = w.Update(t.Context(), w.eve, d.ID, Change{InboundEnabled: &on})
+	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	if len(w.told(t, d)) != 0 {
+		t.Error("facts of what did not happen")
+	}
+}
+
+func TestEd25519IsASetting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	on := true
+	d, err := w.Update(t.Context(), w.ada, d.ID, Change{Ed25519: &on})
+	if err != nil || !d.Ed25519 || len(Keys(d)) != 2 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	w.publish(t, d)
+	if d = w.verify(t, d); Keys(d)[1].State != "active" {
+		t.Errorf("%+v", Keys(d))
+	}
+}
+
+func TestInboundFromSettingToReceiver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	rcpt, on, off := mailbox(t, "Help@Example.COM"), true, false
+	_, err := w.Receiver(t.Context(), rcpt)
+	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	d, err = w.Update(t.Context(), w.ada, d.ID, Change{InboundEnabled: &on})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mx := w.byPurpose(d)[InboundMX]
+	if mx.Type != "MX" || mx.Name != "example.com" || mx.Value != "smtp.postrider.example" || *mx.Priority != 10 || mx.Required || mx.Status != Missing {
+		t.Errorf("%+v", mx)
+	}
+	if until := time.Until(*d.DueAt); until > 2*time.Minute {
+		t.Errorf("looked at in %s", until)
+	}
+	if got, err := w.Receiver(t.Context(), rcpt); err != nil || got != (Receiver{AccountID: w.ada, DomainID: d.ID, Domain: "example.com"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if d = w.verify(t, d); d.Status != "verified" || w.byPurpose(d)[InboundMX].Error == "" {
+		t.Errorf("without the MX record: %s, %+v", d.Status, w.byPurpose(d)[InboundMX])
+	}
+	w.zone.Add(t, "example.com. 300 IN MX 10 SMTP.postrider.example.")
+	if d = w.verify(t, d); w.byPurpose(d)[InboundMX].Status != Verified {
+		t.Errorf("%+v", w.byPurpose(d)[InboundMX])
+	}
+	_, err = w.Receiver(t.Context(), mailbox(t, "help@mail.example.com"))
+	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	if _, err := w.Update(t.Context(), w.ada, d.ID, Change{InboundEnabled: &off}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Receiver(t.Context(), rcpt)
+	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+}
+
+func TestOnlyAVerifiedDomainReceives(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hers, err := w.Add(t.Context(), w.eve, AddInput{Name: "example.com", InboundEnabled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rcpt := mailbox(t, "help@example.com")
+	if _, shown := w.byPurpose(hers)[InboundMX]; shown {
+		t.Error("an MX record before verification leads mail to nowhere")
+	}
+	for status, receives := range map[string]bool{"pending": false, "failed": false, "verified": true, "temporary_failure": true} {
+		w.exec(t, `UPDATE domains SET status = $1`, status)
+		w.forget(w.eve, "example.com")
+		if _, err := w.Receiver(t.Context(), rcpt); (err == nil) != receives {
+			t.Errorf("%s: %v", status, err)
+		}
+	}
+}
+
+func TestDeletedDomain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	_, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, w.Delete(t.Context(), w.eve, d.ID), fault.NotFound, fault.CodeNotFound)
+	if err := w.Delete(t.Context(), w.ada, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, w.Delete(t.Context(), w.ada, d.ID), fault.NotFound, fault.CodeNotFound)
+	_, err = w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com"))
+	wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDeleted}, w.told(t, d)); diff != "" {
+		t.Error(diff)
+	}
+	keys, checks := w.db.Ent.DKIMKey.Query().CountX(t.Context()), w.db.Ent.DomainCheck.Query().CountX(t.Context())
+	if keys != 0 || checks != 0 {
+		t.Errorf("%d keys and %d checks are left", keys, checks)
+	}
+	// The name is free again, for anybody, with other keys and another proof.
+	again := w.add(t, w.eve, "example.com")
+	if again.ID == d.ID || again.OwnershipToken == d.OwnershipToken || again.Edges.Keys[0].Selector == d.Edges.Keys[0].Selector {
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestZoneFileIsPublishedAsItIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d, on := w.verified(t, w.ada, "mail.example.com"), true
+	d, err := w.Update(t.Context(), w.ada, d.ID, Change{InboundEnabled: &on})
+	if err != nil {
+		t.Fatal(err)
+	}
+	zone, err := w.ZoneFile(t.Context(), w.ada, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A real zone takes it as it is, and the domain verifies by it.
+	w.zone.Remove("mail.example.com")
+	for _, r := range w.Records(d) {
+		w.zone.Remove(r.Name)
+	}
+	var lines []string
+	for line := range strings.Lines(zone) {
+		if !strings.HasPrefix(line, ";") {
+			lines = append(lines, line)
+		}
+	}
+	w.zone.Add(t, lines...)
+	if d = w.verify(t, d); d.Status != "verified" || strings.Trim(w.states(d), "v") != "" {
+		t.Errorf("%s: %s", d.Status, w.states(d))
+	}
+	_, err = w.ZoneFile(t.Context(), w.eve, d.ID)
+	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+}
+
+func TestZoneFile(t *testing.T) {
+	t.Parallel()
+	e := testExpectation()
+	e.name, e.inboundHost = "mail.xn--bcher-kva.example", "smtp.postrider.example"
+	e.keys = []*ent.DKIMKey{{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: strings.Repeat("A", 392)}}
+	expect.Golden(t, "zone.golden", zoneFile(&ent.Domain{Name: e.name}, e.records()))
+}
+
+func TestHealthKeepsChangesAndOneOfEveryDay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	for range 3 {
+		w.verify(t, d) // nothing new
+	}
+	w.zone.Remove("_dmarc.example.com")
+	w.verify(t, d) // advice changed, the status did not
+	w.zone.Remove("_service.example.com")
+	w.verify(t, d)
+	health := func(first int) []string {
+		t.Helper()
+		all, err := w.Health(t.Context(), w.ada, first, d.ID, "dom_other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := []string{}
+		for _, c := range all[d.ID] {
+			out = append(out, c.Status+" "+w.states(&ent.Domain{Name: d.Name, Records: c.Records, Edges: d.Edges}))
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"temporary_failure mvvvm", "verified vvvvm", "verified vvvvv"}, health(10)); diff != "" {
+		t.Error(diff)
+	}
+	w.exec(t, `UPDATE domain_checks SET checked_at = checked_at - interval '1 day'`)
+	w.verify(t, d)
+	if diff := cmp.Diff([]string{"temporary_failure mvvvm", "temporary_failure mvvvm"}, health(2)); diff != "" {
+		t.Error(diff)
+	}
+	// What is older than 90 days goes when the next one comes.
+	w.exec(t, `UPDATE domain_checks SET checked_at = now() - interval '91 days' WHERE status = 'verified'`)
+	w.publish(t, d)
+	w.verify(t, d)
+	if diff := cmp.Diff([]string{"verified vvvvv", "temporary_failure mvvvm", "temporary_failure mvvvm"}, health(10)); diff != "" {
+		t.Error(diff)
+	}
+	if all, err := w.Health(t.Context(), w.eve, 10, d.ID); err != nil || len(all) != 0 {
+		t.Errorf("another account: %v, %v", all, err)
+	}
+	for _, first := range []int{0, 101} {
+		_, err := w.Health(t.Context(), w.ada, first, d.ID)
+		wantFault(t, err, fault.Invalid, fault.CodeValidation)
+	}
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	w.exec(t, `INSERT INTO domain_checks (domain_id, account_id, checked_at, status, records)
+		SELECT $1, $2, now() - make_interval(mins => n), 'verified', '[]' FROM generate_series(1, 1200) n`, d.ID, w.ada)
+	w.zone.Remove("_dmarc.example.com")
+	w.verify(t, d)
+	if n := w.db.Ent.DomainCheck.Query().Where(domaincheck.DomainID(d.ID)).CountX(t.Context()); n != keepChecks {
+		t.Errorf("%d checks are kept", n)
+	}
+}
+
+// A resolver turns the order of values round; that is no change.
+func TestOrderOfValuesIsNoChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	w.zone.Add(t, `_service.example.com. TXT "other=1"`)
+	a := w.verify(t, d).Records
+	b := append(a[1:len(a):len(a)], a[0])
+	for i := range b {
+		if len(b[i].Found) == 2 {
+			b[i].Found = []string{b[i].Found[1], b[i].Found[0]}
+		}
+	}
+	if !sameStates(a, b) || sameStates(a, d.Records) || sameStates(a, a[1:]) {
+		t.Error("what is the same and what is not?")
+	}
+}
