@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
 	"io"
@@ -143,5 +144,41 @@ func TestStalledAnswersEndAtTheTotalTimeout(t *testing.T) {
 	var timeout net.Error
 	if !errors.As(err, &timeout) || !timeout.Timeout() {
 		t.Errorf("got %v, want a time-out", err)
+	}
+}
+
+func TestClientFindsHostsByItsOwnLookup(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	defer s.Close()
+	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere := errors.New("nowhere")
+	lookup := func(_ context.Context, host string) ([]netip.Addr, error) {
+		switch host {
+		case "good.example.com": // the first address refuses connections
+			return []netip.Addr{netip.MustParseAddr("127.0.0.9"), netip.MustParseAddr("127.0.0.1")}, nil
+		case "private.example.com":
+			return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
+		case "empty.example.com":
+			return nil, nil
+		}
+		return nil, nowhere
+	}
+	c := NewClient(ClientConfig{Guard: NewGuard(loopback), RootCAs: roots(s), Lookup: lookup})
+	for host, want := range map[string]error{"good.example.com": nil, "private.example.com": ErrRefused, "empty.example.com": nil, "lost.example.com": nowhere} {
+		_, err := get(t, c, "https://"+net.JoinHostPort(host, port))
+		if host == "empty.example.com" {
+			if err == nil || !strings.Contains(err.Error(), "has no address") {
+				t.Errorf("%s: %v", host, err)
+			}
+		} else if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", host, err, want)
+		}
+	}
+	if _, err := get(t, c, s.URL); err != nil { // an address is nothing to look up
+		t.Error(err)
 	}
 }

@@ -249,6 +249,16 @@ func TestSTSDoesNotShareConnectionsWithLess(t *testing.T) {
 	}
 }
 
+// A kept connection to a host that a newer policy does not name is of no use.
+func TestSTSLeavesAKeptConnectionWhenThePolicyChanges(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, policyLines("enforce", "mx1.example.com", "mx2.example.com"), smtptest.StartTLS, smtptest.StartTLS)
+	expectPolicy(t, r.send(t, ""), smtpclient.PolicySTS, "mx1.example.com")
+	r.policy.Store(policyLines("enforce", "mx2.example.com"))
+	r.dns.Set(t, "_mta-sts.example.com", `_mta-sts.example.com. 0 IN TXT "v=STSv1; id=2"`)
+	expectPolicy(t, r.send(t, ""), smtpclient.PolicySTS, "mx2.example.com")
+}
+
 func TestTheSendersDemandComesBeforeThePolicy(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, policyLines("enforce", "*.example.com"), smtptest.NoTLS, smtptest.NoTLS)
