@@ -34,6 +34,8 @@ func TestDatabaseAwayIs503AndRecovers(t *testing.T) {
 			app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = server.URL() })
 			app.MailDomain(t, "example.net")
 			send(t, app, anEmail)
+			// A claim whose commit the outage swallows is good for its whole lease.
+			app.MX.Wait(t, "the first is delivered", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 
 			outage.begin(server)
 			for _, r := range []struct {
