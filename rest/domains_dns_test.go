@@ -1,0 +1,180 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+type fakeDNS struct {
+	asked []domains.ApplyInput
+	fail  error
+}
+
+func (f *fakeDNS) Provider(_ context.Context, _, id string) (domains.DNSProvider, error) {
+	if id != domainID {
+		return domains.DNSProvider{}, fault.Missing("domain", id)
+	}
+	return domains.DNSProvider{Name: "gandi", Supported: true, Zone: "example.com", NameServers: []string{"ns-1-a.gandi.net"}, Credentials: []string{"bearer_token"}}, f.fail
+}
+
+func (f *fakeDNS) Apply(_ context.Context, _, _ string, in domains.ApplyInput) (domains.Applied, error) {
+	f.asked = append(f.asked, in)
+	if f.fail != nil {
+		return domains.Applied{}, f.fail
+	}
+	records := (&fakeDomains{}).Records(nil)
+	change := func(i int, reason string) []domains.RecordChange {
+		return []domains.RecordChange{{Record: records[i], Write: records[i].Value, Before: nil, After: []string{records[i].Value}, Reason: reason}}
+	}
+	return domains.Applied{Applied: change(0, ""), Unchanged: change(1, ""), Conflicts: change(1, "Something is in the way.")}, nil
+}
+
+func dnsBundle(t *testing.T) (*bundle, *fakeDNS) {
+	t.Helper()
+	dns := &fakeDNS{}
+	return newBundle(t, func(o *rest.Options) {
+		o.Routes = append(o.Routes, rest.DomainDNS(dns, &fakeStore{answers: map[string]idempotency.Answer{}}))
+	}), dns
+}
+
+const applyPath = "/api/domains/" + domainID + "/dns-records/apply"
+
+func TestDNSProviderIsShown(t *testing.T) {
+	t.Parallel()
+	b, _ := dnsBundle(t)
+	got := b.do(t, request{method: "GET", path: "/api/domains/" + domainID + "/dns-provider"})
+	want := `{"provider":{"name":"gandi","supported":true,"zone":"example.com","nameservers":["ns-1-a.gandi.net"],"credentials":["bearer_token"]}}`
+	if got.status != 200 || got.body != want {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	for _, id := range []string{"dom_01kf0m4w7he6x8q2v5b3n9c1tb", "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "%00"} {
+		if got := b.do(t, request{method: "GET", path: "/api/domains/" + id + "/dns-provider"}); got.status != 404 {
+			t.Errorf("%s: %d %s", id, got.status, got.body)
+		}
+	}
+}
+
+func TestApplyDecodesAndAnswers(t *testing.T) {
+	t.Parallel()
+	b, dns := dnsBundle(t)
+	got := b.do(t, request{method: "POST", path: applyPath, body: `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"},"dry_run":true}`})
+	want := `{"dry_run":true,"applied":[{"purpose":"dkim","type":"TXT","name":"pr1._domainkey.example.com","value":"v=DKIM1; k=rsa; p=MII","ttl":3600,"before":[],"after":["v=DKIM1; k=rsa; p=MII"],"reason":null}],` +
+		`"unchanged":[{"purpose":"inbound_mx","type":"MX","name":"example.com","value":"in.mail.example.org","priority":10,"ttl":3600,"before":[],"after":["in.mail.example.org"],"reason":null}],` +
+		`"conflicts":[{"purpose":"inbound_mx","type":"MX","name":"example.com","value":"in.mail.example.org","priority":10,"ttl":3600,"before":[],"after":["in.mail.example.org"],"reason":"Something is in the way."}]}`
+	if got.status != 200 || got.body != want {
+		t.Fatalf("%d\n%s\n%s", got.status, got.body, want)
+	}
+	in := dns.asked[0]
+	if in.Provider != "gandi" || !in.DryRun || in.Credentials["bearer_token"].Reveal() != "abcdefgh" {
+		t.Errorf("%+v", in)
+	}
+	if printed := fmt.Sprintf("%v %+v %#v", in, in, in); strings.Contains(printed, "abcdefgh") {
+		t.Errorf("the credential is printed: %s", printed)
+	}
+}
+
+func TestApplyNamesEveryWrongField(t *testing.T) {
+	t.Parallel()
+	b, dns := dnsBundle(t)
+	for body, want := range map[string][]string{
+		`{}`:                                     {"provider"},
+		`{"provider":"nobody","credentials":{}}`: {"provider"},
+		`{"provider":"cloudflare"}`:              {"credentials.api_token"},
+		`{"provider":"cloudflare","credentials":"x"}`:                  {"credentials", "credentials.api_token"},
+		`{"provider":"cloudflare","credentials":{"api_token":7}}`:      {"credentials.api_token"},
+		`{"provider":"cloudflare","credentials":{"api_token":"a\nb"}}`: {"credentials.api_token"},
+		`{"provider":"ovh","credentials":{"endpoint":"https://169.254.169.254","token":"x"},"dryrun":1}`: {"credentials.application_key",
+			"credentials.application_secret", "credentials.consumer_key", "credentials.endpoint", "credentials.token", "dryrun"},
+		`{"provider":"rfc2136","credentials":{"server":"a b","key_name":"k","key":"?","key_algorithm":"md5"}}`: {"credentials.key", "credentials.key_algorithm", "credentials.server"},
+	} {
+		got := b.do(t, request{method: "POST", path: applyPath, body: body})
+		var problem struct {
+			Error struct {
+				Code    string            `json:"code"`
+				Details map[string]string `json:"details"`
+			} `json:"error"`
+		}
+		if err := json.Unmarshal([]byte(got.body), &problem); err != nil {
+			t.Fatal(err)
+		}
+		var fields []string
+		for field := range problem.Error.Details {
+			fields = append(fields, field)
+		}
+		slices.Sort(fields)
+		if diff := cmp.Diff(want, fields); got.status != 400 || diff != "" {
+			t.Errorf("%s: %d %s\n%s", body, got.status, got.body, diff)
+		}
+	}
+	if len(dns.asked) > 0 {
+		t.Errorf("asked with %+v", dns.asked)
+	}
+}
+
+func TestApplyRefusals(t *testing.T) {
+	t.Parallel()
+	const body = `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`
+	b, dns := dnsBundle(t)
+	dns.fail = (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS provider gandi refused: no"}).With("applied", []string{"dkim"})
+	got := b.do(t, request{method: "POST", path: applyPath, body: body})
+	if got.status != 502 || !strings.Contains(got.body, `"details":{"applied":["dkim"]}`) || !strings.Contains(got.body, "refused: no (request id ") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	for _, scope := range []string{"read", "sending"} {
+		if got := b.do(t, request{method: "POST", path: applyPath, body: body, key: scope}); got.status != 403 {
+			t.Errorf("%s: %d %s", scope, got.status, got.body)
+		}
+	}
+	if got := b.do(t, request{method: "POST", path: "/api/domains/dom_x/dns-records/apply", body: body}); got.status != 404 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+func TestApplyIsAnsweredOncePerKey(t *testing.T) {
+	t.Parallel()
+	b, dns := dnsBundle(t)
+	q := request{method: "POST", path: applyPath, body: `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`, header: map[string]string{"Idempotency-Key": "k"}}
+	first, second := b.do(t, q), b.do(t, q)
+	if first.body != second.body || len(dns.asked) != 1 || second.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%d calls; %s", len(dns.asked), second.body)
+	}
+}
+
+func TestDNSExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
+	t.Parallel()
+	b, _ := dnsBundle(t)
+	var document struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct {
+				Content map[string]struct{ Example any }
+			}
+		}
+	}
+	if err := json.Unmarshal(b.api.Document().JSON, &document); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "/domains/{id}/dns-provider", ""},
+		{"POST", "/domains/{id}/dns-records/apply", `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`},
+	} {
+		var answered any
+		if err := json.Unmarshal([]byte(b.do(t, request{method: c.method, path: "/api" + strings.Replace(c.path, "{id}", domainID, 1), body: c.body}).body), &answered); err != nil {
+			t.Fatal(err)
+		}
+		example := document.Paths[c.path][strings.ToLower(c.method)].Responses["200"].Content["application/json"].Example
+		if want, got := paths("", answered), paths("", example); !slices.Equal(want, got) {
+			t.Errorf("%s: example has %v, the answer %v", c.path, got, want)
+		}
+	}
+}
