@@ -43,6 +43,26 @@
 // then at growing distances up to 6 h; verified ones every 12 h. Seeded domains
 // (sandbox, development) are verified by the installation and never checked.
 //
+// # Keys
+//
+// A domain has one RSA key that signs, from the start on: nothing is signed before
+// its record was seen, because nothing is sent. Mail is signed with a key of its
+// own domain or not at all; there is no key of the installation that steps in.
+//
+//	pending ──a signature of it verified with its published record──▶ active ──the next one became active──▶ retired
+//
+// RotateDKIM makes a pending key under a new selector; its record is listed but
+// not required. The check that verifies it turns both keys over in one
+// transaction, so at every instant exactly one signs, and publishes
+// domain.dkim_rotated. While a key waits, rotating again is a conflict; its record
+// is looked for at half its age, 1 min to 6 h. The record of a retired key stays
+// listed for 7 days (mail signed with it may still be under way), then the key is
+// deleted. On a seeded domain, whose records nobody looks up, a new key signs at
+// once.
+//
+// A second, Ed25519 key (RFC 8463) is an option. Its record is never required;
+// messages carry its signature below that of RSA while the last check saw it.
+//
 // # Guarantees
 //
 // DNS is asked outside of any transaction. A check in the background that lost its
@@ -52,5 +72,5 @@
 // # Facts
 //
 // Published, in the transaction of the change: domain.verified,
-// domain.temporary_failure, domain.failed. Consumed: none.
+// domain.temporary_failure, domain.failed, domain.dkim_rotated. Consumed: none.
 package domains
