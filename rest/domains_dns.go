@@ -83,7 +83,7 @@ func DomainDNS(service DNSService, store Idempotency) Routes {
 				"the answer says what would be. Repeating it changes nothing.\n\nThe credentials are used for this request only, and neither stored nor logged. " +
 				"What the provider refuses is 502 `delivery_upstream_error` with its reason; `details.applied` lists the purposes written before it.\n\n" + credentialsDoc(),
 			body: &requestBody{description: "The provider and its credentials.", schema: "ApplyDNSRecords", limit: 64 << 10, examples: map[string]any{
-				"dry run": map[string]any{"provider": "cloudflare", "credentials": map[string]any{"api_token": "…"}, "dry_run": true},
+				"dry run": map[string]any{"provider": "cloudflare", "credentials": map[string]any{"api_token": "your-token"}, "dry_run": true},
 				"own server": map[string]any{"provider": "rfc2136", "credentials": map[string]any{"server": "ns1.example.com", "key_name": "postrider",
 					"key": "c2VjcmV0", "key_algorithm": "hmac-sha256"}},
 			}},

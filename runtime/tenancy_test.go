@@ -29,6 +29,40 @@ var owned = map[string]struct {
 		app.Do(t, http.MethodPost, "/api/domains", map[string]string{"name": "owned.example"}).JSON(t, &made)
 		return made.Domain.ID
 	}},
+	// Two, for there is no other way to a second page of claims.
+	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		holder := app.Stranger(t, "holder")
+		var made struct{ Claim struct{ ID string } }
+		for _, name := range []string{"first-claimed.example", "second-claimed.example"} {
+			verifyDomain(t, holder, name)
+			app.Do(t, http.MethodPost, "/api/domains/claims", map[string]string{"name": name}).JSON(t, &made)
+		}
+		return made.Claim.ID
+	}},
+}
+
+// verifyDomain adds a domain, publishes its records and verifies it.
+func verifyDomain(t *testing.T, app *runtimetest.App, name string) {
+	t.Helper()
+	var added struct {
+		Domain struct {
+			ID, Status string
+			Records    []struct{ Type, Name, Value string }
+		}
+	}
+	app.Do(t, http.MethodPost, "/api/domains", map[string]string{"name": name}).JSON(t, &added)
+	for _, r := range added.Domain.Records {
+		value := r.Value + "."
+		if r.Type == "TXT" {
+			value = quotedStrings(r.Value)
+		}
+		app.DNS.Add(t, r.Name+". 60 IN "+r.Type+" "+value)
+	}
+	app.Do(t, http.MethodPost, "/api/domains/"+added.Domain.ID+"/verify", nil).JSON(t, &added)
+	if added.Domain.Status != "verified" {
+		t.Fatalf("%s is %s", name, added.Domain.Status)
+	}
 }
 
 // For every operation with an id: another account's id is answered like one that
@@ -37,7 +71,7 @@ func TestAnotherAccountsIDsAnswerLikeUnknownOnesEverywhere(t *testing.T) {
 	t.Parallel()
 	app := runtimetest.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	stranger := app.Stranger(t)
+	stranger := app.Stranger(t, "stranger")
 	ids := map[string]string{}
 	for resource, kind := range owned {
 		ids[resource] = kind.add(t, app)
@@ -82,7 +116,7 @@ func told(a runtimetest.Answer, id string) string {
 func TestListsAndCursorsStayWithTheirAccount(t *testing.T) {
 	t.Parallel()
 	app := runtimetest.Start(t, nil)
-	stranger := app.Stranger(t)
+	stranger := app.Stranger(t, "stranger")
 	var ids []string
 	for _, kind := range owned {
 		ids = append(ids, kind.add(t, app))
@@ -118,7 +152,7 @@ func TestListsAndCursorsStayWithTheirAccount(t *testing.T) {
 func TestGraphQLKeepsAccountsApart(t *testing.T) {
 	t.Parallel()
 	app := runtimetest.Start(t, nil)
-	stranger := app.Stranger(t)
+	stranger := app.Stranger(t, "stranger")
 	byField := map[string]string{}
 	unknown := map[string]string{}
 	for _, kind := range owned {

@@ -7,9 +7,9 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 )
 
-// Stranger makes another account on the same installation and gives the app as
-// its full-scope key sees it. Only the first app is to be stopped.
-func (a *App) Stranger(t testing.TB) *App {
+// Stranger makes another account of the given name on the same installation and
+// gives the app as its full-scope key sees it. Only the first app is to be stopped.
+func (a *App) Stranger(t testing.TB, name string) *App {
 	t.Helper()
 	settings := config.Settings{}
 	settings.DatabaseURL, settings.DataDir = a.DatabaseURL, t.TempDir()
@@ -18,12 +18,12 @@ func (a *App) Stranger(t testing.TB) *App {
 		t.Fatal(err)
 	}
 	other := *a
-	other.AccountEmail = "stranger@other.test"
-	other.AccountID, err = runtime.CreateAccount(t.Context(), cfg, runtime.AccountInput{Name: "Stranger", Email: other.AccountEmail, Plan: "pro", Unmetered: true})
+	other.AccountEmail = name + "@other.test"
+	other.AccountID, err = runtime.CreateAccount(t.Context(), cfg, runtime.AccountInput{Name: name, Email: other.AccountEmail, Plan: "pro", Unmetered: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, other.APIKey, err = runtime.CreateKey(t.Context(), cfg, runtime.KeyInput{AccountID: other.AccountID, Name: "stranger"}); err != nil {
+	if _, other.APIKey, err = runtime.CreateKey(t.Context(), cfg, runtime.KeyInput{AccountID: other.AccountID, Name: name}); err != nil {
 		t.Fatal(err)
 	}
 	return &other
