@@ -13,6 +13,9 @@ const (
 	fewPerEmail = 4   // recipients, attempts, events, files
 	bodyCost    = 120 // html, text
 	recordCount = 6   // DNS records of a domain
+	keyCount    = 2   // keys of a domain
+	lookCost    = 5   // one index range for each domain
+	checksAtOne = 30  // checks of a domain, which are small, for the price of one
 )
 
 func costs() generated.ComplexityRoot {
@@ -30,6 +33,11 @@ func costs() generated.ComplexityRoot {
 	c.EmailContent.HTML = body
 	c.EmailContent.Text = body
 	c.Domain.Records = func(child int) int { return times(recordCount, child) }
+	c.Domain.DKIMKeys = func(child int) int { return times(keyCount, child) }
+	c.Domain.Health = func(child int, first *int) int {
+		return lookCost + times((pageSize(first)+checksAtOne-1)/checksAtOne, child)
+	}
+	c.Domain.SendingCounts = func(int, *int) int { return lookCost }
 	return c
 }
 

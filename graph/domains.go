@@ -1,10 +1,53 @@
 package graph
 
 import (
+	"context"
+	"sync"
+
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
 )
+
+// domainPage ties domains that were read together to what hangs off them.
+func (r *Resolver) domainPage(ctx context.Context, accountID string, rows []*ent.Domain) []*model.Domain {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	page := &model.DomainPage{
+		Health: onceEach(func(first int) (map[string][]*ent.DomainCheck, error) {
+			return r.domains.Health(ctx, accountID, first, ids...)
+		}),
+		Counts: onceEach(func(days int) (map[string]sending.Counts, error) {
+			return r.emails.DomainCounts(ctx, accountID, days, ids...)
+		}),
+	}
+	out := make([]*model.Domain, len(rows))
+	for i, row := range rows {
+		out[i] = toDomain(row, r.domains.Records(row))
+		out[i].Page = page
+	}
+	return out
+}
+
+// onceEach asks at most once for each argument.
+func onceEach[T any](ask func(int) (T, error)) func(int) (T, error) {
+	var mu sync.Mutex
+	asked := map[int]func() (T, error){}
+	return func(n int) (T, error) {
+		mu.Lock()
+		answer, known := asked[n]
+		if !known {
+			answer = sync.OnceValues(func() (T, error) { return ask(n) })
+			asked[n] = answer
+		}
+		mu.Unlock()
+		return answer()
+	}
+}
 
 func toDomain(d *ent.Domain, records []domains.Record) *model.Domain {
 	key := domains.SigningKey(d)
@@ -16,5 +59,29 @@ func toDomain(d *ent.Domain, records []domains.Record) *model.Domain {
 		out.Records[i] = &model.DNSRecord{Purpose: string(r.Purpose), Type: r.Type, Name: r.Name, Value: r.Value, Priority: r.Priority,
 			TTL: r.TTL, Required: r.Required, Status: string(r.Status), Found: r.Found, Error: filled(r.Error)}
 	}
+	for _, k := range domains.Keys(d) {
+		out.DKIMKeys = append(out.DKIMKeys, &model.DKIMKey{Selector: k.Selector, Algorithm: k.Algorithm, Status: k.State, Ready: k.Ready,
+			CreatedAt: k.CreatedAt, ActivatedAt: k.ActivatedAt, RetiredAt: k.RetiredAt, KeepUntil: k.KeepUntil})
+	}
 	return out
+}
+
+func toDomainChecks(checks []*ent.DomainCheck) []*model.DomainCheck {
+	out := make([]*model.DomainCheck, len(checks))
+	for i, c := range checks {
+		out[i] = &model.DomainCheck{CheckedAt: c.CheckedAt, Status: domain.Status(c.Status), Records: make([]*model.DomainCheckRecord, len(c.Records))}
+		for j, r := range c.Records {
+			out[i].Records[j] = &model.DomainCheckRecord{Purpose: r.Purpose, Selector: filled(r.Selector), Status: r.Status, Found: append([]string{}, r.Found...),
+				Error: filled(r.Error)}
+		}
+	}
+	return out
+}
+
+// orDefault is an argument, or what the schema says stands for null.
+func orDefault(given *int, otherwise int) int {
+	if given == nil {
+		return otherwise
+	}
+	return *given
 }

@@ -8,9 +8,29 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending"
 )
+
+func (r *domainResolver) Health(ctx context.Context, obj *model.Domain, first *int) ([]*model.DomainCheck, error) {
+	checks, err := obj.Page.Health(orDefault(first, 30))
+	if err != nil {
+		return nil, err
+	}
+	return toDomainChecks(checks[obj.ID]), nil
+}
+
+func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, days *int) (*sending.Counts, error) {
+	counts, err := obj.Page.Counts(orDefault(days, 30))
+	if err != nil {
+		return nil, err
+	}
+	of := counts[obj.ID]
+	return &of, nil
+}
 
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string) (*model.DomainConnection, error) {
 	caller, err := authorized(ctx, accounts.Read)
@@ -27,9 +47,7 @@ func (r *queryResolver) Domains(ctx context.Context, first *int, after *string) 
 	}
 	out := &model.DomainConnection{Nodes: make([]*model.Domain, len(found.Domains)),
 		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
-	for i, d := range found.Domains {
-		out.Nodes[i] = toDomain(d, r.domains.Records(d))
-	}
+	copy(out.Nodes, r.domainPage(ctx, caller.AccountID, found.Domains))
 	return out, nil
 }
 
@@ -42,5 +60,9 @@ func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, e
 	if found == nil || err != nil {
 		return nil, err
 	}
-	return toDomain(found, r.domains.Records(found)), nil
+	return r.domainPage(ctx, caller.AccountID, []*ent.Domain{found})[0], nil
 }
+
+func (r *Resolver) Domain() generated.DomainResolver { return &domainResolver{r} }
+
+type domainResolver struct{ *Resolver }

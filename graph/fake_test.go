@@ -108,6 +108,24 @@ func (f fakeDomains) Records(d *ent.Domain) []domains.Record {
 		Required: true, Status: "missing", Found: []string{}, Error: "Publish this record."}}
 }
 
+func (f fakeDomains) Health(_ context.Context, accountID string, first int, ids ...string) (map[string][]*ent.DomainCheck, error) {
+	out := map[string][]*ent.DomainCheck{}
+	for _, d := range f.rows {
+		if *d.AccountID == accountID && slices.Contains(ids, d.ID) && first == 30 {
+			out[d.ID] = []*ent.DomainCheck{{DomainID: d.ID, CheckedAt: day, Status: "failed",
+				Records: []shape.RecordState{{Purpose: "dkim", Selector: "pr1", Status: "missing", Error: "Publish it."}}}}
+		}
+	}
+	return out, f.call("Health")
+}
+
+func (f fakeEmails) DomainCounts(_ context.Context, accountID string, days int, ids ...string) (map[string]sending.Counts, error) {
+	if accountID != ada || days != 30 || len(ids) == 0 {
+		return nil, f.call("DomainCounts")
+	}
+	return map[string]sending.Counts{ids[0]: {Sent: 5, Delivered: 3, Bounced: 1, Failed: 1}}, f.call("DomainCounts")
+}
+
 // fakeEmails answers as sending.Service does: by account, newest first, without
 // bodies in lists, and without an entry for an email that has nothing.
 type fakeEmails struct {

@@ -44,6 +44,7 @@ type Domains interface {
 	List(ctx context.Context, accountID string, r page.Request) (domains.Page, error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []domains.Record
+	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
 }
 
 // Emails reads emails. The methods with several ids answer by email id.
@@ -57,6 +58,7 @@ type Emails interface {
 	Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error)
 	Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error)
 	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
+	DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]sending.Counts, error)
 }
 
 var (

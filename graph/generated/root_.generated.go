@@ -22,6 +22,7 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	Attachment() AttachmentResolver
+	Domain() DomainResolver
 	Email() EmailResolver
 	EmailContent() EmailContentResolver
 	Query() QueryResolver
@@ -50,6 +51,17 @@ type ComplexityRoot struct {
 		Algorithm func(childComplexity int) int
 		Ready     func(childComplexity int) int
 		Selector  func(childComplexity int) int
+	}
+
+	DKIMKey struct {
+		ActivatedAt func(childComplexity int) int
+		Algorithm   func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		KeepUntil   func(childComplexity int) int
+		Ready       func(childComplexity int) int
+		RetiredAt   func(childComplexity int) int
+		Selector    func(childComplexity int) int
+		Status      func(childComplexity int) int
 	}
 
 	DNSRecord struct {
@@ -84,16 +96,33 @@ type ComplexityRoot struct {
 		ClickTracking  func(childComplexity int) int
 		CreatedAt      func(childComplexity int) int
 		DKIM           func(childComplexity int) int
+		DKIMKeys       func(childComplexity int) int
+		Health         func(childComplexity int, first *int) int
 		ID             func(childComplexity int) int
 		InboundEnabled func(childComplexity int) int
 		LastCheckedAt  func(childComplexity int) int
 		Name           func(childComplexity int) int
 		OpenTracking   func(childComplexity int) int
 		Records        func(childComplexity int) int
+		SendingCounts  func(childComplexity int, days *int) int
 		Status         func(childComplexity int) int
 		TLSMode        func(childComplexity int) int
 		UpdatedAt      func(childComplexity int) int
 		VerifiedAt     func(childComplexity int) int
+	}
+
+	DomainCheck struct {
+		CheckedAt func(childComplexity int) int
+		Records   func(childComplexity int) int
+		Status    func(childComplexity int) int
+	}
+
+	DomainCheckRecord struct {
+		Error    func(childComplexity int) int
+		Found    func(childComplexity int) int
+		Purpose  func(childComplexity int) int
+		Selector func(childComplexity int) int
+		Status   func(childComplexity int) int
 	}
 
 	DomainConnection struct {
@@ -182,6 +211,13 @@ type ComplexityRoot struct {
 		RemoteMta    func(childComplexity int) int
 		SettledAt    func(childComplexity int) int
 		State        func(childComplexity int) int
+	}
+
+	SendingCounts struct {
+		Bounced   func(childComplexity int) int
+		Delivered func(childComplexity int) int
+		Failed    func(childComplexity int) int
+		Sent      func(childComplexity int) int
 	}
 
 	Tag struct {
@@ -289,6 +325,55 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DKIM.Selector(childComplexity), true
+
+	case "DKIMKey.activatedAt":
+		if e.ComplexityRoot.DKIMKey.ActivatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DKIMKey.ActivatedAt(childComplexity), true
+	case "DKIMKey.algorithm":
+		if e.ComplexityRoot.DKIMKey.Algorithm == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DKIMKey.Algorithm(childComplexity), true
+	case "DKIMKey.createdAt":
+		if e.ComplexityRoot.DKIMKey.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DKIMKey.CreatedAt(childComplexity), true
+	case "DKIMKey.keepUntil":
+		if e.ComplexityRoot.DKIMKey.KeepUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DKIMKey.KeepUntil(childComplexity), true
+	case "DKIMKey.ready":
+		if e.ComplexityRoot.DKIMKey.Ready == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DKIMKey.Ready(childComplexity), true
+	case "DKIMKey.retiredAt":
+		if e.ComplexityRoot.DKIMKey.RetiredAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DKIMKey.RetiredAt(childComplexity), true
+	case "DKIMKey.selector":
+		if e.ComplexityRoot.DKIMKey.Selector == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DKIMKey.Selector(childComplexity), true
+	case "DKIMKey.status":
+		if e.ComplexityRoot.DKIMKey.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DKIMKey.Status(childComplexity), true
 
 	case "DNSRecord.error":
 		if e.ComplexityRoot.DNSRecord.Error == nil {
@@ -442,6 +527,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Domain.DKIM(childComplexity), true
+	case "Domain.dkimKeys":
+		if e.ComplexityRoot.Domain.DKIMKeys == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Domain.DKIMKeys(childComplexity), true
+	case "Domain.health":
+		if e.ComplexityRoot.Domain.Health == nil {
+			break
+		}
+
+		args, err := ec.field_Domain_health_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Domain.Health(childComplexity, args["first"].(*int)), true
 	case "Domain.id":
 		if e.ComplexityRoot.Domain.ID == nil {
 			break
@@ -478,6 +580,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Domain.Records(childComplexity), true
+	case "Domain.sendingCounts":
+		if e.ComplexityRoot.Domain.SendingCounts == nil {
+			break
+		}
+
+		args, err := ec.field_Domain_sendingCounts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Domain.SendingCounts(childComplexity, args["days"].(*int)), true
 	case "Domain.status":
 		if e.ComplexityRoot.Domain.Status == nil {
 			break
@@ -502,6 +615,56 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Domain.VerifiedAt(childComplexity), true
+
+	case "DomainCheck.checkedAt":
+		if e.ComplexityRoot.DomainCheck.CheckedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainCheck.CheckedAt(childComplexity), true
+	case "DomainCheck.records":
+		if e.ComplexityRoot.DomainCheck.Records == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainCheck.Records(childComplexity), true
+	case "DomainCheck.status":
+		if e.ComplexityRoot.DomainCheck.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainCheck.Status(childComplexity), true
+
+	case "DomainCheckRecord.error":
+		if e.ComplexityRoot.DomainCheckRecord.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainCheckRecord.Error(childComplexity), true
+	case "DomainCheckRecord.found":
+		if e.ComplexityRoot.DomainCheckRecord.Found == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainCheckRecord.Found(childComplexity), true
+	case "DomainCheckRecord.purpose":
+		if e.ComplexityRoot.DomainCheckRecord.Purpose == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainCheckRecord.Purpose(childComplexity), true
+	case "DomainCheckRecord.selector":
+		if e.ComplexityRoot.DomainCheckRecord.Selector == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainCheckRecord.Selector(childComplexity), true
+	case "DomainCheckRecord.status":
+		if e.ComplexityRoot.DomainCheckRecord.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainCheckRecord.Status(childComplexity), true
 
 	case "DomainConnection.nodes":
 		if e.ComplexityRoot.DomainConnection.Nodes == nil {
@@ -881,6 +1044,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Recipient.State(childComplexity), true
 
+	case "SendingCounts.bounced":
+		if e.ComplexityRoot.SendingCounts.Bounced == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingCounts.Bounced(childComplexity), true
+	case "SendingCounts.delivered":
+		if e.ComplexityRoot.SendingCounts.Delivered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingCounts.Delivered(childComplexity), true
+	case "SendingCounts.failed":
+		if e.ComplexityRoot.SendingCounts.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingCounts.Failed(childComplexity), true
+	case "SendingCounts.sent":
+		if e.ComplexityRoot.SendingCounts.Sent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingCounts.Sent(childComplexity), true
+
 	case "Tag.name":
 		if e.ComplexityRoot.Tag.Name == nil {
 			break
@@ -1079,8 +1267,10 @@ type Domain {
   status: DomainStatus!
   "The DNS records to publish, and what was found of each."
   records: [DNSRecord!]!
-  "How messages are signed."
+  "The key that signs messages."
   dkim: DKIM!
+  "Every key with a record to publish: the RSA key that signs first."
+  dkimKeys: [DKIMKey!]!
   "Whether opens are counted."
   openTracking: Boolean!
   "Whether clicks are counted."
@@ -1097,6 +1287,52 @@ type Domain {
   createdAt: DateTime!
   "When it last changed."
   updatedAt: DateTime!
+  "What its checks saw, newest first: those that found a change, and one of every day, for 90 days."
+  health(
+    "How many: 1 to 100."
+    first: Int = 30
+  ): [DomainCheck!]!
+  "What became of the emails sent from it."
+  sendingCounts(
+    "Of how many days, up to now: 1 to 90."
+    days: Int = 30
+  ): SendingCounts! @module(name: "sending")
+}
+
+"One check of a domain's DNS records."
+type DomainCheck {
+  "When DNS was asked."
+  checkedAt: DateTime!
+  "Where the domain stood after it."
+  status: DomainStatus!
+  "How each record stood."
+  records: [DomainCheckRecord!]!
+}
+
+"How a DNS record stood at a check."
+type DomainCheckRecord {
+  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + ` or ` + "`" + `inbound_mx` + "`" + `."
+  purpose: String!
+  "Of a DKIM record: the key's selector."
+  selector: String
+  "` + "`" + `missing` + "`" + `, ` + "`" + `mismatch` + "`" + ` or ` + "`" + `verified` + "`" + `."
+  status: String!
+  "The values that DNS answered."
+  found: [String!]!
+  "What to do about it, in a sentence; null when there is nothing to do."
+  error: String
+}
+
+"What became of emails."
+type SendingCounts {
+  "Accepted for delivery, whatever became of them."
+  sent: Int!
+  "Delivered to all recipients."
+  delivered: Int!
+  "Refused by a receiving server, or given up after retries."
+  bounced: Int!
+  "Not deliverable for another reason."
+  failed: Int!
 }
 
 "Where a domain stands."
@@ -1151,6 +1387,26 @@ type DKIM {
   algorithm: String!
   "Whether messages can be signed with the domain's own key now."
   ready: Boolean!
+}
+
+"A signing key of a domain."
+type DKIMKey {
+  "The record is at ` + "`" + `<selector>._domainkey.<domain>` + "`" + `."
+  selector: String!
+  "` + "`" + `rsa-sha256` + "`" + ` or ` + "`" + `ed25519-sha256` + "`" + `."
+  algorithm: String!
+  "` + "`" + `pending` + "`" + `: waits for its record; ` + "`" + `active` + "`" + `: signs; ` + "`" + `retired` + "`" + `: signed until ` + "`" + `retiredAt` + "`" + `."
+  status: String!
+  "Whether its published record was seen to verify our signatures."
+  ready: Boolean!
+  "When it was made."
+  createdAt: DateTime!
+  "When it began to sign; null before."
+  activatedAt: DateTime
+  "When it ceased to sign; null before."
+  retiredAt: DateTime
+  "Of a retired key: from then on its record may be removed."
+  keepUntil: DateTime
 }
 `, BuiltIn: false},
 	{Name: "../schema/emails.graphqls", Input: `extend type Query {
@@ -1479,6 +1735,28 @@ func (ec *executionContext) childFields_DKIM(ctx context.Context, field graphql.
 	return nil, fmt.Errorf("no field named %q was found under type DKIM", field.Name)
 }
 
+func (ec *executionContext) childFields_DKIMKey(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "selector":
+		return ec.fieldContext_DKIMKey_selector(ctx, field)
+	case "algorithm":
+		return ec.fieldContext_DKIMKey_algorithm(ctx, field)
+	case "status":
+		return ec.fieldContext_DKIMKey_status(ctx, field)
+	case "ready":
+		return ec.fieldContext_DKIMKey_ready(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_DKIMKey_createdAt(ctx, field)
+	case "activatedAt":
+		return ec.fieldContext_DKIMKey_activatedAt(ctx, field)
+	case "retiredAt":
+		return ec.fieldContext_DKIMKey_retiredAt(ctx, field)
+	case "keepUntil":
+		return ec.fieldContext_DKIMKey_keepUntil(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DKIMKey", field.Name)
+}
+
 func (ec *executionContext) childFields_DNSRecord(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "purpose":
@@ -1547,6 +1825,8 @@ func (ec *executionContext) childFields_Domain(ctx context.Context, field graphq
 		return ec.fieldContext_Domain_records(ctx, field)
 	case "dkim":
 		return ec.fieldContext_Domain_dkim(ctx, field)
+	case "dkimKeys":
+		return ec.fieldContext_Domain_dkimKeys(ctx, field)
 	case "openTracking":
 		return ec.fieldContext_Domain_openTracking(ctx, field)
 	case "clickTracking":
@@ -1563,8 +1843,40 @@ func (ec *executionContext) childFields_Domain(ctx context.Context, field graphq
 		return ec.fieldContext_Domain_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_Domain_updatedAt(ctx, field)
+	case "health":
+		return ec.fieldContext_Domain_health(ctx, field)
+	case "sendingCounts":
+		return ec.fieldContext_Domain_sendingCounts(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Domain", field.Name)
+}
+
+func (ec *executionContext) childFields_DomainCheck(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "checkedAt":
+		return ec.fieldContext_DomainCheck_checkedAt(ctx, field)
+	case "status":
+		return ec.fieldContext_DomainCheck_status(ctx, field)
+	case "records":
+		return ec.fieldContext_DomainCheck_records(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DomainCheck", field.Name)
+}
+
+func (ec *executionContext) childFields_DomainCheckRecord(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "purpose":
+		return ec.fieldContext_DomainCheckRecord_purpose(ctx, field)
+	case "selector":
+		return ec.fieldContext_DomainCheckRecord_selector(ctx, field)
+	case "status":
+		return ec.fieldContext_DomainCheckRecord_status(ctx, field)
+	case "found":
+		return ec.fieldContext_DomainCheckRecord_found(ctx, field)
+	case "error":
+		return ec.fieldContext_DomainCheckRecord_error(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DomainCheckRecord", field.Name)
 }
 
 func (ec *executionContext) childFields_DomainConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1725,6 +2037,20 @@ func (ec *executionContext) childFields_Recipient(ctx context.Context, field gra
 		return ec.fieldContext_Recipient_settledAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Recipient", field.Name)
+}
+
+func (ec *executionContext) childFields_SendingCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sent":
+		return ec.fieldContext_SendingCounts_sent(ctx, field)
+	case "delivered":
+		return ec.fieldContext_SendingCounts_delivered(ctx, field)
+	case "bounced":
+		return ec.fieldContext_SendingCounts_bounced(ctx, field)
+	case "failed":
+		return ec.fieldContext_SendingCounts_failed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SendingCounts", field.Name)
 }
 
 func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

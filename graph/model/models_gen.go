@@ -34,6 +34,26 @@ type DKIM struct {
 	Ready bool `json:"ready"`
 }
 
+// A signing key of a domain.
+type DKIMKey struct {
+	// The record is at `<selector>._domainkey.<domain>`.
+	Selector string `json:"selector"`
+	// `rsa-sha256` or `ed25519-sha256`.
+	Algorithm string `json:"algorithm"`
+	// `pending`: waits for its record; `active`: signs; `retired`: signed until `retiredAt`.
+	Status string `json:"status"`
+	// Whether its published record was seen to verify our signatures.
+	Ready bool `json:"ready"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt"`
+	// When it began to sign; null before.
+	ActivatedAt *time.Time `json:"activatedAt,omitempty"`
+	// When it ceased to sign; null before.
+	RetiredAt *time.Time `json:"retiredAt,omitempty"`
+	// Of a retired key: from then on its record may be removed.
+	KeepUntil *time.Time `json:"keepUntil,omitempty"`
+}
+
 // A DNS record of a domain.
 type DNSRecord struct {
 	// `ownership`, `dkim`, `return_path`, `spf`, `dmarc` or `inbound_mx`.
@@ -86,34 +106,28 @@ type DeliveryAttempt struct {
 	TLS *string `json:"tls,omitempty"`
 }
 
-// A domain that the account sends from once it is verified.
-type Domain struct {
-	// Opaque id, prefix `dom_`.
-	ID string `json:"id"`
-	// The domain name, lower case; an internationalised one in A-labels (`xn--…`).
-	Name string `json:"name"`
-	// Whether it may be used to send.
+// One check of a domain's DNS records.
+type DomainCheck struct {
+	// When DNS was asked.
+	CheckedAt time.Time `json:"checkedAt"`
+	// Where the domain stood after it.
 	Status domain.Status `json:"status"`
-	// The DNS records to publish, and what was found of each.
-	Records []*DNSRecord `json:"records"`
-	// How messages are signed.
-	DKIM *DKIM `json:"dkim"`
-	// Whether opens are counted.
-	OpenTracking bool `json:"openTracking"`
-	// Whether clicks are counted.
-	ClickTracking bool `json:"clickTracking"`
-	// What is asked of the receiving servers' TLS.
-	TLSMode domain.TLSMode `json:"tlsMode"`
-	// Whether mail to the domain is received.
-	InboundEnabled bool `json:"inboundEnabled"`
-	// When DNS was last asked; null when it never was.
-	LastCheckedAt *time.Time `json:"lastCheckedAt,omitempty"`
-	// When it became verified; null when it never did.
-	VerifiedAt *time.Time `json:"verifiedAt,omitempty"`
-	// When it was added.
-	CreatedAt time.Time `json:"createdAt"`
-	// When it last changed.
-	UpdatedAt time.Time `json:"updatedAt"`
+	// How each record stood.
+	Records []*DomainCheckRecord `json:"records"`
+}
+
+// How a DNS record stood at a check.
+type DomainCheckRecord struct {
+	// `ownership`, `dkim`, `return_path`, `spf`, `dmarc` or `inbound_mx`.
+	Purpose string `json:"purpose"`
+	// Of a DKIM record: the key's selector.
+	Selector *string `json:"selector,omitempty"`
+	// `missing`, `mismatch` or `verified`.
+	Status string `json:"status"`
+	// The values that DNS answered.
+	Found []string `json:"found"`
+	// What to do about it, in a sentence; null when there is nothing to do.
+	Error *string `json:"error,omitempty"`
 }
 
 // One page of domains.

@@ -1,0 +1,35 @@
+package model
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/modules/sending"
+)
+
+// Domain is a domain on the page that it was read with.
+type Domain struct {
+	ID             string
+	Name           string
+	Status         domain.Status
+	Records        []*DNSRecord
+	DKIM           *DKIM
+	DKIMKeys       []*DKIMKey
+	OpenTracking   bool
+	ClickTracking  bool
+	TLSMode        domain.TLSMode
+	InboundEnabled bool
+	LastCheckedAt  *time.Time
+	VerifiedAt     *time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	Page           *DomainPage
+}
+
+// DomainPage gives what hangs off the domains of one page, by domain id. Each
+// function asks its service once for all of them and each argument.
+type DomainPage struct {
+	Health func(first int) (map[string][]*ent.DomainCheck, error)
+	Counts func(days int) (map[string]sending.Counts, error)
+}
