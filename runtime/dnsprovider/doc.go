@@ -28,9 +28,9 @@
 // The hosts of the HTTP providers are constants of their libraries; no credential
 // can name another. Cloudflare's goes through the guarded client of
 // runtime/egress. The libraries of digitalocean, hetzner, gandi, ovh and route53
-// bring clients of their own and take no other. The server of
-// rfc2136 is named by a stranger: its address is looked up once, must pass the
-// guard, and is what is dialled.
+// bring clients of their own and take no other. The server of rfc2136 is named by
+// a stranger: its address is looked up once, must pass the guard, and is what is
+// dialled.
 //
 // # Providers that are left out
 //
