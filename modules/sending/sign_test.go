@@ -1,0 +1,58 @@
+package sending
+
+import (
+	"bytes"
+	"crypto"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+)
+
+func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	second, err := dkim.GenerateEd25519()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]crypto.Signer{"pr1._domainkey.example.com": testKey(), "pe1._domainkey.example.com": second}
+	lookup := func(name string) ([]string, error) {
+		if key, there := keys[name]; there {
+			return []string{dkim.PublicRecord(key)}, nil
+		}
+		return nil, fmt.Errorf("no such name: %s", name)
+	}
+	message := func() *outgoing {
+		return &outgoing{id: "msg_1", accountID: testAccount, from: "Ada <ada@example.com>", to: []string{"bob@example.net"}, subject: "Hello",
+			text: "Hello", messageID: "msg_1@example.com", loaded: true}
+	}
+	for want, key := range map[int]*domains.SecondKey{1: nil, 2: {Selector: "pe1", Key: second}} {
+		f.near.identity.Second = key
+		signed, err := f.sign(t.Context(), message())
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := dkim.Verify(signed.raw, lookup)
+		if err != nil || len(results) != want {
+			t.Fatalf("%+v, %v, want %d signatures", results, err, want)
+		}
+		for _, r := range results {
+			if r.Err != nil || r.Domain != "example.com" {
+				t.Errorf("%+v", r)
+			}
+		}
+		if first, _, _ := bytes.Cut(signed.raw, []byte("\r\n")); !strings.Contains(string(first), "a=rsa-sha256") {
+			t.Errorf("the first signature is %s", first)
+		}
+	}
+
+	// Without an identity there is no message: no other key steps in.
+	f.near.err = errors.New("no key that signs")
+	if signed, err := f.sign(t.Context(), message()); !errors.Is(err, f.near.err) || signed.raw != nil {
+		t.Errorf("%q, %v", signed.raw, err)
+	}
+}
