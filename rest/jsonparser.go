@@ -3,6 +3,9 @@ package rest
 import (
 	"bytes"
 	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // parser checks JSON; it builds nothing.
@@ -156,16 +159,43 @@ func (p *parser) escape() error {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return nil
 	case 'u':
-		for range 4 {
-			p.pos++
-			if !isHex(p.peek()) {
-				return p.unexpected("a hexadecimal digit")
-			}
-		}
-		return nil
+		return p.unicode()
 	default:
 		return p.unexpected("an escape that JSON knows")
 	}
+}
+
+// unicode refuses half a surrogate pair: it is no character, and would be stored
+// as another one than was sent (RFC 8259 section 8.2).
+func (p *parser) unicode() error {
+	start := p.pos
+	first, err := p.hex4()
+	if err != nil || !utf16.IsSurrogate(first) {
+		return err
+	}
+	if p.pos+2 < len(p.data) && p.data[p.pos+1] == '\\' && p.data[p.pos+2] == 'u' {
+		p.pos += 2
+		second, err := p.hex4()
+		if err != nil {
+			return err
+		}
+		if utf16.DecodeRune(first, second) != utf8.RuneError {
+			return nil
+		}
+	}
+	return p.fail(start, "half of a surrogate pair is not a character")
+}
+
+// hex4 leaves the position on its last digit.
+func (p *parser) hex4() (rune, error) {
+	for range 4 {
+		p.pos++
+		if !isHex(p.peek()) {
+			return 0, p.unexpected("a hexadecimal digit")
+		}
+	}
+	n, err := strconv.ParseUint(string(p.data[p.pos-3:p.pos+1]), 16, 16)
+	return rune(n), err
 }
 
 // number is RFC 8259 section 6.

@@ -46,7 +46,7 @@ var problemDocs = map[int]problemDoc{
 		example: problemBody{Code: fault.CodeUpstream, Message: "The DNS resolver does not answer (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
 	http.StatusServiceUnavailable: {name: "ServiceUnavailable", retryAfter: true, description: "`delivery_unavailable`: nothing can be stored durably right now. " +
 		"Repeat the request with the same `Idempotency-Key` after `Retry-After` seconds.",
-		example: problemBody{Code: fault.CodeUnavailable, Message: "The service cannot accept this durably right now; retry with the same Idempotency-Key (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
+		example: problemBody{Code: fault.CodeUnavailable, Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
 }
 
 // problemResponse is one answer for all operations, so that the document says it once.

@@ -3,12 +3,20 @@ package sending
 import (
 	"path"
 	"strings"
+	"unicode"
 )
 
-// isBlockedExtension judges by the last extension, after the dots and spaces that
-// some systems drop from the end of a name.
+// isBlockedExtension judges by the last extension, after the dots, spaces and
+// slashes that some systems drop from the end of a name, and without characters
+// that nobody sees.
 func isBlockedExtension(name string) bool {
-	trimmed := strings.TrimRight(name, ". ")
+	visible := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, name)
+	trimmed := strings.TrimRight(visible, `. /\`)
 	ext := strings.TrimPrefix(strings.ToLower(path.Ext(trimmed)), ".")
 	return blockedExtensions[strings.TrimSpace(ext)]
 }

@@ -153,7 +153,7 @@ func Conflictf(code, format string, args ...any) *Error {
 // Unavailable says that nothing can be stored now.
 func Unavailable(cause error) *Error {
 	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: 5 * time.Second, cause: cause,
-		Message: "The service cannot accept this durably right now; retry with the same Idempotency-Key"}
+		Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key"}
 }
 
 // WholeSeconds says a wait as Retry-After and its like do: rounded up, for who
