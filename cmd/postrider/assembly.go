@@ -13,6 +13,7 @@ type assembly struct {
 	modules       func() string
 	createAccount func(s *session, cfg config.Config, c *accountCreateCommand) (id string, err error)
 	createKey     func(s *session, cfg config.Config, c *keyCreateCommand) (id, secret string, err error)
+	checkDomain   func(s *session, cfg config.Config, c *domainCheckCommand) (table string, sound bool, err error)
 }
 
 // assembled is the real one.
@@ -33,6 +34,9 @@ func assembled() assembly {
 		createKey: func(s *session, cfg config.Config, c *keyCreateCommand) (string, string, error) {
 			return runtime.CreateKey(s.ctx, cfg, runtime.KeyInput{AccountID: c.Account, Name: c.Name, Scope: c.Scope,
 				DomainIDs: c.DomainID, ExpiresAt: c.ExpiresAt})
+		},
+		checkDomain: func(s *session, cfg config.Config, c *domainCheckCommand) (string, bool, error) {
+			return runtime.CheckDomain(s.ctx, cfg, runtime.DomainCheck{Name: c.Name, Selector: c.Selector, AccountID: c.Account, DNSOnly: c.DNSOnly})
 		},
 	}
 }

@@ -22,6 +22,7 @@ type commandLine struct {
 	Modules modulesCommand `cmd:"" help:"Print the modules, what they are for and what they need."`
 	Account accountCommand `cmd:"" help:"Accounts."`
 	Key     keyCommand     `cmd:"" help:"API keys."`
+	Domain  domainCommand  `cmd:"" help:"Sending domains."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/postrider/postrider/runtime/config"
+)
+
+type domainCommand struct {
+	Check domainCheckCommand `cmd:"" help:"Look up a domain's DNS records as verification does; print what is wrong and what to do. Exit code 0: all good."`
+}
+
+type domainCheckCommand struct {
+	toolSettings
+
+	DNS            string `env:"POSTRIDER_DNS"              help:"Resolver to ask (the system's)."                                            name:"dns"              placeholder:"IP:PORT"`
+	BaseURL        string `env:"POSTRIDER_BASE_URL"         help:"The public URL, whose host the names below lie under."                      name:"base-url"         placeholder:"URL"`
+	ReturnPathHost string `env:"POSTRIDER_RETURN_PATH_HOST" help:"Target of the return path CNAME (rp. under the base URL's host)."           name:"return-path-host" placeholder:"NAME"`
+	SPFInclude     string `env:"POSTRIDER_SPF_INCLUDE"      help:"Name that SPF records include (spf. under the base URL's host)."            name:"spf-include"      placeholder:"NAME"`
+	SMTPHost       string `env:"POSTRIDER_SMTP_HOST"        help:"Name that MX records point to (smtp. under the base URL's host)."           name:"smtp-host"        placeholder:"NAME"`
+	Account        string `help:"Whose domain it is, when several accounts have added it (the one that has it verified)." placeholder:"acc_…"`
+	Selector       string `help:"Without a database: the DKIM selector to look at."                   placeholder:"NAME"`
+	DNSOnly        bool   `help:"Ask no database, even if there is one: without ownership and keys."  name:"dns-only"`
+	Name           string `arg:"" help:"The domain name."`
+}
+
+var errDomainWrong = errors.New("DNS records are missing or wrong")
+
+func (c *domainCheckCommand) Run(s *session) error {
+	cfg, err := config.Load(config.Tool, config.Settings{StoreSettings: c.StoreSettings, LogSettings: c.LogSettings, DNS: c.DNS, BaseURL: c.BaseURL,
+		ReturnPathHost: c.ReturnPathHost, SPFInclude: c.SPFInclude, SMTPHost: c.SMTPHost})
+	if err != nil {
+		return err
+	}
+	table, sound, err := s.assembly.checkDomain(s, cfg, c)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(s.out, table); err != nil {
+		return err
+	}
+	if !sound {
+		return errDomainWrong
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package domains
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+)
+
+// Inspection asks how a domain's records stand, outside of the service.
+type Inspection struct {
+	Config    Config
+	Resolver  *dnsx.Resolver
+	DB        *db.DB // nil: what can be said from DNS alone, without ownership and keys
+	Name      string
+	AccountID string // with DB; empty: the account that has the name verified, else the one that added it last
+	Selector  string // without DB: the DKIM record to look at; empty: none
+}
+
+// Inspected is one record and what DNS says of it now.
+type Inspected struct {
+	Record
+
+	Unanswered bool // DNS said nothing
+}
+
+// Inspect looks everything up as a check does and stores nothing. Keys are
+// compared with their records; no sample is signed, which needs the master key.
+func Inspect(ctx context.Context, in Inspection) ([]Inspected, error) {
+	s := &Service{config: in.Config.withDefaults(), dns: in.Resolver.Uncached(), reserved: newReserved(in.Config), db: in.DB}
+	name, reason := s.reserved.parseName(in.Name)
+	if reason != "" {
+		return nil, fmt.Errorf("%q %s", in.Name, reason)
+	}
+	d := &ent.Domain{Name: name}
+	if in.DB != nil {
+		var err error
+		if d, err = s.findForInspection(ctx, in.AccountID, name); err != nil {
+			return nil, err
+		}
+	}
+	e := s.expect(d)
+	seen := s.look(ctx, e, nil)
+	var out []Inspected
+	for i, record := range e.records() {
+		if in.DB == nil && record.Purpose == Ownership {
+			continue // its value is known to the database only
+		}
+		o := seen[i] // in the same order
+		record.Status, record.Found, record.Error = o.status, clip(o.found), clean(o.advice)
+		out = append(out, Inspected{Record: record, Unanswered: o.unanswered})
+	}
+	if in.DB == nil && in.Selector != "" {
+		out = append(out, s.inspectSelector(ctx, name, in.Selector))
+	}
+	return out, nil
+}
+
+func (s *Service) findForInspection(ctx context.Context, accountID, name string) (*ent.Domain, error) {
+	query := s.db.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil()).WithKeys(shownKeys)
+	if accountID != "" {
+		query.Where(domain.AccountID(accountID))
+	}
+	rows, err := query.Order(ent.Desc(domain.FieldID)).All(ctx)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read domain: %w", err)
+	case len(rows) == 0:
+		return nil, fault.Missing("domain", name)
+	}
+	for _, row := range rows {
+		if Sends(row.Status) {
+			return row, nil
+		}
+	}
+	return rows[0], nil
+}
+
+// inspectSelector tells whether some RSA or Ed25519 key is published.
+func (s *Service) inspectSelector(ctx context.Context, name, selector string) Inspected {
+	record := Record{Purpose: DKIM, Selector: selector, Type: "TXT", Name: dkim.RecordName(selector, name), Value: "a DKIM key", Required: true, Status: Mismatch}
+	found, err := s.txt(ctx, record.Name)
+	if err != nil {
+		record.Error = noAnswer(DKIM, record.Name).advice
+		return Inspected{Record: record, Unanswered: true}
+	}
+	record.Found = clip(found)
+	switch len(found) {
+	case 0:
+		record.Status, record.Error = Missing, fmt.Sprintf("Publish a TXT record at %s with the DKIM key.", record.Name)
+	case 1:
+		tags, err := parseTags(unquote(found[0]))
+		switch {
+		case err != nil:
+			record.Error = fmt.Sprintf("Replace the TXT record at %s: it is not a key record (%s).", record.Name, clean(err.Error()))
+		case tags["p"] == "":
+			record.Error = fmt.Sprintf("Publish the key at %s again: its p= tag is empty.", record.Name)
+		default:
+			record.Status = Verified
+		}
+	default:
+		record.Error = fmt.Sprintf("Keep only one TXT record at %s: %d were found.", record.Name, len(found))
+	}
+	return Inspected{Record: record}
+}
