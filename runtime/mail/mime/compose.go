@@ -15,20 +15,27 @@ import (
 // Compose writes a message. An error means that the message must not be sent;
 // the validators of this package and of address find everything of that kind at
 // accept.
-func Compose(m Message) ([]byte, error) {
+func Compose(m Message) ([]byte, error) { return ComposeAfter(m, 0) }
+
+// ComposeAfter leaves room before the message, for a field that is made from it:
+// the message begins at that offset. A large message is then never copied.
+func ComposeAfter(m Message, room int) ([]byte, error) {
 	top, err := structure(m)
 	if err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
 	}
 	w := &writer{}
-	w.b.Grow(1024 + top.size())
+	w.b.Grow(room + 2048 + 2*len(m.Subject) + top.size())
+	w.b.Write(make([]byte, room))
 	if err := w.header(m); err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
 	}
 	w.field("MIME-Version").word(" ", "1.0").end()
-	w.entity(top)
+	if err := w.entity(top); err != nil {
+		return nil, fmt.Errorf("compose: %w", err)
+	}
 	out := w.b.Bytes()
-	if err := checkBytes(out, w.names, m.NeedsSMTPUTF8()); err != nil {
+	if err := checkBytes(out[room:], w.names, m.NeedsSMTPUTF8()); err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
 	}
 	return out, nil
@@ -78,7 +85,10 @@ type entity struct {
 	name        string
 	contentID   string
 	encoding    string
-	data        []byte // leaf, before encoding
+	data        []byte                            // leaf, before encoding
+	read        func(use func(data []byte)) error // in place of data
+	length      int                               // of data or of what read will give
+	escapes     int                               // octets of data that quoted-printable encodes
 	boundary    string
 	children    []entity
 }
@@ -145,13 +155,15 @@ func attachmentEntity(a Attachment) (entity, error) {
 		return entity{}, fmt.Errorf("content_type: %w", err)
 	}
 	return entity{contentType: contentType, params: params, disposition: "attachment", name: a.Name, contentID: id,
-		encoding: "base64", data: a.Data}, nil
+		encoding: "base64", data: a.Data, read: a.Read, length: max(len(a.Data), a.Size)}, nil
 }
 
 // textEntity is a body in UTF-8, its line ends made CRLF and the last line ended.
 func textEntity(contentType, text string) entity {
 	data := canonicalText(text)
-	return entity{contentType: contentType, params: []param{{"charset", "utf-8"}}, encoding: textEncoding(data), data: data}
+	encoding, escapes := textEncoding(data)
+	return entity{contentType: contentType, params: []param{{"charset", "utf-8"}}, encoding: encoding, data: data,
+		length: len(data), escapes: escapes}
 }
 
 // multipart derives the boundary from the message id. It cannot occur in a part:
@@ -162,14 +174,16 @@ func multipart(kind string, seed [sha256.Size]byte, children []entity, params ..
 		params: append([]param{{"boundary", boundary}}, params...)}
 }
 
-// size estimates the octets of the encoded entity.
+// size is how many octets the encoded entity has at most, but for oddities: a
+// buffer that must grow for the last octet holds three times as much for a moment.
 func (e entity) size() int {
-	n := 300 + 3*len(e.name)
+	n := 500 + 8*len(e.name)
 	switch e.encoding {
 	case "base64":
-		n += base64Size(len(e.data))
+		n += base64Size(e.length)
 	default:
-		n += len(e.data) + len(e.data)/8
+		encoded := e.length + 2*e.escapes
+		n += encoded + encoded/20 // soft line breaks
 	}
 	for _, child := range e.children {
 		n += child.size()
@@ -179,7 +193,7 @@ func (e entity) size() int {
 
 // entity writes the Content fields and what they describe. At the top they
 // complete the header of the message.
-func (w *writer) entity(e entity) {
+func (w *writer) entity(e entity) error {
 	w.field("Content-Type").word(" ", e.contentType).params(e.params)
 	// RFC 2183 wants file names in Content-Disposition; this copy serves readers
 	// that look here only, as far as plain ASCII goes.
@@ -202,18 +216,24 @@ func (w *writer) entity(e entity) {
 	}
 	w.b.WriteString("\r\n")
 	w.inBody = true
-	if e.boundary == "" {
+	switch {
+	case e.read != nil:
+		return e.read(func(data []byte) { writeEncoded(&w.b, e.encoding, data) })
+	case e.boundary == "":
 		writeEncoded(&w.b, e.encoding, e.data)
-		return
+		return nil
 	}
 	for i, child := range e.children {
 		if i > 0 {
 			w.b.WriteString("\r\n")
 		}
 		w.b.WriteString("--" + e.boundary + "\r\n")
-		w.entity(child)
+		if err := w.entity(child); err != nil {
+			return err
+		}
 	}
 	w.b.WriteString("\r\n--" + e.boundary + "--\r\n")
+	return nil
 }
 
 // writer collects the message. names are the fields of the header proper, for

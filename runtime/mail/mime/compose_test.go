@@ -2,6 +2,7 @@ package mime_test
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -249,5 +250,39 @@ func BenchmarkCompose10M(b *testing.B) {
 		if _, err := mime.Compose(m); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestFilesReadWhenTheirTurnComesMakeTheSameMessage(t *testing.T) {
+	t.Parallel()
+	file := bytes.Repeat([]byte("0123456789"), 300_000)
+	held := message(t, func(m *mime.Message) {
+		m.HTML = strings.Repeat("<p>Grüße = größer</p>\n", 2_000)
+		m.Attachments = []mime.Attachment{{Name: "a.bin", Data: file}, {Name: "b.png", ContentID: "b", Data: file[:77]}}
+	})
+	want, err := mime.Compose(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := held
+	later.Attachments = nil
+	for _, a := range held.Attachments {
+		data := a.Data
+		a.Data, a.Size = nil, len(data)
+		a.Read = func(use func([]byte)) error { use(data); return nil }
+		later.Attachments = append(later.Attachments, a)
+	}
+	const room = 100
+	got, err := mime.ComposeAfter(later, room)
+	if err != nil || !bytes.Equal(got[room:], want) {
+		t.Fatalf("composed differently: %v, %d octets instead of %d", err, len(got)-room, len(want))
+	}
+	if cap(got) > len(got)+len(got)/10 {
+		t.Errorf("a message of %d octets took a buffer of %d: it was not known beforehand", len(got), cap(got))
+	}
+	gone := errors.New("gone")
+	later.Attachments[1].Read = func(func([]byte)) error { return gone }
+	if _, err := mime.Compose(later); !errors.Is(err, gone) {
+		t.Errorf("a file that cannot be read: %v", err)
 	}
 }

@@ -63,18 +63,18 @@ func canonicalText(text string) []byte {
 	return b
 }
 
-// textEncoding takes quoted-printable while that stays readable and shorter.
-func textEncoding(text []byte) string {
-	special := 0
+// textEncoding takes quoted-printable while that stays readable and shorter, and
+// tells how many octets that would encode.
+func textEncoding(text []byte) (encoding string, special int) {
 	for _, c := range text {
 		if c > '~' || c == '=' || c < ' ' && c != '\r' && c != '\n' && c != '\t' {
 			special++
 		}
 	}
 	if special*6 > len(text) {
-		return "base64"
+		return "base64", special
 	}
-	return "quoted-printable"
+	return "quoted-printable", special
 }
 
 // writeEncoded writes a body and ends its last line.

@@ -56,6 +56,12 @@ type Attachment struct {
 	ContentType string // from the name when empty
 	ContentID   string // with or without angle brackets
 	Data        []byte
+
+	// Read hands over the file in place of Data, when its turn has come, so that
+	// large files need not be in memory together. What use is given is not kept.
+	// Size is what it will be, in octets.
+	Read func(use func(data []byte)) error
+	Size int
 }
 
 // NeedsSMTPUTF8 says whether the header holds an address that only a server with
