@@ -2,6 +2,8 @@ package idempotency
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -14,7 +16,8 @@ import (
 // strings without needless escapes. Numbers stay as they were written: 1 and 1.0
 // are different requests. An empty body is canonical.
 //
-// The large strings of attachments are copied once and not decoded.
+// It is for comparing only: of a long string, as the data of an attachment is, it
+// has the SHA-256, so that a large body does not exist twice.
 func Canonical(jsonBody []byte) ([]byte, error) {
 	if len(jsonBody) == 0 {
 		return nil, nil
@@ -23,7 +26,7 @@ func Canonical(jsonBody []byte) ([]byte, error) {
 		return nil, errors.New("canonical form: body is not JSON")
 	}
 	c := canonicaliser{in: jsonBody}
-	return c.value(make([]byte, 0, len(jsonBody))), nil
+	return c.value(make([]byte, 0, min(len(jsonBody), 16<<10))), nil
 }
 
 // canonicaliser walks JSON that is known to be valid: it checks nothing. Depth
@@ -157,13 +160,21 @@ func reorder(out []byte, begin int, members []member) []byte {
 	return append(out[:begin], sorted...)
 }
 
+// digestFrom is the length in octets from which a string is long.
+const digestFrom = 4096
+
 // appendString copies a string token as it is when it has no escapes, the case
 // of base64 data.
 func appendString(out, token []byte) []byte {
-	if plain(token) {
+	if !plain(token) {
+		token = appendQuoted(nil, decodeString(token))
+	}
+	if len(token) < digestFrom {
 		return append(out, token...)
 	}
-	return appendQuoted(out, decodeString(token))
+	// No JSON value begins with #, so this is mistaken for no other string.
+	sum := sha256.Sum256(token)
+	return hex.AppendEncode(append(out, '#'), sum[:])
 }
 
 func plain(token []byte) bool {
@@ -183,14 +194,14 @@ func decodeString(token []byte) string {
 
 // appendQuoted escapes what RFC 8259 section 7 demands and nothing else.
 func appendQuoted(out []byte, text string) []byte {
-	const hex = "0123456789abcdef"
+	const digits = "0123456789abcdef"
 	out = append(out, '"')
 	for i := range len(text) {
 		switch b := text[i]; {
 		case b == '"' || b == '\\':
 			out = append(out, '\\', b)
 		case b < 0x20:
-			out = append(out, '\\', 'u', '0', '0', hex[b>>4], hex[b&0xf])
+			out = append(out, '\\', 'u', '0', '0', digits[b>>4], digits[b&0xf])
 		default:
 			out = append(out, b)
 		}
