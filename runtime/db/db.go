@@ -23,8 +23,9 @@ type DB struct {
 	Hot *sql.DB     // one round trip a statement; hand-written SQL only, JSON arguments as string
 	Ent *ent.Client // over SQL
 
-	config Config
-	log    *slog.Logger
+	config     Config
+	log        *slog.Logger
+	statements statements // of the hot pool
 }
 
 // Execer runs SQL: *sql.DB, *sql.Tx, *ent.Tx, *ent.Client.

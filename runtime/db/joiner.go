@@ -33,9 +33,13 @@ type JoinerConfig[T any] struct {
 	MaxItems   int           // of one flush, 128
 	MaxBytes   int           // of one flush by Size, 16 MiB; a larger item goes alone
 	MaxWaiting int           // items waiting, 4096; more are refused
-	Timeout    time.Duration // of one flush, 5 s
+	Timeout    time.Duration // of one flush, 5 s, and a second more for each slowest octets
 	Size       func(T) int   // octets of an item; nil: not counted
 }
+
+// slowest is how many octets a second a database takes that is not to be called
+// away: a large item must not run out of time on an ordinary disk.
+const slowest = 4 << 20
 
 // waiting is an item and the way back to who brought it.
 type waiting[T any] struct {
@@ -206,7 +210,11 @@ func (j *Joiner[T]) refuseLate(err error) {
 // try flushes once. A panic becomes the batch's error: it must not take the
 // process down from a goroutine that no request recovers.
 func (j *Joiner[T]) try(batch []*waiting[T]) (errs []error) {
-	ctx, cancel := context.WithTimeout(context.Background(), j.config.Timeout)
+	bytes := 0
+	for _, w := range batch {
+		bytes += w.size
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), j.config.Timeout+time.Duration(bytes/slowest)*time.Second)
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -229,3 +229,21 @@ func TestJoinerUnderManyCallers(t *testing.T) {
 		t.Errorf("%d items stored in %d flushes, want 2000", stored.Load(), flushes.Load())
 	}
 }
+
+func TestJoinerGivesLargeItemsMoreTime(t *testing.T) {
+	t.Parallel()
+	var left time.Duration
+	j := db.NewJoiner(db.JoinerConfig[int]{Timeout: time.Second, Size: func(n int) int { return n }}, func(ctx context.Context, _ []int) []error {
+		until, _ := ctx.Deadline()
+		left = time.Until(until)
+		return nil
+	})
+	for size, want := range map[int]time.Duration{1: time.Second, 100 << 20: 26 * time.Second} {
+		if err := j.Do(t.Context(), size); err != nil {
+			t.Fatal(err)
+		}
+		if left > want || left < want-time.Second/2 {
+			t.Errorf("an item of %d octets has %s, want %s", size, left, want)
+		}
+	}
+}

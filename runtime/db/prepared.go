@@ -1,0 +1,92 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+)
+
+// maxPrepared bounds the kept statements: their texts are constants, so a larger
+// number means that somebody builds texts.
+const maxPrepared = 64
+
+// PreparedTx is a transaction of the hot pool that runs ExecContext as prepared
+// statements, kept per connection, so that the server parses and plans them once.
+//
+// It is for inserts of constant text. A kept plan does not see how a table grows:
+// a statement that searches a table may stay with a scan that was right when the
+// table was empty, and belongs in InHotTx, which plans anew each time.
+type PreparedTx struct {
+	*sql.Tx
+	statements *statements
+	missing    []string // met for the first time
+}
+
+var _ Execer = (*PreparedTx)(nil)
+
+// ExecContext runs a statement, prepared if it has been met before.
+func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if statement := p.statements.find(query); statement != nil {
+		return p.StmtContext(ctx, statement).ExecContext(ctx, args...)
+	}
+	p.missing = append(p.missing, query)
+	return p.Tx.ExecContext(ctx, query, args...)
+}
+
+// InPreparedTx is InHotTx with prepared statements.
+func (d *DB) InPreparedTx(ctx context.Context, fn func(tx *PreparedTx) error) error {
+	var missing []string
+	err := d.InHotTx(ctx, func(tx *sql.Tx) error {
+		p := &PreparedTx{Tx: tx, statements: &d.statements}
+		defer func() { missing = p.missing }()
+		return fn(p)
+	})
+	if err == nil {
+		// After the transaction: preparing takes a connection of its own, and whoever
+		// waits for one while holding one can wait for ever.
+		d.statements.prepare(ctx, d.Hot, missing)
+	}
+	return err
+}
+
+// statements are kept by text.
+type statements struct {
+	mutex  sync.RWMutex
+	byText map[string]*sql.Stmt
+}
+
+func (s *statements) find(query string) *sql.Stmt {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	return s.byText[query]
+}
+
+// prepare keeps statements for the next time. One that cannot be prepared is run
+// as it is, whose error says why.
+func (s *statements) prepare(ctx context.Context, handle *sql.DB, queries []string) {
+	for _, query := range queries {
+		if s.find(query) != nil {
+			continue
+		}
+		statement, err := handle.PrepareContext(ctx, query)
+		if err != nil {
+			return
+		}
+		if !s.keep(query, statement) && statement.Close() != nil {
+			return // the connection is gone, and the statement with it
+		}
+	}
+}
+
+func (s *statements) keep(query string, statement *sql.Stmt) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.byText[query] != nil || len(s.byText) >= maxPrepared {
+		return false
+	}
+	if s.byText == nil {
+		s.byText = map[string]*sql.Stmt{}
+	}
+	s.byText[query] = statement
+	return true
+}
