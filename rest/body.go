@@ -22,11 +22,12 @@ const (
 	emailBodyLimit = 150 << 20 // ten attachments of 10 MB in base64, html and text of 5 MB each
 
 	// DefaultBodyMemory is the budget for bodies over 1 MB. A body is decoded where
-	// it lies; with an Idempotency-Key two more copies exist for a moment.
+	// it lies.
 	DefaultBodyMemory = 256 << 20
 	smallBodyMemory   = 64 << 20
 
-	budgetWait   = 5 * time.Second
+	smallWait    = 5 * time.Second
+	largeWait    = 2 * time.Minute // it is rather late than refused: sending it again costs the caller more
 	smallTimeout = 10 * time.Second
 	largeTimeout = 2 * time.Minute // 100 MB at 7 Mbit/s
 )
@@ -48,14 +49,15 @@ type bodyBudget struct {
 
 // bodyPatience is how long a body may take.
 type bodyPatience struct {
-	budget time.Duration // for its share of the memory
-	small  time.Duration // to arrive, up to bodyLimit
-	large  time.Duration // to arrive, over it
+	smallBudget time.Duration // for its share of the memory, up to bodyLimit
+	largeBudget time.Duration // and over it
+	small       time.Duration // to arrive, up to bodyLimit
+	large       time.Duration // to arrive, over it
 }
 
 func newBodyBudget(large int64) *bodyBudget {
 	return &bodyBudget{small: semaphore.NewWeighted(smallBodyMemory), large: semaphore.NewWeighted(large),
-		patience: bodyPatience{budget: budgetWait, small: smallTimeout, large: largeTimeout}}
+		patience: bodyPatience{smallBudget: smallWait, largeBudget: largeWait, small: smallTimeout, large: largeTimeout}}
 }
 
 // read reads the body of an operation. release gives its memory back, and is
@@ -138,17 +140,17 @@ func (b *bodyBudget) readChunked(w http.ResponseWriter, r *http.Request, limit i
 }
 
 func (b *bodyBudget) reserve(ctx context.Context, n int64) (func(), error) {
-	pool := b.small
+	pool, patience := b.small, b.patience.smallBudget
 	if n > bodyLimit {
-		pool = b.large
+		pool, patience = b.large, b.patience.largeBudget
 	}
-	waiting, cancel := context.WithTimeout(ctx, b.patience.budget)
+	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := pool.Acquire(waiting, n); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: budgetWait,
+		return nil, &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: smallWait,
 			Message: "Too many large requests at once; retry with the same Idempotency-Key"}
 	}
 	return func() { pool.Release(n) }, nil

@@ -5,8 +5,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 
@@ -152,18 +154,18 @@ func (d *decoder) into(target *string) func(string, value) {
 }
 
 // base64 decodes a string in the standard or the URL alphabet, with or without
-// padding and white space. It works inside the body when it can, which is then
-// no longer JSON.
+// padding and white space. It works inside the body, which is then no longer JSON.
 func (d *decoder) base64(path string, v value) []byte {
 	if !d.expect(path, v, kindString) {
 		return nil
 	}
-	text, plain := v.inner()
-	if !plain {
-		text = []byte(v.text())
-	}
+	text, _ := v.inner()
 	n := 0
-	for _, c := range text {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\\' { // some encoders escape every slash
+			c, i = unescape(text, i)
+		}
 		switch c {
 		case ' ', '\t', '\r', '\n':
 			continue
@@ -188,6 +190,30 @@ func (d *decoder) base64(path string, v value) []byte {
 		return nil
 	}
 	return text[:n]
+}
+
+// unescape gives the character that the escape at pos stands for, 0 for one
+// outside ASCII, and the position of the escape's last octet. parseJSON has
+// accepted the text.
+func unescape(text []byte, pos int) (c byte, last int) {
+	switch c = text[pos+1]; c {
+	case 'n':
+		return '\n', pos + 1
+	case 'r':
+		return '\r', pos + 1
+	case 't':
+		return '\t', pos + 1
+	case 'b', 'f':
+		return 0, pos + 1
+	case 'u':
+		point, err := strconv.ParseUint(string(text[pos+2:pos+6]), 16, 16)
+		if err != nil || point >= utf8.RuneSelf {
+			point = 0
+		}
+		return byte(point), pos + 5
+	default:
+		return c, pos + 1
+	}
 }
 
 func join(path, name string) string {

@@ -4,5 +4,5 @@ import "time"
 
 // Hurry makes a test's wait for bodies short.
 func (a *API) Hurry(budget, small time.Duration) {
-	a.bodies.patience.budget, a.bodies.patience.small = budget, small
+	a.bodies.patience.smallBudget, a.bodies.patience.largeBudget, a.bodies.patience.small = budget, budget, small
 }
