@@ -2,8 +2,10 @@ package devinbox
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/smtp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,6 +72,38 @@ func TestCapturedMailIsKeptAsReceived(t *testing.T) {
 	}
 	if all, err := s.List(t.Context(), Query{}); err != nil || len(all) != 0 {
 		t.Errorf("after clear: %v %v", all, err)
+	}
+}
+
+func TestLargeMailIsKeptInParts(t *testing.T) {
+	t.Parallel()
+	s := startInbox(t)
+	for _, size := range []int{partSize - 1, partSize, partSize + 1, 3*partSize + 17} {
+		var b strings.Builder
+		b.WriteString("Subject: large\r\n\r\n")
+		for b.Len() < size-102 {
+			fmt.Fprintf(&b, "%098d\r\n", b.Len()) // lines that differ: parts in the wrong order show
+		}
+		raw := b.String() + strings.Repeat("x", size-b.Len()-2) + "\r\n"
+		deliver(t, s, []string{"bob@example.net"}, raw)
+		all, err := s.List(t.Context(), Query{Limit: 1})
+		if err != nil || len(all) != 1 || all[0].Size != size {
+			t.Fatalf("list of a mail of %d octets: %+v %v", size, all, err)
+		}
+		whole, err := s.Get(t.Context(), all[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(whole.Raw) != raw {
+			t.Errorf("a mail of %d octets came back as another one of %d", size, len(whole.Raw))
+		}
+	}
+	if err := s.Clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var left int
+	if err := s.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM captured_parts`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d parts are left of mails that are gone, %v", left, err)
 	}
 }
 

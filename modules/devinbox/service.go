@@ -126,6 +126,9 @@ func (s *Service) Get(ctx context.Context, id int64) (*ent.CapturedMail, error) 
 	if err != nil {
 		return nil, fmt.Errorf("get captured mail: %w", err)
 	}
+	if err := s.complete(ctx, found); err != nil {
+		return nil, fmt.Errorf("get captured mail: %w", err)
+	}
 	return found, nil
 }
 

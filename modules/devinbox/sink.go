@@ -3,7 +3,6 @@ package devinbox
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -21,6 +20,7 @@ import (
 const (
 	sinkTimeout  = time.Minute
 	storeTimeout = 10 * time.Second
+	largeTimeout = 2 * time.Minute // for what does not come in one part
 	headerLimit  = 256 << 10
 	trimEvery    = 100 // captures between two looks at what is too old
 )
@@ -57,11 +57,12 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 }
 
 func (s *session) Data(r io.Reader) error {
-	raw, err := io.ReadAll(r)
+	buffer := make([]byte, partSize)
+	head, more, err := readPart(r, buffer)
 	if err != nil {
 		return err
 	}
-	if err := s.inbox.capture(s.from, s.to, raw); err != nil {
+	if err := s.inbox.capture(newMail(s.from, s.to, head), buffer, more, r); err != nil {
 		s.inbox.log.Error("captured mail could not be stored", telemetry.KeyError, err)
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "The inbox cannot store it now"}
 	}
@@ -71,25 +72,33 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) Reset()        { s.from, s.to = "", nil }
 func (s *session) Logout() error { return nil }
 
-// By hand and over the hot handle, which sends the message as it is: in the text
-// form of bytea the largest would be 300 MB, more than a statement has time for.
-const insertSQL = `
-INSERT INTO captured_mails (mail_from, rcpt_to, "from", subject, message_id, size, raw) VALUES ($1, $2::jsonb, $3, $4, $5, $6, $7)`
+// mail is what is stored of a message beside its further parts.
+type mail struct {
+	mailFrom                 string
+	to                       []string
+	from, subject, messageID string
+	head                     []byte
+}
 
-// capture stores one message. Its header is read for the list; a header that
-// cannot be read leaves the list's columns empty and nothing else.
-func (s *Service) capture(from string, to []string, raw []byte) error {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+// newMail reads the header for the list; one that cannot be read leaves the
+// list's columns empty and nothing else.
+func newMail(from string, to []string, head []byte) mail {
+	m := mail{mailFrom: from, to: to, head: head}
+	if header, err := mime.Parse(bytes.NewReader(headerOf(head)), mime.Limits{}); err == nil {
+		m.from, m.subject, m.messageID = display(header.From), header.Subject, header.MessageID
+	}
+	return m
+}
+
+// capture stores one message.
+func (s *Service) capture(m mail, buffer []byte, more bool, r io.Reader) error {
+	limit := storeTimeout
+	if more {
+		limit = largeTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	recipients, err := json.Marshal(to)
-	if err != nil {
-		return err
-	}
-	var shown, subject, messageID string
-	if header, err := mime.Parse(bytes.NewReader(headerOf(raw)), mime.Limits{}); err == nil {
-		shown, subject, messageID = display(header.From), header.Subject, header.MessageID
-	}
-	if _, err := s.db.Hot.ExecContext(ctx, insertSQL, from, string(recipients), shown, subject, messageID, len(raw), raw); err != nil {
+	if err := s.insert(ctx, m, buffer, more, r); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	if s.trimmed.due() {

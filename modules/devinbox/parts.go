@@ -1,0 +1,88 @@
+package devinbox
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/postrider/postrider/ent"
+)
+
+// partSize is how much of a mail is in memory at a time. What is larger has its
+// first part in captured_mails and the others in captured_parts.
+const partSize = 1 << 20
+
+// Written by hand, over the pool that sends octets as they are: as text a mail
+// would be twice its size.
+const (
+	insertMailSQL = `INSERT INTO captured_mails (mail_from, rcpt_to, "from", subject, message_id, size, raw) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
+	insertPartSQL = `INSERT INTO captured_parts (mail_id, position, data) VALUES ($1, $2, $3)`
+	resizeMailSQL = `UPDATE captured_mails SET size = $2 WHERE id = $1`
+	selectPartSQL = `SELECT data FROM captured_parts WHERE mail_id = $1 AND position = $2`
+)
+
+// readPart fills a part; more tells whether the mail may go on.
+func readPart(r io.Reader, buffer []byte) (part []byte, more bool, err error) {
+	n, err := io.ReadFull(r, buffer)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return buffer[:n], false, nil
+	}
+	return buffer[:n], err == nil, err
+}
+
+// insert stores a mail whose first part has been read and the rest of which is
+// in r, in one transaction.
+func (s *Service) insert(ctx context.Context, m mail, buffer []byte, more bool, r io.Reader) error {
+	to, err := json.Marshal(m.to)
+	if err != nil {
+		return err
+	}
+	return s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		size := len(m.head)
+		var id int64
+		if err := tx.QueryRowContext(ctx, insertMailSQL, m.mailFrom, string(to), m.from, m.subject, m.messageID, size, m.head).Scan(&id); err != nil {
+			return err
+		}
+		if !more {
+			return nil
+		}
+		for position := 1; more; position++ {
+			var part []byte
+			if part, more, err = readPart(r, buffer); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, insertPartSQL, id, position, part); err != nil {
+				return err
+			}
+			size += len(part)
+		}
+		_, err = tx.ExecContext(ctx, resizeMailSQL, id, size)
+		return err
+	})
+}
+
+// complete adds the other parts to a mail that has them.
+func (s *Service) complete(ctx context.Context, m *ent.CapturedMail) (err error) {
+	if len(m.Raw) >= m.Size {
+		return nil
+	}
+	statement, err := s.db.Hot.PrepareContext(ctx, selectPartSQL) // its results are octets, not text
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, statement.Close()) }()
+	whole := make([]byte, 0, m.Size)
+	whole = append(whole, m.Raw...)
+	for position := 1; len(whole) < m.Size; position++ {
+		var part []byte
+		if err := statement.QueryRowContext(ctx, m.ID, position).Scan(&part); err != nil {
+			return fmt.Errorf("part %d: %w", position, err)
+		}
+		whole = append(whole, part...)
+	}
+	m.Raw = whole
+	return nil
+}
