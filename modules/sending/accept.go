@@ -2,10 +2,10 @@ package sending
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
@@ -19,7 +19,11 @@ var errTaken = errors.New("idempotency key was used by another request")
 
 // accept stores the message together with others that wait.
 func (s *Service) accept(ctx context.Context, a *acceptance) (Receipt, error) {
-	err := s.accepts.Do(ctx, a)
+	joiner := s.accepts
+	if a.size >= heavyFrom {
+		joiner = s.heavyAccepts
+	}
+	err := joiner.Do(ctx, a)
 	if errors.Is(err, errTaken) {
 		answer, err := s.idempotency.Replay(ctx, a.claim)
 		if err != nil {
@@ -39,7 +43,7 @@ func (s *Service) accept(ctx context.Context, a *acceptance) (Receipt, error) {
 // batch, which the joiner then tries one by one.
 func (s *Service) flushAccepts(ctx context.Context, batch []*acceptance) []error {
 	errs := make([]error, len(batch))
-	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		clear(errs)
 		fresh, err := s.storeAnswers(ctx, tx, batch, errs)
 		if err != nil {
@@ -57,7 +61,7 @@ func (s *Service) flushAccepts(ctx context.Context, batch []*acceptance) []error
 
 // storeAnswers claims the idempotency keys of the batch and gives the messages
 // that may go on; the others get errTaken.
-func (s *Service) storeAnswers(ctx context.Context, tx *sql.Tx, batch []*acceptance, errs []error) ([]*acceptance, error) {
+func (s *Service) storeAnswers(ctx context.Context, tx db.Execer, batch []*acceptance, errs []error) ([]*acceptance, error) {
 	var claimed []idempotency.ClaimedAnswer
 	var position []int
 	for i, a := range batch {
@@ -86,7 +90,7 @@ func (s *Service) storeAnswers(ctx context.Context, tx *sql.Tx, batch []*accepta
 	return fresh, nil
 }
 
-func (s *Service) insertAccepted(ctx context.Context, tx *sql.Tx, fresh []*acceptance) error {
+func (s *Service) insertAccepted(ctx context.Context, tx db.Execer, fresh []*acceptance) error {
 	if len(fresh) == 0 {
 		return nil
 	}

@@ -64,11 +64,15 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) (jo
 		if err := attachMessages(ctx, tx, jobs); err != nil {
 			return fmt.Errorf("load claimed emails: %w", err)
 		}
+		if jobs, err = s.putOff(ctx, tx, jobs); err != nil {
+			return fmt.Errorf("put off heavy emails: %w", err)
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.load.begin(jobs)
 	return jobs, nil
 }
 
@@ -79,9 +83,10 @@ const inlineBody = 256 << 10
 const loadSQL = `
 SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(reply_to, '[]'), subject,
 	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at,
-	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, small
-FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) <= $2 AND attachment_count = 0 AS small
-	FROM emails WHERE id = ANY($1)) e`
+	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, small,
+	body + CASE WHEN attachment_count = 0 THEN 0 ELSE (SELECT coalesce(sum(a.size), 0)::bigint FROM attachments a WHERE a.email_id = e.id) END
+FROM (SELECT *, body <= $2 AND attachment_count = 0 AS small
+	FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) AS body FROM emails WHERE id = ANY($1)) b) e`
 
 func attachMessages(ctx context.Context, tx *sql.Tx, jobs []delivery) error {
 	ids := make([]string, 0, len(jobs))
@@ -94,7 +99,7 @@ func attachMessages(ctx context.Context, tx *sql.Tx, jobs []delivery) error {
 	}
 	messages, err := scanAll(rows, func(o *outgoing) []any {
 		return []any{&o.id, &o.accountID, &o.domainID, &o.from, jsonColumn{&o.to}, jsonColumn{&o.cc}, jsonColumn{&o.replyTo}, &o.subject,
-			jsonColumn{&o.headers}, jsonColumn{&o.tags}, &o.messageID, &o.attachments, &o.createdAt, &o.html, &o.text, &o.loaded}
+			jsonColumn{&o.headers}, jsonColumn{&o.tags}, &o.messageID, &o.attachments, &o.createdAt, &o.html, &o.text, &o.loaded, &o.size}
 	})
 	if err != nil {
 		return err
@@ -144,6 +149,7 @@ DELETE FROM attempts a USING back WHERE a.recipient_id = back.id AND a.fence = b
 
 // release gives back deliveries that were claimed and never begun.
 func (s *Service) release(ctx context.Context, jobs []delivery) error {
+	s.load.finish(jobs...)
 	ids, fences := fencing(jobs)
 	_, err := s.db.Hot.ExecContext(ctx, releaseSQL, ids, fences)
 	return err

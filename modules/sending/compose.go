@@ -27,8 +27,10 @@ type outgoing struct {
 	attachments             int
 	createdAt               time.Time
 	loaded                  bool // html and text are here and there are no attachments
+	size                    int  // octets of bodies and attachments as stored
 
-	once   sync.Once
+	mutex  sync.Mutex // held while composing: the other recipients wait for the result
+	users  int        // deliveries that use the composed message
 	signed signedMessage
 	err    error
 }
@@ -40,18 +42,58 @@ type signedMessage struct {
 	utf8     bool // an address in the header needs SMTPUTF8, RFC 6531
 }
 
-// sign gives the composed and signed message.
-func (s *Service) sign(ctx context.Context, o *outgoing) (signedMessage, error) {
-	o.once.Do(func() { o.signed, o.err = s.composeAndSign(ctx, o) })
-	return o.signed, o.err
+// A heavy message is composed when its delivery begins and forgotten when it
+// ends, within a budget of all that are under way: there may be as many of them
+// waiting as somebody likes, and they take memory one after the other.
+const (
+	heavyFrom   = 1 << 20   // octets as stored
+	heavyBudget = 256 << 20 // octets composed; the largest message has 160 MiB
+)
+
+func (o *outgoing) heavy() bool { return o.size >= heavyFrom }
+
+// weight is how much of the budget the message takes: base64 makes 78 octets of 57.
+func (o *outgoing) weight() int64 { return min(int64(o.size)*78/57, heavyBudget) }
+
+// sign gives the composed and signed message; done is called after its use.
+func (s *Service) sign(ctx context.Context, o *outgoing) (msg signedMessage, done func(), err error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if !o.heavy() {
+		if o.users++; o.users == 1 {
+			o.signed, o.err = s.composeAndSign(ctx, o)
+		}
+		return o.signed, func() {}, o.err
+	}
+	if o.users == 0 {
+		if err := s.memory.Acquire(ctx, o.weight()); err != nil {
+			return signedMessage{}, nil, fmt.Errorf("wait for memory to compose email %s: %w", o.id, context.Cause(ctx))
+		}
+		if o.signed, err = s.composeAndSign(ctx, o); err != nil {
+			s.memory.Release(o.weight())
+			return signedMessage{}, nil, err
+		}
+	}
+	o.users++
+	return o.signed, func() { s.forget(o) }, nil
 }
 
-func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessage, error) {
-	files, err := s.loadRest(ctx, o)
-	if err != nil {
-		return signedMessage{}, fmt.Errorf("load email %s: %w", o.id, err)
+// forget gives back the memory of a heavy message after its last use.
+func (s *Service) forget(o *outgoing) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.users--; o.users == 0 {
+		o.signed = signedMessage{}
+		s.memory.Release(o.weight())
 	}
-	msg, err := o.mime(files)
+}
+
+// signatureRoom is left in front of a composed message for its DKIM-Signatures,
+// which are about 1,000 octets each.
+const signatureRoom = 8 << 10
+
+func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessage, error) {
+	msg, err := o.mime()
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("read email %s: %w", o.id, err)
 	}
@@ -59,20 +101,32 @@ func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessag
 	if err != nil {
 		return signedMessage{}, err
 	}
-	raw, err := mime.Compose(msg)
+	if !o.loaded {
+		done, err := s.loadRest(ctx, o, &msg)
+		if err != nil {
+			return signedMessage{}, fmt.Errorf("load email %s: %w", o.id, err)
+		}
+		defer done()
+	}
+	raw, err := mime.ComposeAfter(msg, signatureRoom)
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("compose email %s: %w", o.id, err)
 	}
-	signed, err := dkim.Sign(raw, identity.Signers()...)
+	field, err := dkim.Fields(raw[signatureRoom:], identity.Signers()...)
+	if err == nil && len(field) > signatureRoom {
+		err = fmt.Errorf("signature of %d octets", len(field))
+	}
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("sign email %s: %w", o.id, err)
 	}
-	return signedMessage{raw: signed, identity: identity, utf8: msg.NeedsSMTPUTF8()}, nil
+	raw = raw[signatureRoom-len(field):]
+	copy(raw, field)
+	return signedMessage{raw: raw, identity: identity, utf8: msg.NeedsSMTPUTF8()}, nil
 }
 
 // mime turns the stored columns back into a message.
-func (o *outgoing) mime(files []mime.Attachment) (mime.Message, error) {
-	msg := mime.Message{Subject: o.subject, HTML: o.html, Text: o.text, MessageID: o.messageID, Date: o.createdAt, Attachments: files}
+func (o *outgoing) mime() (mime.Message, error) {
+	msg := mime.Message{Subject: o.subject, HTML: o.html, Text: o.text, MessageID: o.messageID, Date: o.createdAt}
 	for _, h := range o.headers {
 		msg.Headers = append(msg.Headers, mime.Header{Name: h.Name, Value: h.Value})
 	}
@@ -102,31 +156,6 @@ func parseStored(list []string) ([]address.Address, error) {
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-const (
-	loadBodySQL  = `SELECT coalesce(html, ''), coalesce(text, '') FROM emails WHERE id = $1 AND account_id = $2`
-	loadFilesSQL = `SELECT name, content_type, content_id, data FROM attachments WHERE email_id = $1 AND account_id = $2 ORDER BY position`
-)
-
-// loadRest loads what the claim left out because of its size.
-func (s *Service) loadRest(ctx context.Context, o *outgoing) ([]mime.Attachment, error) {
-	if o.loaded {
-		return nil, nil
-	}
-	if err := s.db.Hot.QueryRowContext(ctx, loadBodySQL, o.id, o.accountID).Scan(&o.html, &o.text); err != nil {
-		return nil, err
-	}
-	if o.attachments == 0 {
-		return nil, nil
-	}
-	rows, err := s.db.Hot.QueryContext(ctx, loadFilesSQL, o.id, o.accountID)
-	if err != nil {
-		return nil, err
-	}
-	return scanAll(rows, func(f *mime.Attachment) []any {
-		return []any{&f.Name, &f.ContentType, &f.ContentID, &f.Data}
-	})
 }
 
 // payload is the email part of a fact about it.

@@ -17,6 +17,7 @@ import (
 // deliver makes one attempt: compose, sign, SMTP. It writes nothing; what it
 // returns is settled with others in one transaction.
 func (s *Service) deliver(ctx context.Context, d delivery, lease *worker.Lease) smtpclient.Outcome {
+	defer s.load.finish(d)
 	out := s.attempt(ctx, d, lease)
 	s.logger.LogAttrs(ctx, slog.LevelInfo, "delivery attempt",
 		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID), slog.Int64(telemetry.KeyRecipientID, d.recipientID),
@@ -30,10 +31,11 @@ func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) 
 	if d.message == nil {
 		return refusal("the email was deleted before it could be sent")
 	}
-	msg, err := s.sign(ctx, d.message)
+	msg, done, err := s.sign(ctx, d.message)
 	if err != nil {
 		return s.unsendable(ctx, d, err)
 	}
+	defer done()
 	from, err := s.returnPath(d, msg.identity)
 	if err != nil {
 		return s.unsendable(ctx, d, err)
@@ -65,6 +67,9 @@ func (s *Service) returnPath(d delivery, i domains.Identity) (string, error) {
 
 // unsendable tells an email that can never be sent from one that cannot be now.
 func (s *Service) unsendable(ctx context.Context, d delivery, err error) smtpclient.Outcome {
+	if ctx.Err() != nil {
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Err: context.Cause(ctx)}
+	}
 	switch fault.KindOf(err) {
 	case fault.Forbidden:
 		return refusal(err.Error())

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"go.uber.org/fx"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
@@ -106,10 +107,11 @@ func New(p Params) (*Service, error) {
 		db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
 		idempotency: p.Idempotency, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
 		acceptOnly: p.Config.Concurrency == 0,
+		memory:     semaphore.NewWeighted(heavyBudget), load: heavyLoad{most: max(1, p.Config.Concurrency/4)},
 	}
-	s.accepts = db.NewJoiner(db.JoinerConfig[*acceptance]{
-		MaxItems: acceptBatch, MaxBytes: acceptBytes, Size: func(a *acceptance) int { return a.size },
-	}, s.flushAccepts)
+	size := func(a *acceptance) int { return a.size }
+	s.accepts = db.NewJoiner(db.JoinerConfig[*acceptance]{MaxItems: acceptBatch, MaxBytes: acceptBytes, Size: size}, s.flushAccepts)
+	s.heavyAccepts = db.NewJoiner(db.JoinerConfig[*acceptance]{Writers: 1, MaxItems: acceptBatch, MaxBytes: acceptBytes, Size: size}, s.flushAccepts)
 	s.deliveries = worker.New(worker.Queue[delivery, smtpclient.Outcome]{
 		Name: "delivery", Claim: s.claim, Run: s.deliver, Settle: s.settle, Extend: s.extend, Release: s.release,
 	}, worker.Config{
@@ -152,6 +154,7 @@ func (s *Service) Start(ctx context.Context) error {
 // Stop accepts nothing more, and lets deliveries that have begun end until ctx does.
 func (s *Service) Stop(ctx context.Context) error {
 	s.accepts.Close()
+	s.heavyAccepts.Close()
 	if s.stopNudging != nil {
 		s.stopNudging()
 	}
@@ -174,5 +177,10 @@ type Service struct {
 	acceptOnly  bool
 	stopNudging func()
 	accepts     *db.Joiner[*acceptance]
-	deliveries  *worker.Worker[delivery, smtpclient.Outcome]
+	// Large messages are written by a writer of their own: nobody's mail waits for
+	// somebody's upload.
+	heavyAccepts *db.Joiner[*acceptance]
+	memory       *semaphore.Weighted // of composed heavy messages
+	load         heavyLoad
+	deliveries   *worker.Worker[delivery, smtpclient.Outcome]
 }

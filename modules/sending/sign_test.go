@@ -33,7 +33,7 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 	}
 	for want, key := range map[int]*domains.SecondKey{1: nil, 2: {Selector: "pe1", Key: second}} {
 		f.near.identity.Second = key
-		signed, err := f.sign(t.Context(), message())
+		signed, _, err := f.sign(t.Context(), message())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 
 	// Without an identity there is no message: no other key steps in.
 	f.near.err = errors.New("no key that signs")
-	if signed, err := f.sign(t.Context(), message()); !errors.Is(err, f.near.err) || signed.raw != nil {
+	if signed, _, err := f.sign(t.Context(), message()); !errors.Is(err, f.near.err) || signed.raw != nil {
 		t.Errorf("%q, %v", signed.raw, err)
 	}
 }

@@ -2,12 +2,13 @@ package sending
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"strconv"
 	"time"
 
 	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/db"
 )
 
 // The hot path in hand-written SQL over the tables of ent/schema: one statement
@@ -42,7 +43,7 @@ FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text
 	AS v (id, account_id, domain_id, key_id, from_header, from_address, to_list, cc, bcc, reply_to,
 	subject, html, body, headers, tags, message_id, attachments, status, last_event, created_at)`
 
-func insertEmails(ctx context.Context, tx *sql.Tx, batch []*acceptance) error {
+func insertEmails(ctx context.Context, tx db.Execer, batch []*acceptance) error {
 	rows := make(columns, 20)
 	for _, a := range batch {
 		e := a.email
@@ -60,7 +61,7 @@ INSERT INTO recipients (email_id, account_id, kind, address, destination, state,
 SELECT v.email_id, v.account_id, v.kind, v.address, v.destination, 'queued', now()
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) AS v (email_id, account_id, kind, address, destination)`
 
-func insertRecipients(ctx context.Context, tx *sql.Tx, batch []*acceptance) error {
+func insertRecipients(ctx context.Context, tx db.Execer, batch []*acceptance) error {
 	rows := make(columns, 5)
 	for _, a := range batch {
 		for _, r := range a.recipients {
@@ -75,7 +76,7 @@ const insertAttachmentSQL = `
 INSERT INTO attachments (email_id, account_id, position, name, content_type, content_id, size, data)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
-func insertAttachments(ctx context.Context, tx *sql.Tx, a *acceptance) error {
+func insertAttachments(ctx context.Context, tx db.Execer, a *acceptance) error {
 	for i, f := range a.files {
 		if _, err := tx.ExecContext(ctx, insertAttachmentSQL,
 			a.email.id, a.email.accountID, i, f.Name, f.ContentType, f.ContentID, len(f.Data), f.Data); err != nil {
