@@ -47,6 +47,7 @@ func run(parent context.Context, cfg config.Config, o Options) (err error) {
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
 	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, o.Log)
+	boundMemory()
 	// 1. What is to run? Mistakes first, before anything is touched.
 	modules, err := selectModules(cfg)
 	if err != nil {
