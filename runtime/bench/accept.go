@@ -16,40 +16,57 @@ import (
 
 var clientCounts = []int{1, 16, 64}
 
-// benchAccepts measures with delivery switched off, so that the two cores serve
-// the requests and nothing else.
-func benchAccepts(ctx context.Context, binary, dir string, each time.Duration) ([]target, error) {
-	server, err := start(ctx, binary, dir, "POSTRIDER_DELIVERY_CONCURRENCY=0")
+// benchAccepts measures with delivery switched off, so that the cores serve the
+// requests and nothing else.
+func benchAccepts(ctx context.Context, p plan, pgbench, dir string) ([]target, error) {
+	progress("starting Postrider to accept mail only")
+	server, err := start(ctx, p.binary, dir, "POSTRIDER_DELIVERY_CONCURRENCY=0")
 	if err != nil {
 		return nil, err
 	}
 	defer server.stop()
-	inserts, err := newPgbench(ctx, server.Ready.DatabaseURL, dir)
+	inserts, err := newPgbench(ctx, pgbench, server.Ready.DatabaseURL, dir)
 	if err != nil {
 		return nil, err
 	}
 	fmt.Printf("%-10s %14s %14s %10s %10s\n", "clients", "pgbench/s", "accepts/s", "p50", "p95")
 	var out []target
 	for _, clients := range clientCounts {
-		if _, _, err := measureAccepts(ctx, server.Ready, clients, each/4); err != nil { // warm-up
-			return nil, err
-		}
-		base, err := inserts.run(ctx, clients, each)
+		progress("accepts from %d clients beside pgbench, %d rounds of %s each", clients, p.rounds, p.each)
+		t, err := acceptRounds(ctx, p, server.Ready, inserts, clients)
 		if err != nil {
 			return nil, err
-		}
-		rate, took, err := measureAccepts(ctx, server.Ready, clients, each)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Printf("%-10d %14.0f %14.0f %10s %10s\n", clients, base, rate, percentile(took, 50), percentile(took, 95))
-		t := target{name: fmt.Sprintf("accepts / pgbench inserts, %d clients", clients), ratio: rate / base}
-		if clients == 16 {
-			t.least = 0.15
 		}
 		out = append(out, t)
 	}
+	fmt.Printf("%-36s %11s\n", "peak memory of the server process", usageOf(server.cmd.Process.Pid))
 	return out, nil
+}
+
+func acceptRounds(ctx context.Context, p plan, r ready, inserts *pgbench, clients int) (target, error) {
+	t := target{name: fmt.Sprintf("accepts / pgbench inserts, %d clients", clients)}
+	if clients == 16 {
+		t.least = 0.15
+	}
+	var bases, rates []float64
+	var all []time.Duration
+	if _, _, err := measureAccepts(ctx, r, clients, time.Second); err != nil { // warm-up
+		return t, err
+	}
+	for range p.rounds {
+		base, err := inserts.run(ctx, clients, p.each)
+		if err != nil {
+			return t, err
+		}
+		rate, took, err := measureAccepts(ctx, r, clients, p.each)
+		if err != nil {
+			return t, err
+		}
+		bases, rates, all = append(bases, base), append(rates, rate), append(all, took...)
+		t.ratios = append(t.ratios, rate/base)
+	}
+	fmt.Printf("%-10d %14.0f %14.0f %10s %10s\n", clients, median(bases), median(rates), percentile(all, 50), percentile(all, 95))
+	return t, nil
 }
 
 // measureAccepts posts from the given number of clients and gives accepts/s and

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,64 +22,86 @@ import (
 
 // benchDelivery posts messages from 16 clients to a server that delivers to a
 // sink, and counts what the sink has accepted until all have arrived.
-func benchDelivery(ctx context.Context, binary, dir string, each time.Duration, messages int) (target, error) {
-	signatures, err := measureSignatures(each)
-	if err != nil {
-		return target{}, err
-	}
+func benchDelivery(ctx context.Context, p plan, dir string) (target, error) {
+	t := target{name: "end to end / RSA-2048 signatures", least: 0.35}
 	sink, err := newSink(ctx)
 	if err != nil {
-		return target{}, err
+		return t, err
 	}
 	defer sink.close()
-	server, err := start(ctx, binary, dir, "POSTRIDER_OUTBOUND=smtp://"+sink.addr())
+	progress("starting Postrider to deliver to a sink on loopback")
+	server, err := start(ctx, p.binary, dir, "POSTRIDER_OUTBOUND=smtp://"+sink.addr())
 	if err != nil {
-		return target{}, err
+		return t, err
 	}
 	defer server.stop()
-	if _, err := sendAndWait(ctx, server.Ready, sink, messages/10); err != nil { // warm-up
-		return target{}, err
+	if _, _, err := sendAndWait(ctx, server.Ready, sink, p.messages/10); err != nil { // warm-up
+		return t, err
 	}
-	took, err := sendAndWait(ctx, server.Ready, sink, messages)
-	if err != nil {
-		return target{}, err
+	progress("%d rounds of signatures for %s and of %d messages end to end", p.rounds, p.each, p.messages)
+	before := usageOf(server.cmd.Process.Pid)
+	var signatures, rates []float64
+	var accepts []time.Duration
+	for range p.rounds {
+		signed, err := measureSignatures(p.each)
+		if err != nil {
+			return t, err
+		}
+		took, posts, err := sendAndWait(ctx, server.Ready, sink, p.messages)
+		if err != nil {
+			return t, err
+		}
+		rate := float64(p.messages) / took.Seconds()
+		signatures, rates, accepts = append(signatures, signed), append(rates, rate), append(accepts, posts...)
+		t.ratios = append(t.ratios, rate/signed)
 	}
-	rate := float64(messages) / took.Seconds()
-	fmt.Printf("%-36s %8.0f /s\n%-36s %8.0f /s\n\n", "RSA-2048 signatures, all cores", signatures, "messages end to end, DKIM-signed", rate)
-	return target{name: "end to end / RSA-2048 signatures", ratio: rate / signatures, least: 0.35}, nil
+	after := usageOf(server.cmd.Process.Pid)
+	fmt.Printf("%-36s %8.0f /s\n%-36s %8.0f /s\n", "RSA-2048 signatures, all cores", median(signatures), "messages end to end, DKIM-signed", median(rates))
+	fmt.Printf("%-36s %11s %11s\n", "accepts meanwhile, p50 and p95", percentile(accepts, 50), percentile(accepts, 95))
+	if after.known {
+		perThousand := (after.cpu - before.cpu).Seconds() * 1000 / float64(p.rounds*p.messages)
+		fmt.Printf("%-36s %9.2f s\n", "CPU of the server per 1,000 messages", perThousand)
+	}
+	fmt.Printf("%-36s %11s\n\n", "peak memory of the server process", after)
+	return t, nil
 }
 
-func sendAndWait(ctx context.Context, r ready, s *sink, messages int) (time.Duration, error) {
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+// sendAndWait gives the time until all have arrived, and that of each accept.
+func sendAndWait(ctx context.Context, r ready, s *sink, messages int) (time.Duration, []time.Duration, error) {
+	const clients = 16
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	defer client.CloseIdleConnections()
 	body := sampleEmail(r)
 	arrived := s.expect(messages)
+	accepts := make([][]time.Duration, clients)
 	begin := time.Now()
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
 	var all sync.WaitGroup
-	for range 16 {
+	for i := range clients {
 		all.Go(func() {
 			for next.Add(1) <= int64(messages) && failed.Load() == nil {
+				start := time.Now()
 				if err := post(ctx, client, r, body); err != nil {
 					failed.Store(&err)
 				}
+				accepts[i] = append(accepts[i], time.Since(start))
 			}
 		})
 	}
 	all.Wait()
 	if err := failed.Load(); err != nil {
-		return 0, *err
+		return 0, nil, *err
 	}
 	limit := time.NewTimer(2 * time.Minute)
 	defer limit.Stop()
 	select {
 	case <-arrived:
-		return time.Since(begin), nil
+		return time.Since(begin), slices.Concat(accepts...), nil
 	case <-limit.C:
-		return 0, errors.New("the sink has not received every message within two minutes")
+		return 0, nil, fmt.Errorf("the sink has not received every message within two minutes: %d are missing", s.left.Load())
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return 0, nil, ctx.Err()
 	}
 }
 

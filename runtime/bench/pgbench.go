@@ -24,18 +24,15 @@ const (
 	benchRow   = `INSERT INTO bench_rows (body) VALUES (repeat('0123456789abcdef', 128));` + "\n"
 )
 
-func newPgbench(ctx context.Context, url, dir string) (*pgbench, error) {
-	b := &pgbench{url: url, script: filepath.Join(dir, "insert.sql")}
-	var err error
-	if b.binary, err = findPgbench(); err != nil {
-		return nil, err
-	}
+func newPgbench(ctx context.Context, binary, url, dir string) (*pgbench, error) {
+	b := &pgbench{binary: binary, url: url, script: filepath.Join(dir, "insert.sql")}
 	if err := os.WriteFile(b.script, []byte(benchRow), 0o600); err != nil {
 		return nil, err
 	}
 	return b, execSQL(ctx, url, benchTable)
 }
 
+// findPgbench says what to install when it is missing.
 func findPgbench() (string, error) {
 	if found, err := exec.LookPath("pgbench"); err == nil {
 		return found, nil
@@ -45,7 +42,7 @@ func findPgbench() (string, error) {
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("pgbench is not on this machine; it comes with PostgreSQL's own packages (Debian: apt-get install postgresql)")
+		return "", fmt.Errorf("pgbench is not on this machine; it comes with PostgreSQL's server packages (Debian: apt-get install postgresql)")
 	}
 	return found[len(found)-1], nil
 }
