@@ -21,7 +21,30 @@
 // Any number of accounts may have added a name; at most one has it verified (a
 // partial unique index decides). Adding or verifying a name that another account
 // has verified is refused with `domain_claimed` and with the TXT record that
-// would prove control. Nothing is said about who the other account is.
+// proves control. Nothing is said about who the other account is.
+//
+// A claim is such a proof: it is started, its record is published, and it is
+// verified within 7 days. Then the domain moves in one transaction. The claimant
+// gets a fresh row with new keys, pending until its own records are found (the id
+// of an unverified row it had is kept). The former owner's row is failed, has a
+// new ownership token, because what it published is still in DNS, and is checked
+// again by hand only. A proof works once: every claim that ended, completed or
+// expired, makes another value.
+//
+// # Deletion
+//
+// A deleted domain goes with its keys and its history. Its emails stay; those not
+// delivered yet fail at their next attempt, as nothing can sign them any more.
+//
+// # History
+//
+// A check is kept when it found a change, and one of every day; for 90 days and
+// at most 1,000 of a domain. The next kept check sweeps.
+//
+// # Receiving
+//
+// With inbound on, a domain that sends has an MX record to publish as well. It is
+// checked and never required. Receiver tells whose mail an address's is.
 //
 // # States
 //
@@ -72,5 +95,6 @@
 // # Facts
 //
 // Published, in the transaction of the change: domain.verified,
-// domain.temporary_failure, domain.failed, domain.dkim_rotated. Consumed: none.
+// domain.temporary_failure, domain.failed, domain.dkim_rotated, domain.updated,
+// domain.deleted, domain.claim_started, domain.claimed, domain.lost. Consumed: none.
 package domains
