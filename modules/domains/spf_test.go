@@ -81,3 +81,48 @@ func TestSPFWithoutAnswerIsNoFinding(t *testing.T) {
 		t.Errorf("%+v, %v, want verified", got, err)
 	}
 }
+
+// The cases of the RFC 7208 test suite (openspf's, sections named as there) that
+// bear on a search for an include. What a real evaluation needs beside it, the
+// sender's address and the look-ups of a, mx, ptr and exists, the search does not
+// do: it counts their terms, but not how many of them find nothing.
+func TestSPFSuiteWhereItBearsOnIncludes(t *testing.T) {
+	t.Parallel()
+	ours := "include:spf.postrider.example"
+	zone := map[string][]string{
+		"e2.example": {}, "e3.example": {"v=spf1 " + ours + " -all", "v=spf1 -all"},
+		"e4.example": {"v=spf1 include:e5.example -all"}, "e5.example": {"v=spf1 include:e4.example -all"},
+		"e6.example": {"v=spf1 a a a a a a a a a a a -all"}, "pass.example": {"v=spf1 " + ours + " -all"},
+		"neutral.example": {"v=spf1 ?all"}, "other.example": {"some text", "v=spf1 " + ours},
+	}
+	for _, c := range []comparison{
+		{"Record lookup: multitxt1", []string{"other text", "v=spf1 " + ours + " -all"}, Verified, ""},
+		{"Selecting records: nospace2", []string{"v=spf1" + ours}, Missing, "Publish"},
+		{"Selecting records: nospf", []string{"spf1 " + ours}, Missing, "Publish"},
+		{"Selecting records: empty", []string{"v=spf1"}, Mismatch, "Add include:"},
+		{"Selecting records: case-insensitive", []string{"V=sPf1 " + ours}, Verified, ""},
+		{"Selecting records: multispf1", []string{"v=spf1 -all", "v=spf1 " + ours}, Mismatch, "Merge the 2"},
+		{"Include: include-fail", []string{"v=spf1 include:neutral.example " + ours}, Verified, ""},
+		{"Include: include-none", []string{"v=spf1 include:e2.example " + ours}, Mismatch, "leads to 0"},
+		{"Include: include-permerror", []string{"v=spf1 include:e3.example"}, Mismatch, "leads to 2"},
+		{"Include: other TXT at the target", []string{"v=spf1 include:other.example -all"}, Verified, ""},
+		{"Redirect: domain without records", []string{"v=spf1 redirect=e2.example"}, Mismatch, "leads to 0"},
+		{"Redirect: to a record with the include", []string{"v=spf1 redirect=pass.example"}, Verified, ""},
+		{"Processing limits: include-loop", []string{"v=spf1 include:e4.example"}, Mismatch, "more than 10"},
+		{"Processing limits: include-at-limit", []string{"v=spf1 a mx a mx a mx a ptr include:pass.example"}, Verified, ""},
+		{"Processing limits: include-over-limit", []string{"v=spf1 a mx a mx a mx a ptr a include:pass.example"}, Mismatch, "more than 10"},
+		{"Processing limits: mech-limit in an include", []string{"v=spf1 include:e6.example " + ours}, Mismatch, "more than 10"},
+		{"All: all-double ends the record", []string{"v=spf1 ?all -all " + ours}, Mismatch, "before its all term"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := compareSPF(t.Context(), testExpectation(), c.found, func(_ context.Context, name string) ([]string, error) {
+				return zone[name], nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.check(t, got)
+		})
+	}
+}
