@@ -148,8 +148,7 @@ func (e *domainEdge) answer(d *ent.Domain, err error) (*domainAnswer, error) {
 	return &domainAnswer{Domain: e.record(d)}, nil
 }
 
-// create keeps its answer under the key after the domain is made, not with it: a
-// crash between the two makes the retry a 409 conflict, never a second domain.
+// create keeps its answer under the key in the transaction that makes the domain.
 func (e *domainEdge) create(ctx context.Context, _ *none) (*stored, error) {
 	c := callOf(ctx)
 	body, err := parseObject(c.body)
@@ -169,20 +168,27 @@ func (e *domainEdge) create(ctx context.Context, _ *none) (*stored, error) {
 		if err := d.wrong.Err(); err != nil {
 			return idempotency.Answer{}, err
 		}
-		made, err := e.answer(e.domains.Add(ctx, c.AccountID, in))
-		if err != nil {
-			return idempotency.Answer{}, err
+		var kept idempotency.Answer
+		if claim != nil {
+			in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.Domain) (err error) {
+				if kept, err = e.added(made); err != nil {
+					return err
+				}
+				return e.store.Keep(ctx, tx, claim, kept)
+			}
 		}
-		encoded, err := marshal(made)
-		if err != nil {
-			return idempotency.Answer{}, err
+		made, err := e.domains.Add(ctx, c.AccountID, in)
+		if err != nil || claim != nil {
+			return kept, err
 		}
-		answer := idempotency.Answer{Status: http.StatusOK, Body: encoded}
-		if claim == nil {
-			return answer, nil
-		}
-		return e.store.Refuse(ctx, claim, answer)
+		return e.added(made)
 	})
+}
+
+// added is the answer to a domain that was made.
+func (e *domainEdge) added(made *ent.Domain) (idempotency.Answer, error) {
+	encoded, err := marshal(domainAnswer{Domain: e.record(made)})
+	return idempotency.Answer{Status: http.StatusOK, Body: encoded}, err
 }
 
 func (e *domainEdge) list(ctx context.Context, c *call, in *pageInput) (*domainList, error) {

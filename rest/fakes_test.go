@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -196,9 +197,17 @@ type fakeDomains struct {
 	fail      error
 }
 
-func (f *fakeDomains) Add(_ context.Context, _ string, in domains.AddInput) (*ent.Domain, error) {
+func (f *fakeDomains) Add(ctx context.Context, _ string, in domains.AddInput) (*ent.Domain, error) {
+	keep := in.Keep
+	in.Keep = nil // functions cannot be compared
 	f.added = append(f.added, in)
-	return sampleDomain(), f.fail
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	if keep != nil {
+		return sampleDomain(), keep(ctx, nil, sampleDomain())
+	}
+	return sampleDomain(), nil
 }
 
 func (f *fakeDomains) List(context.Context, string, page.Request) (domains.Page, error) {
@@ -263,15 +272,32 @@ func (f *fakeStore) Begin(_ context.Context, _, _, key string, canonical []byte)
 	return &idempotency.Claim{}, nil, nil
 }
 
+// Keep is what a service's transaction calls.
+func (f *fakeStore) Keep(_ context.Context, _ idempotency.Execer, _ *idempotency.Claim, a idempotency.Answer) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keep(a)
+	return nil
+}
+
+// Replay has nothing to give: the fake never loses a key to another request.
+func (f *fakeStore) Replay(context.Context, *idempotency.Claim) (*idempotency.Answer, error) {
+	return nil, errors.New("nobody else had the key")
+}
+
 // Refuse keeps an answer for every key that has begun and has none.
 func (f *fakeStore) Refuse(_ context.Context, _ *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refused++
+	f.keep(a)
+	return a, nil
+}
+
+func (f *fakeStore) keep(a idempotency.Answer) {
 	for key := range f.bodies {
 		if _, has := f.answers[key]; !has {
 			f.answers[key] = a
 		}
 	}
-	return a, nil
 }

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/postrider/postrider/runtime/fault"
@@ -12,6 +13,8 @@ import (
 type Idempotency interface {
 	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Answer, error)
 	Refuse(ctx context.Context, claim *idempotency.Claim, answer idempotency.Answer) (idempotency.Answer, error)
+	Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, answer idempotency.Answer) error
+	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
 }
 
 var _ Idempotency = (*idempotency.Store)(nil)
@@ -46,6 +49,16 @@ func idempotencyKey(header http.Header) (string, error) {
 	}
 }
 
+// replay gives the answer of the request that was first with the key.
+func (a *API) replay(ctx context.Context, store Idempotency, c *call, claim *idempotency.Claim) (*stored, error) {
+	winner, err := store.Replay(ctx, claim)
+	if err != nil {
+		return nil, a.fail(ctx, c.requestID, err)
+	}
+	winner.Replayed = true
+	return answered(*winner), nil
+}
+
 // once runs an operation, or replays what an earlier request with the same key was
 // answered. A refusal (4xx) is an answer too, and kept; run keeps its own success
 // under the claim, in the transaction of its effect.
@@ -67,6 +80,9 @@ func (a *API) once(ctx context.Context, store Idempotency, c *call, operation st
 		}
 	}
 	answer, err := run(claim)
+	if errors.Is(err, idempotency.ErrTaken) {
+		return a.replay(ctx, store, c, claim)
+	}
 	if err == nil {
 		return answered(answer), nil
 	}

@@ -9,12 +9,17 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
 )
 
 // AddInput is the input of Add.
 type AddInput struct {
 	Name           string
 	InboundEnabled bool
+	// Keep stores the caller's answer in the transaction that makes the domain,
+	// so that neither is there without the other; nil for none. Its error undoes
+	// both and is returned.
+	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.Domain) error
 }
 
 // Add makes a domain with its key. It is pending until its records were seen.
@@ -47,7 +52,14 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		if err != nil {
 			return err
 		}
-		return firstDue(ctx, tx, m.id)
+		if err := firstDue(ctx, tx, m.id); err != nil || in.Keep == nil {
+			return err
+		}
+		made, err := tx.Domain.Query().Where(domain.ID(m.id)).WithKeys(shownKeys).Only(ctx)
+		if err != nil {
+			return err
+		}
+		return in.Keep(ctx, tx, made)
 	})
 	if ent.IsConstraintError(err) {
 		return nil, alreadyAdded(name).Because(err)

@@ -164,3 +164,8 @@ func (s *Store) sweepAll(ctx context.Context) {
 		s.logger.DebugContext(ctx, "idempotency keys swept", telemetry.KeyCount, total)
 	}
 }
+
+// Keep is Claim.Store, for callers that have the Store behind an interface.
+func (s *Store) Keep(ctx context.Context, tx Execer, c *Claim, a Answer) error {
+	return c.Store(ctx, tx, a)
+}
