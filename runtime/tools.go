@@ -83,6 +83,18 @@ func CreateKey(ctx context.Context, cfg config.Config, in KeyInput) (id, token s
 	return id, token, err
 }
 
+// RevokeKey ends an API key and gives since when.
+func RevokeKey(ctx context.Context, cfg config.Config, accountID, keyID string) (at time.Time, err error) {
+	err = withAccounts(ctx, cfg, func(s *accounts.Service) error {
+		revoked, err := s.RevokeKey(ctx, accountID, keyID)
+		if err == nil {
+			at = *revoked.RevokedAt
+		}
+		return err
+	})
+	return at, err
+}
+
 func withAccounts(ctx context.Context, cfg config.Config, do func(*accounts.Service) error) error {
 	return tool(ctx, cfg, func(_ context.Context, s *store, log *slog.Logger) error {
 		service, err := accounts.New(accounts.Params{DB: s.db, Logger: log, Cursors: newPages(s.box)})

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/postrider/postrider/runtime"
 	"github.com/postrider/postrider/runtime/config"
 )
@@ -13,6 +15,7 @@ type assembly struct {
 	modules       func() string
 	createAccount func(s *session, cfg config.Config, c *accountCreateCommand) (id string, err error)
 	createKey     func(s *session, cfg config.Config, c *keyCreateCommand) (id, secret string, err error)
+	revokeKey     func(s *session, cfg config.Config, c *keyRevokeCommand) (at time.Time, err error)
 	checkDomain   func(s *session, cfg config.Config, c *domainCheckCommand) (table string, sound bool, err error)
 }
 
@@ -30,6 +33,9 @@ func assembled() assembly {
 		createAccount: func(s *session, cfg config.Config, c *accountCreateCommand) (string, error) {
 			return runtime.CreateAccount(s.ctx, cfg, runtime.AccountInput{Name: c.Name, Email: c.Email, Plan: c.Plan,
 				ProductionUnlocked: c.ProductionUnlocked, Unmetered: c.Unmetered})
+		},
+		revokeKey: func(s *session, cfg config.Config, c *keyRevokeCommand) (time.Time, error) {
+			return runtime.RevokeKey(s.ctx, cfg, c.Account, c.Key)
 		},
 		createKey: func(s *session, cfg config.Config, c *keyCreateCommand) (string, string, error) {
 			return runtime.CreateKey(s.ctx, cfg, runtime.KeyInput{AccountID: c.Account, Name: c.Name, Scope: c.Scope,

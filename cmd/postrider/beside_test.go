@@ -20,9 +20,19 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	service := launch(t, data)
-	key := createKey(t, data, "beside@example.com")
+	account, keyID, key := createKey(t, data, "beside@example.com")
 	if status, answer := service.do(t, http.MethodGet, "/api/emails", key, ""); status != http.StatusOK {
 		t.Errorf("the new key is answered %d %s", status, answer)
+	}
+	if code, _, stderr := postrider(t, "key", "revoke", "--data-dir", data, "--account", account, "--key", keyID); code != 0 {
+		t.Errorf("key revoke: code %d\n%s", code, stderr)
+	}
+	expect.Within(t, 5*time.Second, "the revoked key is refused", func() bool {
+		status, _ := service.do(t, http.MethodGet, "/api/emails", key, "")
+		return status == http.StatusUnauthorized
+	})
+	if code, _, stderr := postrider(t, "key", "revoke", "--data-dir", data, "--account", "acc_x", "--key", keyID); code != 1 || !strings.Contains(stderr, "No such") {
+		t.Errorf("another account's key: code %d\n%s", code, stderr)
 	}
 	if code, _, stderr := postrider(t, "migrate", "--data-dir", data); code != 0 {
 		t.Errorf("migrate: code %d\n%s", code, stderr)
@@ -44,11 +54,12 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 }
 
 // createKey makes an account and a key for it with the command line.
-func createKey(t *testing.T, data, email string) string {
+func createKey(t *testing.T, data, email string) (account, keyID, secret string) {
 	t.Helper()
 	code, stdout, stderr := postrider(t, "account", "create", "--data-dir", data, "--name=N", "--email", email)
 	var made struct {
 		Account struct{ ID string }
+		APIKey  struct{ ID string } `json:"api_key"`
 		Secret  string
 	}
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {
@@ -58,7 +69,7 @@ func createKey(t *testing.T, data, email string) string {
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil || !strings.HasPrefix(made.Secret, "svc_") {
 		t.Fatalf("key create: code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
-	return made.Secret
+	return made.Account.ID, made.APIKey.ID, made.Secret
 }
 
 // checkEnd holds that the last line of a life says that it is over.

@@ -147,6 +147,30 @@ func (c *accountCreateCommand) Run(s *session) error {
 
 type keyCommand struct {
 	Create keyCreateCommand `cmd:"" help:"Make an API key; print it and its secret, which is shown this once, as JSON."`
+	Revoke keyRevokeCommand `cmd:"" help:"End an API key: no process accepts it five seconds later."`
+}
+
+type keyRevokeCommand struct {
+	toolSettings
+
+	Account string `help:"Whose key it is." placeholder:"acc_…" required:""`
+	Key     string `help:"The key's id."    placeholder:"key_…" required:""`
+}
+
+func (c *keyRevokeCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	at, err := s.assembly.revokeKey(s, cfg, c)
+	if err != nil {
+		return err
+	}
+	type key struct {
+		ID        string    `json:"id"`
+		RevokedAt time.Time `json:"revoked_at"`
+	}
+	return s.print(map[string]key{"api_key": {c.Key, at.UTC()}})
 }
 
 type keyCreateCommand struct {
