@@ -11,9 +11,17 @@ import (
 // it the collector lets the heap grow to twice of that.
 const memoryLimit = 704 << 20
 
-// boundMemory sets the limit, unless the operator has set one (GOMEMLIMIT).
+// gcPercent lets the heap grow to four times of what lives before it is collected.
+// Little lives (some 15 MiB), so that this costs some tens of MiB and saves a
+// seventh of the CPU that an accepted message takes.
+const gcPercent = 300
+
+// boundMemory sets both, unless the operator has (GOMEMLIMIT, GOGC).
 func boundMemory() {
 	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
 		debug.SetMemoryLimit(memoryLimit)
+	}
+	if _, set := os.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(gcPercent)
 	}
 }

@@ -102,9 +102,6 @@ func (s *Service) insertAccepted(ctx context.Context, tx db.Execer, fresh []*acc
 			return fmt.Errorf("insert attachments: %w", err)
 		}
 	}
-	if err := insertRecipients(ctx, tx, fresh); err != nil {
-		return fmt.Errorf("insert recipients: %w", err)
-	}
 	facts := make([]event.Fact, 0, len(fresh))
 	for _, a := range fresh {
 		facts = append(facts, a.fact)
