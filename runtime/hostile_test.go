@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -127,9 +128,7 @@ func changed(body any) map[string]any {
 
 func with(object map[string]any, name string, value any) map[string]any {
 	out := map[string]any{}
-	for k, v := range object {
-		out[k] = v
-	}
+	maps.Copy(out, object)
 	out[name] = value
 	return out
 }

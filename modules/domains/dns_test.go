@@ -97,12 +97,12 @@ func TestMergedSPFIsEvaluated(t *testing.T) {
 		there := dnsprovider.Record{Type: "TXT", Name: "example.com", Value: "v=spf1 include:" + include + " -all"}
 		plan := dnsprovider.Compare("example.com", e.wanted(w.Records(d)), []dnsprovider.Record{there}).
 			Refuse(func(i dnsprovider.Item) string { return p.doubtSPF(t.Context(), e, i) })
-		reason := ""
+		var reason strings.Builder
 		for _, c := range plan.Conflicts {
-			reason += c.Reason
+			reason.WriteString(c.Reason)
 		}
-		if (want == "") != (reason == "") || !strings.Contains(reason, want) {
-			t.Errorf("%s: %q", include, reason)
+		if (want == "") != (reason.String() == "") || !strings.Contains(reason.String(), want) {
+			t.Errorf("%s: %q", include, reason.String())
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (s *Service) setEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, on 
 	})
 }
 
-func (s *Service) switchEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey, on bool) error {
+func (s *Service) switchEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, _ []*ent.DKIMKey, on bool) error {
 	changed, err := tx.ExecContext(ctx, `UPDATE domains SET ed25519 = $2 WHERE id = $1 AND ed25519 <> $2`, d.ID, on)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package domains
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -42,12 +43,12 @@ func TestTurnover(t *testing.T) {
 		{"a retired one never comes back", []*ent.DKIMKey{keyRow("a", retired), keyRow("b", active)}, []observation{sawKey("a", 'v'), sawKey("b", 'v')}, "", "b", 'v'},
 	} {
 		ripe, current := turnover(c.keys, c.seen)
-		got := ""
+		var got strings.Builder
 		for _, k := range ripe {
-			got += k.Selector
+			got.WriteString(k.Selector)
 		}
-		if got != c.ripe {
-			t.Errorf("%s: ripe %q, want %q", c.name, got, c.ripe)
+		if got.String() != c.ripe {
+			t.Errorf("%s: ripe %q, want %q", c.name, got.String(), c.ripe)
 		}
 		var counted []observation
 		for _, o := range current {

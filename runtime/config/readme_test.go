@@ -43,8 +43,7 @@ func TestReadmeTableIsTrue(t *testing.T) {
 }
 
 func collectHelp(of reflect.Type, into map[string]string) {
-	for i := range of.NumField() {
-		field := of.Field(i)
+	for field := range of.Fields() {
 		if field.Anonymous {
 			collectHelp(field.Type, into)
 			continue

@@ -27,7 +27,7 @@ var _ Execer = (*PreparedTx)(nil)
 // ExecContext runs a statement, prepared if it has been met before.
 func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if statement := p.statements.find(query); statement != nil {
-		return p.StmtContext(ctx, statement).ExecContext(ctx, args...)
+		return p.StmtContext(ctx, statement).ExecContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes its copy of the statement
 	}
 	p.missing = append(p.missing, query)
 	return p.Tx.ExecContext(ctx, query, args...)
@@ -72,7 +72,7 @@ func (s *statements) prepare(ctx context.Context, handle *sql.DB, queries []stri
 		if err != nil {
 			return
 		}
-		if !s.keep(query, statement) && statement.Close() != nil {
+		if !s.keep(query, statement) && statement.Close() != nil { //nolint:sqlclosecheck // kept for good, unless another was first
 			return // the connection is gone, and the statement with it
 		}
 	}

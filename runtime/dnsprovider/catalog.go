@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -206,10 +207,8 @@ func under(host string, suffixes []string) bool {
 
 func oneOf(allowed ...string) func(string) error {
 	return func(value string) error {
-		for _, one := range allowed {
-			if value == one {
-				return nil
-			}
+		if slices.Contains(allowed, value) {
+			return nil
 		}
 		return errors.New("must be one of " + strings.Join(allowed, ", "))
 	}

@@ -86,7 +86,7 @@ func (s scrubber) clean(text string) string {
 		hide(hidden, text, value)
 	}
 	var out strings.Builder
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		switch {
 		case !hidden[i]:
 			out.WriteByte(text[i])

@@ -157,7 +157,7 @@ func cloudflareAPI(b *book) http.Handler {
 	show := func(e entry) object {
 		return object{"id": strconv.Itoa(e.ID), "type": e.Type, "name": e.Name, "content": e.Value, "ttl": e.TTL, "priority": e.Priority}
 	}
-	mux.HandleFunc("GET /client/v4/zones", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /client/v4/zones", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, object{"success": true, "result": []any{object{"id": "z1", "name": "example.com"}}})
 	})
 	mux.HandleFunc("GET /client/v4/zones/z1/dns_records", func(w http.ResponseWriter, r *http.Request) {
@@ -170,9 +170,8 @@ func cloudflareAPI(b *book) http.Handler {
 			}
 		}
 		const size = 2 // small pages: the second must be read too
-		from := 0
 		if page, err := strconv.Atoi(q.Get("page")); err == nil {
-			from = (page - 1) * size
+			from := (page - 1) * size
 			reply(w, 200, object{"success": true, "result": found[min(from, len(found)):min(from+size, len(found))],
 				"result_info": object{"page": page, "per_page": size, "count": size, "total_count": len(found)}})
 			return
@@ -270,10 +269,10 @@ func badStrings(e entry) string {
 
 func hetznerAPI(b *book) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/zones/{zone}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /v1/zones/{zone}", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, object{"zone": object{"id": 7, "name": "example.com", "ttl": 3600}})
 	})
-	mux.HandleFunc("GET /v1/zones/{zone}/rrsets", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /v1/zones/{zone}/rrsets", func(w http.ResponseWriter, _ *http.Request) {
 		sets, order := map[string]object{}, []any{}
 		for _, e := range b.list {
 			key := e.Name + "/" + e.Type
@@ -292,7 +291,7 @@ func hetznerAPI(b *book) http.Handler {
 				TTL     *int
 				Records []struct{ Value string }
 			}
-			problem := ""
+			var problem string
 			if json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Records) != 1 {
 				problem = "bad body"
 			} else {
@@ -320,7 +319,7 @@ func hetznerAPI(b *book) http.Handler {
 		})
 		return ""
 	}))
-	mux.HandleFunc("GET /v1/actions", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /v1/actions", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, object{"actions": []any{done["action"]}})
 	})
 	return mux
@@ -329,7 +328,7 @@ func hetznerAPI(b *book) http.Handler {
 func gandiAPI(b *book) http.Handler {
 	mux := http.NewServeMux()
 	const base = "https://api.gandi.net/v5/livedns/domains/example.com/records"
-	mux.HandleFunc("GET /v5/livedns/domains/example.com", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /v5/livedns/domains/example.com", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, object{"fqdn": "example.com", "domain_records_href": base})
 	})
 	sets := func(name, recordType string) []object {
@@ -347,7 +346,7 @@ func gandiAPI(b *book) http.Handler {
 		return list
 	}
 	const path = "/v5/livedns/domains/example.com/records"
-	mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { reply(w, 200, sets("", "")) })
+	mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, sets("", "")) })
 	mux.HandleFunc("GET "+path+"/{name}/{type}", func(w http.ResponseWriter, r *http.Request) {
 		found := sets(r.PathValue("name"), r.PathValue("type"))
 		if len(found) == 0 {
@@ -443,7 +442,7 @@ func TestHTTPProviders(t *testing.T) {
 			var token string
 			_, z := serve(t, name, func(b *book) http.Handler {
 				token = b.token
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					said := "bad token " + b.token + ", it starts with " + b.token[:9]
 					reply(w, 403, object{"code": 403, "message": said, "id": "forbidden", "error": object{"code": "forbidden", "message": said},
 						"errors": []any{object{"code": 9109, "message": said}}})
@@ -473,7 +472,7 @@ func TestDigitalOceanTakesNoMX(t *testing.T) {
 func TestPanicsOfLibrariesAreRefusals(t *testing.T) {
 	t.Parallel()
 	_, z := serve(t, "cloudflare", func(*book) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			reply(w, 200, object{"success": true, "result": []any{object{"id": "z1"}}})
 		})
 	})

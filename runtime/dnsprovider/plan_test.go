@@ -129,7 +129,7 @@ func TestStringsAreSplitAndJoined(t *testing.T) {
 	t.Parallel()
 	long := "v=DKIM1; p=" + strings.Repeat("A", 600)
 	quoted := quoteStrings(long)
-	for _, part := range strings.Split(quoted, " \"") {
+	for part := range strings.SplitSeq(quoted, " \"") {
 		if len(strings.Trim(part, `"`)) > maxString {
 			t.Errorf("a string of %d octets", len(part))
 		}

@@ -59,7 +59,7 @@ const (
 )
 
 // FetchFailure is the error of a fetch.
-type FetchFailure struct {
+type FetchFailure struct { //nolint:errname // it holds what TLS reports count, and is read by that name
 	Problem Problem
 	cause   error
 }

@@ -288,7 +288,7 @@ func TestThePolicyIsThatOfTheRecipientsDomain(t *testing.T) {
 // away is a finder that fails as one does whose caller has gone.
 type away struct{}
 
-func (away) Policy(ctx context.Context, _ string) (*mtasts.Policy, error) {
+func (away) Policy(_ context.Context, _ string) (*mtasts.Policy, error) {
 	return nil, errors.New("away")
 }
 
