@@ -26,6 +26,12 @@ type Account struct {
 	PlanID string `json:"plan_id,omitempty"`
 	// free plan: verified domain and payment method on file
 	ProductionUnlocked bool `json:"production_unlocked,omitempty"`
+	// since when a payment method is on file
+	PaymentMethodAt *time.Time `json:"payment_method_at,omitempty"`
+	// bodies and attachments are deleted so long after sending
+	BodyRetentionDays int `json:"body_retention_days,omitempty"`
+	// the whole email is deleted so long after sending
+	RecordRetentionDays int `json:"record_retention_days,omitempty"`
 	// no rate limit; the development account
 	Unmetered bool `json:"unmetered,omitempty"`
 	// SuspendedAt holds the value of the "suspended_at" field.
@@ -89,9 +95,11 @@ func (*Account) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case account.FieldProductionUnlocked, account.FieldUnmetered:
 			values[i] = new(sql.NullBool)
+		case account.FieldBodyRetentionDays, account.FieldRecordRetentionDays:
+			values[i] = new(sql.NullInt64)
 		case account.FieldID, account.FieldName, account.FieldEmail, account.FieldPlanID:
 			values[i] = new(sql.NullString)
-		case account.FieldSuspendedAt, account.FieldCreatedAt, account.FieldUpdatedAt:
+		case account.FieldPaymentMethodAt, account.FieldSuspendedAt, account.FieldCreatedAt, account.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -137,6 +145,25 @@ func (_m *Account) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field production_unlocked", values[i])
 			} else if value.Valid {
 				_m.ProductionUnlocked = value.Bool
+			}
+		case account.FieldPaymentMethodAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field payment_method_at", values[i])
+			} else if value.Valid {
+				_m.PaymentMethodAt = new(time.Time)
+				*_m.PaymentMethodAt = value.Time
+			}
+		case account.FieldBodyRetentionDays:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field body_retention_days", values[i])
+			} else if value.Valid {
+				_m.BodyRetentionDays = int(value.Int64)
+			}
+		case account.FieldRecordRetentionDays:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field record_retention_days", values[i])
+			} else if value.Valid {
+				_m.RecordRetentionDays = int(value.Int64)
 			}
 		case account.FieldUnmetered:
 			if value, ok := values[i].(*sql.NullBool); !ok {
@@ -225,6 +252,17 @@ func (_m *Account) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("production_unlocked=")
 	builder.WriteString(fmt.Sprintf("%v", _m.ProductionUnlocked))
+	builder.WriteString(", ")
+	if v := _m.PaymentMethodAt; v != nil {
+		builder.WriteString("payment_method_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("body_retention_days=")
+	builder.WriteString(fmt.Sprintf("%v", _m.BodyRetentionDays))
+	builder.WriteString(", ")
+	builder.WriteString("record_retention_days=")
+	builder.WriteString(fmt.Sprintf("%v", _m.RecordRetentionDays))
 	builder.WriteString(", ")
 	builder.WriteString("unmetered=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Unmetered))

@@ -66,6 +66,48 @@ func (_c *AccountCreate) SetNillableProductionUnlocked(v *bool) *AccountCreate {
 	return _c
 }
 
+// SetPaymentMethodAt sets the "payment_method_at" field.
+func (_c *AccountCreate) SetPaymentMethodAt(v time.Time) *AccountCreate {
+	_c.mutation.SetPaymentMethodAt(v)
+	return _c
+}
+
+// SetNillablePaymentMethodAt sets the "payment_method_at" field if the given value is not nil.
+func (_c *AccountCreate) SetNillablePaymentMethodAt(v *time.Time) *AccountCreate {
+	if v != nil {
+		_c.SetPaymentMethodAt(*v)
+	}
+	return _c
+}
+
+// SetBodyRetentionDays sets the "body_retention_days" field.
+func (_c *AccountCreate) SetBodyRetentionDays(v int) *AccountCreate {
+	_c.mutation.SetBodyRetentionDays(v)
+	return _c
+}
+
+// SetNillableBodyRetentionDays sets the "body_retention_days" field if the given value is not nil.
+func (_c *AccountCreate) SetNillableBodyRetentionDays(v *int) *AccountCreate {
+	if v != nil {
+		_c.SetBodyRetentionDays(*v)
+	}
+	return _c
+}
+
+// SetRecordRetentionDays sets the "record_retention_days" field.
+func (_c *AccountCreate) SetRecordRetentionDays(v int) *AccountCreate {
+	_c.mutation.SetRecordRetentionDays(v)
+	return _c
+}
+
+// SetNillableRecordRetentionDays sets the "record_retention_days" field if the given value is not nil.
+func (_c *AccountCreate) SetNillableRecordRetentionDays(v *int) *AccountCreate {
+	if v != nil {
+		_c.SetRecordRetentionDays(*v)
+	}
+	return _c
+}
+
 // SetUnmetered sets the "unmetered" field.
 func (_c *AccountCreate) SetUnmetered(v bool) *AccountCreate {
 	_c.mutation.SetUnmetered(v)
@@ -206,6 +248,14 @@ func (_c *AccountCreate) defaults() {
 		v := account.DefaultProductionUnlocked
 		_c.mutation.SetProductionUnlocked(v)
 	}
+	if _, ok := _c.mutation.BodyRetentionDays(); !ok {
+		v := account.DefaultBodyRetentionDays
+		_c.mutation.SetBodyRetentionDays(v)
+	}
+	if _, ok := _c.mutation.RecordRetentionDays(); !ok {
+		v := account.DefaultRecordRetentionDays
+		_c.mutation.SetRecordRetentionDays(v)
+	}
 	if _, ok := _c.mutation.Unmetered(); !ok {
 		v := account.DefaultUnmetered
 		_c.mutation.SetUnmetered(v)
@@ -248,6 +298,22 @@ func (_c *AccountCreate) check() error {
 	}
 	if _, ok := _c.mutation.ProductionUnlocked(); !ok {
 		return &ValidationError{Name: "production_unlocked", err: errors.New(`ent: missing required field "Account.production_unlocked"`)}
+	}
+	if _, ok := _c.mutation.BodyRetentionDays(); !ok {
+		return &ValidationError{Name: "body_retention_days", err: errors.New(`ent: missing required field "Account.body_retention_days"`)}
+	}
+	if v, ok := _c.mutation.BodyRetentionDays(); ok {
+		if err := account.BodyRetentionDaysValidator(v); err != nil {
+			return &ValidationError{Name: "body_retention_days", err: fmt.Errorf(`ent: validator failed for field "Account.body_retention_days": %w`, err)}
+		}
+	}
+	if _, ok := _c.mutation.RecordRetentionDays(); !ok {
+		return &ValidationError{Name: "record_retention_days", err: errors.New(`ent: missing required field "Account.record_retention_days"`)}
+	}
+	if v, ok := _c.mutation.RecordRetentionDays(); ok {
+		if err := account.RecordRetentionDaysValidator(v); err != nil {
+			return &ValidationError{Name: "record_retention_days", err: fmt.Errorf(`ent: validator failed for field "Account.record_retention_days": %w`, err)}
+		}
 	}
 	if _, ok := _c.mutation.Unmetered(); !ok {
 		return &ValidationError{Name: "unmetered", err: errors.New(`ent: missing required field "Account.unmetered"`)}
@@ -313,6 +379,18 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.ProductionUnlocked(); ok {
 		_spec.SetField(account.FieldProductionUnlocked, field.TypeBool, value)
 		_node.ProductionUnlocked = value
+	}
+	if value, ok := _c.mutation.PaymentMethodAt(); ok {
+		_spec.SetField(account.FieldPaymentMethodAt, field.TypeTime, value)
+		_node.PaymentMethodAt = &value
+	}
+	if value, ok := _c.mutation.BodyRetentionDays(); ok {
+		_spec.SetField(account.FieldBodyRetentionDays, field.TypeInt, value)
+		_node.BodyRetentionDays = value
+	}
+	if value, ok := _c.mutation.RecordRetentionDays(); ok {
+		_spec.SetField(account.FieldRecordRetentionDays, field.TypeInt, value)
+		_node.RecordRetentionDays = value
 	}
 	if value, ok := _c.mutation.Unmetered(); ok {
 		_spec.SetField(account.FieldUnmetered, field.TypeBool, value)
@@ -479,6 +557,60 @@ func (u *AccountUpsert) UpdateProductionUnlocked() *AccountUpsert {
 	return u
 }
 
+// SetPaymentMethodAt sets the "payment_method_at" field.
+func (u *AccountUpsert) SetPaymentMethodAt(v time.Time) *AccountUpsert {
+	u.Set(account.FieldPaymentMethodAt, v)
+	return u
+}
+
+// UpdatePaymentMethodAt sets the "payment_method_at" field to the value that was provided on create.
+func (u *AccountUpsert) UpdatePaymentMethodAt() *AccountUpsert {
+	u.SetExcluded(account.FieldPaymentMethodAt)
+	return u
+}
+
+// ClearPaymentMethodAt clears the value of the "payment_method_at" field.
+func (u *AccountUpsert) ClearPaymentMethodAt() *AccountUpsert {
+	u.SetNull(account.FieldPaymentMethodAt)
+	return u
+}
+
+// SetBodyRetentionDays sets the "body_retention_days" field.
+func (u *AccountUpsert) SetBodyRetentionDays(v int) *AccountUpsert {
+	u.Set(account.FieldBodyRetentionDays, v)
+	return u
+}
+
+// UpdateBodyRetentionDays sets the "body_retention_days" field to the value that was provided on create.
+func (u *AccountUpsert) UpdateBodyRetentionDays() *AccountUpsert {
+	u.SetExcluded(account.FieldBodyRetentionDays)
+	return u
+}
+
+// AddBodyRetentionDays adds v to the "body_retention_days" field.
+func (u *AccountUpsert) AddBodyRetentionDays(v int) *AccountUpsert {
+	u.Add(account.FieldBodyRetentionDays, v)
+	return u
+}
+
+// SetRecordRetentionDays sets the "record_retention_days" field.
+func (u *AccountUpsert) SetRecordRetentionDays(v int) *AccountUpsert {
+	u.Set(account.FieldRecordRetentionDays, v)
+	return u
+}
+
+// UpdateRecordRetentionDays sets the "record_retention_days" field to the value that was provided on create.
+func (u *AccountUpsert) UpdateRecordRetentionDays() *AccountUpsert {
+	u.SetExcluded(account.FieldRecordRetentionDays)
+	return u
+}
+
+// AddRecordRetentionDays adds v to the "record_retention_days" field.
+func (u *AccountUpsert) AddRecordRetentionDays(v int) *AccountUpsert {
+	u.Add(account.FieldRecordRetentionDays, v)
+	return u
+}
+
 // SetUnmetered sets the "unmetered" field.
 func (u *AccountUpsert) SetUnmetered(v bool) *AccountUpsert {
 	u.Set(account.FieldUnmetered, v)
@@ -625,6 +757,69 @@ func (u *AccountUpsertOne) SetProductionUnlocked(v bool) *AccountUpsertOne {
 func (u *AccountUpsertOne) UpdateProductionUnlocked() *AccountUpsertOne {
 	return u.Update(func(s *AccountUpsert) {
 		s.UpdateProductionUnlocked()
+	})
+}
+
+// SetPaymentMethodAt sets the "payment_method_at" field.
+func (u *AccountUpsertOne) SetPaymentMethodAt(v time.Time) *AccountUpsertOne {
+	return u.Update(func(s *AccountUpsert) {
+		s.SetPaymentMethodAt(v)
+	})
+}
+
+// UpdatePaymentMethodAt sets the "payment_method_at" field to the value that was provided on create.
+func (u *AccountUpsertOne) UpdatePaymentMethodAt() *AccountUpsertOne {
+	return u.Update(func(s *AccountUpsert) {
+		s.UpdatePaymentMethodAt()
+	})
+}
+
+// ClearPaymentMethodAt clears the value of the "payment_method_at" field.
+func (u *AccountUpsertOne) ClearPaymentMethodAt() *AccountUpsertOne {
+	return u.Update(func(s *AccountUpsert) {
+		s.ClearPaymentMethodAt()
+	})
+}
+
+// SetBodyRetentionDays sets the "body_retention_days" field.
+func (u *AccountUpsertOne) SetBodyRetentionDays(v int) *AccountUpsertOne {
+	return u.Update(func(s *AccountUpsert) {
+		s.SetBodyRetentionDays(v)
+	})
+}
+
+// AddBodyRetentionDays adds v to the "body_retention_days" field.
+func (u *AccountUpsertOne) AddBodyRetentionDays(v int) *AccountUpsertOne {
+	return u.Update(func(s *AccountUpsert) {
+		s.AddBodyRetentionDays(v)
+	})
+}
+
+// UpdateBodyRetentionDays sets the "body_retention_days" field to the value that was provided on create.
+func (u *AccountUpsertOne) UpdateBodyRetentionDays() *AccountUpsertOne {
+	return u.Update(func(s *AccountUpsert) {
+		s.UpdateBodyRetentionDays()
+	})
+}
+
+// SetRecordRetentionDays sets the "record_retention_days" field.
+func (u *AccountUpsertOne) SetRecordRetentionDays(v int) *AccountUpsertOne {
+	return u.Update(func(s *AccountUpsert) {
+		s.SetRecordRetentionDays(v)
+	})
+}
+
+// AddRecordRetentionDays adds v to the "record_retention_days" field.
+func (u *AccountUpsertOne) AddRecordRetentionDays(v int) *AccountUpsertOne {
+	return u.Update(func(s *AccountUpsert) {
+		s.AddRecordRetentionDays(v)
+	})
+}
+
+// UpdateRecordRetentionDays sets the "record_retention_days" field to the value that was provided on create.
+func (u *AccountUpsertOne) UpdateRecordRetentionDays() *AccountUpsertOne {
+	return u.Update(func(s *AccountUpsert) {
+		s.UpdateRecordRetentionDays()
 	})
 }
 
@@ -948,6 +1143,69 @@ func (u *AccountUpsertBulk) SetProductionUnlocked(v bool) *AccountUpsertBulk {
 func (u *AccountUpsertBulk) UpdateProductionUnlocked() *AccountUpsertBulk {
 	return u.Update(func(s *AccountUpsert) {
 		s.UpdateProductionUnlocked()
+	})
+}
+
+// SetPaymentMethodAt sets the "payment_method_at" field.
+func (u *AccountUpsertBulk) SetPaymentMethodAt(v time.Time) *AccountUpsertBulk {
+	return u.Update(func(s *AccountUpsert) {
+		s.SetPaymentMethodAt(v)
+	})
+}
+
+// UpdatePaymentMethodAt sets the "payment_method_at" field to the value that was provided on create.
+func (u *AccountUpsertBulk) UpdatePaymentMethodAt() *AccountUpsertBulk {
+	return u.Update(func(s *AccountUpsert) {
+		s.UpdatePaymentMethodAt()
+	})
+}
+
+// ClearPaymentMethodAt clears the value of the "payment_method_at" field.
+func (u *AccountUpsertBulk) ClearPaymentMethodAt() *AccountUpsertBulk {
+	return u.Update(func(s *AccountUpsert) {
+		s.ClearPaymentMethodAt()
+	})
+}
+
+// SetBodyRetentionDays sets the "body_retention_days" field.
+func (u *AccountUpsertBulk) SetBodyRetentionDays(v int) *AccountUpsertBulk {
+	return u.Update(func(s *AccountUpsert) {
+		s.SetBodyRetentionDays(v)
+	})
+}
+
+// AddBodyRetentionDays adds v to the "body_retention_days" field.
+func (u *AccountUpsertBulk) AddBodyRetentionDays(v int) *AccountUpsertBulk {
+	return u.Update(func(s *AccountUpsert) {
+		s.AddBodyRetentionDays(v)
+	})
+}
+
+// UpdateBodyRetentionDays sets the "body_retention_days" field to the value that was provided on create.
+func (u *AccountUpsertBulk) UpdateBodyRetentionDays() *AccountUpsertBulk {
+	return u.Update(func(s *AccountUpsert) {
+		s.UpdateBodyRetentionDays()
+	})
+}
+
+// SetRecordRetentionDays sets the "record_retention_days" field.
+func (u *AccountUpsertBulk) SetRecordRetentionDays(v int) *AccountUpsertBulk {
+	return u.Update(func(s *AccountUpsert) {
+		s.SetRecordRetentionDays(v)
+	})
+}
+
+// AddRecordRetentionDays adds v to the "record_retention_days" field.
+func (u *AccountUpsertBulk) AddRecordRetentionDays(v int) *AccountUpsertBulk {
+	return u.Update(func(s *AccountUpsert) {
+		s.AddRecordRetentionDays(v)
+	})
+}
+
+// UpdateRecordRetentionDays sets the "record_retention_days" field to the value that was provided on create.
+func (u *AccountUpsertBulk) UpdateRecordRetentionDays() *AccountUpsertBulk {
+	return u.Update(func(s *AccountUpsert) {
+		s.UpdateRecordRetentionDays()
 	})
 }
 

@@ -88,6 +88,68 @@ func (_u *AccountUpdate) SetNillableProductionUnlocked(v *bool) *AccountUpdate {
 	return _u
 }
 
+// SetPaymentMethodAt sets the "payment_method_at" field.
+func (_u *AccountUpdate) SetPaymentMethodAt(v time.Time) *AccountUpdate {
+	_u.mutation.SetPaymentMethodAt(v)
+	return _u
+}
+
+// SetNillablePaymentMethodAt sets the "payment_method_at" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillablePaymentMethodAt(v *time.Time) *AccountUpdate {
+	if v != nil {
+		_u.SetPaymentMethodAt(*v)
+	}
+	return _u
+}
+
+// ClearPaymentMethodAt clears the value of the "payment_method_at" field.
+func (_u *AccountUpdate) ClearPaymentMethodAt() *AccountUpdate {
+	_u.mutation.ClearPaymentMethodAt()
+	return _u
+}
+
+// SetBodyRetentionDays sets the "body_retention_days" field.
+func (_u *AccountUpdate) SetBodyRetentionDays(v int) *AccountUpdate {
+	_u.mutation.ResetBodyRetentionDays()
+	_u.mutation.SetBodyRetentionDays(v)
+	return _u
+}
+
+// SetNillableBodyRetentionDays sets the "body_retention_days" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillableBodyRetentionDays(v *int) *AccountUpdate {
+	if v != nil {
+		_u.SetBodyRetentionDays(*v)
+	}
+	return _u
+}
+
+// AddBodyRetentionDays adds value to the "body_retention_days" field.
+func (_u *AccountUpdate) AddBodyRetentionDays(v int) *AccountUpdate {
+	_u.mutation.AddBodyRetentionDays(v)
+	return _u
+}
+
+// SetRecordRetentionDays sets the "record_retention_days" field.
+func (_u *AccountUpdate) SetRecordRetentionDays(v int) *AccountUpdate {
+	_u.mutation.ResetRecordRetentionDays()
+	_u.mutation.SetRecordRetentionDays(v)
+	return _u
+}
+
+// SetNillableRecordRetentionDays sets the "record_retention_days" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillableRecordRetentionDays(v *int) *AccountUpdate {
+	if v != nil {
+		_u.SetRecordRetentionDays(*v)
+	}
+	return _u
+}
+
+// AddRecordRetentionDays adds value to the "record_retention_days" field.
+func (_u *AccountUpdate) AddRecordRetentionDays(v int) *AccountUpdate {
+	_u.mutation.AddRecordRetentionDays(v)
+	return _u
+}
+
 // SetUnmetered sets the "unmetered" field.
 func (_u *AccountUpdate) SetUnmetered(v bool) *AccountUpdate {
 	_u.mutation.SetUnmetered(v)
@@ -269,6 +331,16 @@ func (_u *AccountUpdate) check() error {
 			return &ValidationError{Name: "plan_id", err: fmt.Errorf(`ent: validator failed for field "Account.plan_id": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.BodyRetentionDays(); ok {
+		if err := account.BodyRetentionDaysValidator(v); err != nil {
+			return &ValidationError{Name: "body_retention_days", err: fmt.Errorf(`ent: validator failed for field "Account.body_retention_days": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.RecordRetentionDays(); ok {
+		if err := account.RecordRetentionDaysValidator(v); err != nil {
+			return &ValidationError{Name: "record_retention_days", err: fmt.Errorf(`ent: validator failed for field "Account.record_retention_days": %w`, err)}
+		}
+	}
 	if _u.mutation.PlanCleared() && len(_u.mutation.PlanIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "Account.plan"`)
 	}
@@ -301,6 +373,24 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.ProductionUnlocked(); ok {
 		_spec.SetField(account.FieldProductionUnlocked, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.PaymentMethodAt(); ok {
+		_spec.SetField(account.FieldPaymentMethodAt, field.TypeTime, value)
+	}
+	if _u.mutation.PaymentMethodAtCleared() {
+		_spec.ClearField(account.FieldPaymentMethodAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.BodyRetentionDays(); ok {
+		_spec.SetField(account.FieldBodyRetentionDays, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedBodyRetentionDays(); ok {
+		_spec.AddField(account.FieldBodyRetentionDays, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.RecordRetentionDays(); ok {
+		_spec.SetField(account.FieldRecordRetentionDays, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRecordRetentionDays(); ok {
+		_spec.AddField(account.FieldRecordRetentionDays, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.Unmetered(); ok {
 		_spec.SetField(account.FieldUnmetered, field.TypeBool, value)
@@ -511,6 +601,68 @@ func (_u *AccountUpdateOne) SetNillableProductionUnlocked(v *bool) *AccountUpdat
 	return _u
 }
 
+// SetPaymentMethodAt sets the "payment_method_at" field.
+func (_u *AccountUpdateOne) SetPaymentMethodAt(v time.Time) *AccountUpdateOne {
+	_u.mutation.SetPaymentMethodAt(v)
+	return _u
+}
+
+// SetNillablePaymentMethodAt sets the "payment_method_at" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillablePaymentMethodAt(v *time.Time) *AccountUpdateOne {
+	if v != nil {
+		_u.SetPaymentMethodAt(*v)
+	}
+	return _u
+}
+
+// ClearPaymentMethodAt clears the value of the "payment_method_at" field.
+func (_u *AccountUpdateOne) ClearPaymentMethodAt() *AccountUpdateOne {
+	_u.mutation.ClearPaymentMethodAt()
+	return _u
+}
+
+// SetBodyRetentionDays sets the "body_retention_days" field.
+func (_u *AccountUpdateOne) SetBodyRetentionDays(v int) *AccountUpdateOne {
+	_u.mutation.ResetBodyRetentionDays()
+	_u.mutation.SetBodyRetentionDays(v)
+	return _u
+}
+
+// SetNillableBodyRetentionDays sets the "body_retention_days" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillableBodyRetentionDays(v *int) *AccountUpdateOne {
+	if v != nil {
+		_u.SetBodyRetentionDays(*v)
+	}
+	return _u
+}
+
+// AddBodyRetentionDays adds value to the "body_retention_days" field.
+func (_u *AccountUpdateOne) AddBodyRetentionDays(v int) *AccountUpdateOne {
+	_u.mutation.AddBodyRetentionDays(v)
+	return _u
+}
+
+// SetRecordRetentionDays sets the "record_retention_days" field.
+func (_u *AccountUpdateOne) SetRecordRetentionDays(v int) *AccountUpdateOne {
+	_u.mutation.ResetRecordRetentionDays()
+	_u.mutation.SetRecordRetentionDays(v)
+	return _u
+}
+
+// SetNillableRecordRetentionDays sets the "record_retention_days" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillableRecordRetentionDays(v *int) *AccountUpdateOne {
+	if v != nil {
+		_u.SetRecordRetentionDays(*v)
+	}
+	return _u
+}
+
+// AddRecordRetentionDays adds value to the "record_retention_days" field.
+func (_u *AccountUpdateOne) AddRecordRetentionDays(v int) *AccountUpdateOne {
+	_u.mutation.AddRecordRetentionDays(v)
+	return _u
+}
+
 // SetUnmetered sets the "unmetered" field.
 func (_u *AccountUpdateOne) SetUnmetered(v bool) *AccountUpdateOne {
 	_u.mutation.SetUnmetered(v)
@@ -705,6 +857,16 @@ func (_u *AccountUpdateOne) check() error {
 			return &ValidationError{Name: "plan_id", err: fmt.Errorf(`ent: validator failed for field "Account.plan_id": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.BodyRetentionDays(); ok {
+		if err := account.BodyRetentionDaysValidator(v); err != nil {
+			return &ValidationError{Name: "body_retention_days", err: fmt.Errorf(`ent: validator failed for field "Account.body_retention_days": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.RecordRetentionDays(); ok {
+		if err := account.RecordRetentionDaysValidator(v); err != nil {
+			return &ValidationError{Name: "record_retention_days", err: fmt.Errorf(`ent: validator failed for field "Account.record_retention_days": %w`, err)}
+		}
+	}
 	if _u.mutation.PlanCleared() && len(_u.mutation.PlanIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "Account.plan"`)
 	}
@@ -754,6 +916,24 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 	}
 	if value, ok := _u.mutation.ProductionUnlocked(); ok {
 		_spec.SetField(account.FieldProductionUnlocked, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.PaymentMethodAt(); ok {
+		_spec.SetField(account.FieldPaymentMethodAt, field.TypeTime, value)
+	}
+	if _u.mutation.PaymentMethodAtCleared() {
+		_spec.ClearField(account.FieldPaymentMethodAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.BodyRetentionDays(); ok {
+		_spec.SetField(account.FieldBodyRetentionDays, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedBodyRetentionDays(); ok {
+		_spec.AddField(account.FieldBodyRetentionDays, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.RecordRetentionDays(); ok {
+		_spec.SetField(account.FieldRecordRetentionDays, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRecordRetentionDays(); ok {
+		_spec.AddField(account.FieldRecordRetentionDays, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.Unmetered(); ok {
 		_spec.SetField(account.FieldUnmetered, field.TypeBool, value)

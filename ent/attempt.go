@@ -46,7 +46,9 @@ type Attempt struct {
 	// RemoteAddr holds the value of the "remote_addr" field.
 	RemoteAddr string `json:"remote_addr,omitempty"`
 	// protocol version, empty for clear text
-	TLS          string `json:"tls,omitempty"`
+	TLS string `json:"tls,omitempty"`
+	// what demanded TLS of the attempt: opportunistic, enforced, mta_sts, dane
+	TLSPolicy    string `json:"tls_policy,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -57,7 +59,7 @@ func (*Attempt) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case attempt.FieldID, attempt.FieldRecipientID, attempt.FieldNumber, attempt.FieldFence, attempt.FieldCode:
 			values[i] = new(sql.NullInt64)
-		case attempt.FieldEmailID, attempt.FieldAccountID, attempt.FieldOutcome, attempt.FieldPhase, attempt.FieldEnhancedCode, attempt.FieldReply, attempt.FieldRemoteHost, attempt.FieldRemoteAddr, attempt.FieldTLS:
+		case attempt.FieldEmailID, attempt.FieldAccountID, attempt.FieldOutcome, attempt.FieldPhase, attempt.FieldEnhancedCode, attempt.FieldReply, attempt.FieldRemoteHost, attempt.FieldRemoteAddr, attempt.FieldTLS, attempt.FieldTLSPolicy:
 			values[i] = new(sql.NullString)
 		case attempt.FieldStartedAt, attempt.FieldFinishedAt:
 			values[i] = new(sql.NullTime)
@@ -176,6 +178,12 @@ func (_m *Attempt) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.TLS = value.String
 			}
+		case attempt.FieldTLSPolicy:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field tls_policy", values[i])
+			} else if value.Valid {
+				_m.TLSPolicy = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -264,6 +272,9 @@ func (_m *Attempt) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("tls=")
 	builder.WriteString(_m.TLS)
+	builder.WriteString(", ")
+	builder.WriteString("tls_policy=")
+	builder.WriteString(_m.TLSPolicy)
 	builder.WriteByte(')')
 	return builder.String()
 }

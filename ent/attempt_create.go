@@ -184,6 +184,20 @@ func (_c *AttemptCreate) SetNillableTLS(v *string) *AttemptCreate {
 	return _c
 }
 
+// SetTLSPolicy sets the "tls_policy" field.
+func (_c *AttemptCreate) SetTLSPolicy(v string) *AttemptCreate {
+	_c.mutation.SetTLSPolicy(v)
+	return _c
+}
+
+// SetNillableTLSPolicy sets the "tls_policy" field if the given value is not nil.
+func (_c *AttemptCreate) SetNillableTLSPolicy(v *string) *AttemptCreate {
+	if v != nil {
+		_c.SetTLSPolicy(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *AttemptCreate) SetID(v int64) *AttemptCreate {
 	_c.mutation.SetID(v)
@@ -245,6 +259,10 @@ func (_c *AttemptCreate) defaults() {
 		v := attempt.DefaultTLS
 		_c.mutation.SetTLS(v)
 	}
+	if _, ok := _c.mutation.TLSPolicy(); !ok {
+		v := attempt.DefaultTLSPolicy
+		_c.mutation.SetTLSPolicy(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -301,6 +319,9 @@ func (_c *AttemptCreate) check() error {
 	}
 	if _, ok := _c.mutation.TLS(); !ok {
 		return &ValidationError{Name: "tls", err: errors.New(`ent: missing required field "Attempt.tls"`)}
+	}
+	if _, ok := _c.mutation.TLSPolicy(); !ok {
+		return &ValidationError{Name: "tls_policy", err: errors.New(`ent: missing required field "Attempt.tls_policy"`)}
 	}
 	return nil
 }
@@ -394,6 +415,10 @@ func (_c *AttemptCreate) createSpec() (*Attempt, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.TLS(); ok {
 		_spec.SetField(attempt.FieldTLS, field.TypeString, value)
 		_node.TLS = value
+	}
+	if value, ok := _c.mutation.TLSPolicy(); ok {
+		_spec.SetField(attempt.FieldTLSPolicy, field.TypeString, value)
+		_node.TLSPolicy = value
 	}
 	return _node, _spec
 }
@@ -624,6 +649,18 @@ func (u *AttemptUpsert) SetTLS(v string) *AttemptUpsert {
 // UpdateTLS sets the "tls" field to the value that was provided on create.
 func (u *AttemptUpsert) UpdateTLS() *AttemptUpsert {
 	u.SetExcluded(attempt.FieldTLS)
+	return u
+}
+
+// SetTLSPolicy sets the "tls_policy" field.
+func (u *AttemptUpsert) SetTLSPolicy(v string) *AttemptUpsert {
+	u.Set(attempt.FieldTLSPolicy, v)
+	return u
+}
+
+// UpdateTLSPolicy sets the "tls_policy" field to the value that was provided on create.
+func (u *AttemptUpsert) UpdateTLSPolicy() *AttemptUpsert {
+	u.SetExcluded(attempt.FieldTLSPolicy)
 	return u
 }
 
@@ -891,6 +928,20 @@ func (u *AttemptUpsertOne) SetTLS(v string) *AttemptUpsertOne {
 func (u *AttemptUpsertOne) UpdateTLS() *AttemptUpsertOne {
 	return u.Update(func(s *AttemptUpsert) {
 		s.UpdateTLS()
+	})
+}
+
+// SetTLSPolicy sets the "tls_policy" field.
+func (u *AttemptUpsertOne) SetTLSPolicy(v string) *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetTLSPolicy(v)
+	})
+}
+
+// UpdateTLSPolicy sets the "tls_policy" field to the value that was provided on create.
+func (u *AttemptUpsertOne) UpdateTLSPolicy() *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateTLSPolicy()
 	})
 }
 
@@ -1324,6 +1375,20 @@ func (u *AttemptUpsertBulk) SetTLS(v string) *AttemptUpsertBulk {
 func (u *AttemptUpsertBulk) UpdateTLS() *AttemptUpsertBulk {
 	return u.Update(func(s *AttemptUpsert) {
 		s.UpdateTLS()
+	})
+}
+
+// SetTLSPolicy sets the "tls_policy" field.
+func (u *AttemptUpsertBulk) SetTLSPolicy(v string) *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetTLSPolicy(v)
+	})
+}
+
+// UpdateTLSPolicy sets the "tls_policy" field to the value that was provided on create.
+func (u *AttemptUpsertBulk) UpdateTLSPolicy() *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateTLSPolicy()
 	})
 }
 

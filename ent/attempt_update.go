@@ -235,6 +235,20 @@ func (_u *AttemptUpdate) SetNillableTLS(v *string) *AttemptUpdate {
 	return _u
 }
 
+// SetTLSPolicy sets the "tls_policy" field.
+func (_u *AttemptUpdate) SetTLSPolicy(v string) *AttemptUpdate {
+	_u.mutation.SetTLSPolicy(v)
+	return _u
+}
+
+// SetNillableTLSPolicy sets the "tls_policy" field if the given value is not nil.
+func (_u *AttemptUpdate) SetNillableTLSPolicy(v *string) *AttemptUpdate {
+	if v != nil {
+		_u.SetTLSPolicy(*v)
+	}
+	return _u
+}
+
 // Mutation returns the AttemptMutation object of the builder.
 func (_u *AttemptUpdate) Mutation() *AttemptMutation {
 	return _u.mutation
@@ -363,6 +377,9 @@ func (_u *AttemptUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.TLS(); ok {
 		_spec.SetField(attempt.FieldTLS, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.TLSPolicy(); ok {
+		_spec.SetField(attempt.FieldTLSPolicy, field.TypeString, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -592,6 +609,20 @@ func (_u *AttemptUpdateOne) SetNillableTLS(v *string) *AttemptUpdateOne {
 	return _u
 }
 
+// SetTLSPolicy sets the "tls_policy" field.
+func (_u *AttemptUpdateOne) SetTLSPolicy(v string) *AttemptUpdateOne {
+	_u.mutation.SetTLSPolicy(v)
+	return _u
+}
+
+// SetNillableTLSPolicy sets the "tls_policy" field if the given value is not nil.
+func (_u *AttemptUpdateOne) SetNillableTLSPolicy(v *string) *AttemptUpdateOne {
+	if v != nil {
+		_u.SetTLSPolicy(*v)
+	}
+	return _u
+}
+
 // Mutation returns the AttemptMutation object of the builder.
 func (_u *AttemptUpdateOne) Mutation() *AttemptMutation {
 	return _u.mutation
@@ -750,6 +781,9 @@ func (_u *AttemptUpdateOne) sqlSave(ctx context.Context) (_node *Attempt, err er
 	}
 	if value, ok := _u.mutation.TLS(); ok {
 		_spec.SetField(attempt.FieldTLS, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.TLSPolicy(); ok {
+		_spec.SetField(attempt.FieldTLSPolicy, field.TypeString, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Attempt{config: _u.config}

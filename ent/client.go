@@ -20,15 +20,23 @@ import (
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/categoryoptout"
+	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
 
 	stdsql "database/sql"
@@ -49,6 +57,10 @@ type Client struct {
 	Attempt *AttemptClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
+	// CategoryOptOut is the client for interacting with the CategoryOptOut builders.
+	CategoryOptOut *CategoryOptOutClient
+	// CertificateFile is the client for interacting with the CertificateFile builders.
+	CertificateFile *CertificateFileClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
 	// Domain is the client for interacting with the Domain builders.
@@ -59,6 +71,8 @@ type Client struct {
 	DomainClaim *DomainClaimClient
 	// Email is the client for interacting with the Email builders.
 	Email *EmailClient
+	// Engagement is the client for interacting with the Engagement builders.
+	Engagement *EngagementClient
 	// Fact is the client for interacting with the Fact builders.
 	Fact *FactClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
@@ -67,6 +81,16 @@ type Client struct {
 	Plan *PlanClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
+	// Suppression is the client for interacting with the Suppression builders.
+	Suppression *SuppressionClient
+	// Template is the client for interacting with the Template builders.
+	Template *TemplateClient
+	// TemplateVersion is the client for interacting with the TemplateVersion builders.
+	TemplateVersion *TemplateVersionClient
+	// TrackingHost is the client for interacting with the TrackingHost builders.
+	TrackingHost *TrackingHostClient
+	// Usage is the client for interacting with the Usage builders.
+	Usage *UsageClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 }
@@ -85,15 +109,23 @@ func (c *Client) init() {
 	c.Attachment = NewAttachmentClient(c.config)
 	c.Attempt = NewAttemptClient(c.config)
 	c.CapturedMail = NewCapturedMailClient(c.config)
+	c.CategoryOptOut = NewCategoryOptOutClient(c.config)
+	c.CertificateFile = NewCertificateFileClient(c.config)
 	c.DKIMKey = NewDKIMKeyClient(c.config)
 	c.Domain = NewDomainClient(c.config)
 	c.DomainCheck = NewDomainCheckClient(c.config)
 	c.DomainClaim = NewDomainClaimClient(c.config)
 	c.Email = NewEmailClient(c.config)
+	c.Engagement = NewEngagementClient(c.config)
 	c.Fact = NewFactClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.Plan = NewPlanClient(c.config)
 	c.Recipient = NewRecipientClient(c.config)
+	c.Suppression = NewSuppressionClient(c.config)
+	c.Template = NewTemplateClient(c.config)
+	c.TemplateVersion = NewTemplateVersionClient(c.config)
+	c.TrackingHost = NewTrackingHostClient(c.config)
+	c.Usage = NewUsageClient(c.config)
 	c.User = NewUserClient(c.config)
 }
 
@@ -185,23 +217,31 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:            ctx,
-		config:         cfg,
-		APIKey:         NewAPIKeyClient(cfg),
-		Account:        NewAccountClient(cfg),
-		Attachment:     NewAttachmentClient(cfg),
-		Attempt:        NewAttemptClient(cfg),
-		CapturedMail:   NewCapturedMailClient(cfg),
-		DKIMKey:        NewDKIMKeyClient(cfg),
-		Domain:         NewDomainClient(cfg),
-		DomainCheck:    NewDomainCheckClient(cfg),
-		DomainClaim:    NewDomainClaimClient(cfg),
-		Email:          NewEmailClient(cfg),
-		Fact:           NewFactClient(cfg),
-		IdempotencyKey: NewIdempotencyKeyClient(cfg),
-		Plan:           NewPlanClient(cfg),
-		Recipient:      NewRecipientClient(cfg),
-		User:           NewUserClient(cfg),
+		ctx:             ctx,
+		config:          cfg,
+		APIKey:          NewAPIKeyClient(cfg),
+		Account:         NewAccountClient(cfg),
+		Attachment:      NewAttachmentClient(cfg),
+		Attempt:         NewAttemptClient(cfg),
+		CapturedMail:    NewCapturedMailClient(cfg),
+		CategoryOptOut:  NewCategoryOptOutClient(cfg),
+		CertificateFile: NewCertificateFileClient(cfg),
+		DKIMKey:         NewDKIMKeyClient(cfg),
+		Domain:          NewDomainClient(cfg),
+		DomainCheck:     NewDomainCheckClient(cfg),
+		DomainClaim:     NewDomainClaimClient(cfg),
+		Email:           NewEmailClient(cfg),
+		Engagement:      NewEngagementClient(cfg),
+		Fact:            NewFactClient(cfg),
+		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
+		Plan:            NewPlanClient(cfg),
+		Recipient:       NewRecipientClient(cfg),
+		Suppression:     NewSuppressionClient(cfg),
+		Template:        NewTemplateClient(cfg),
+		TemplateVersion: NewTemplateVersionClient(cfg),
+		TrackingHost:    NewTrackingHostClient(cfg),
+		Usage:           NewUsageClient(cfg),
+		User:            NewUserClient(cfg),
 	}, nil
 }
 
@@ -219,23 +259,31 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:            ctx,
-		config:         cfg,
-		APIKey:         NewAPIKeyClient(cfg),
-		Account:        NewAccountClient(cfg),
-		Attachment:     NewAttachmentClient(cfg),
-		Attempt:        NewAttemptClient(cfg),
-		CapturedMail:   NewCapturedMailClient(cfg),
-		DKIMKey:        NewDKIMKeyClient(cfg),
-		Domain:         NewDomainClient(cfg),
-		DomainCheck:    NewDomainCheckClient(cfg),
-		DomainClaim:    NewDomainClaimClient(cfg),
-		Email:          NewEmailClient(cfg),
-		Fact:           NewFactClient(cfg),
-		IdempotencyKey: NewIdempotencyKeyClient(cfg),
-		Plan:           NewPlanClient(cfg),
-		Recipient:      NewRecipientClient(cfg),
-		User:           NewUserClient(cfg),
+		ctx:             ctx,
+		config:          cfg,
+		APIKey:          NewAPIKeyClient(cfg),
+		Account:         NewAccountClient(cfg),
+		Attachment:      NewAttachmentClient(cfg),
+		Attempt:         NewAttemptClient(cfg),
+		CapturedMail:    NewCapturedMailClient(cfg),
+		CategoryOptOut:  NewCategoryOptOutClient(cfg),
+		CertificateFile: NewCertificateFileClient(cfg),
+		DKIMKey:         NewDKIMKeyClient(cfg),
+		Domain:          NewDomainClient(cfg),
+		DomainCheck:     NewDomainCheckClient(cfg),
+		DomainClaim:     NewDomainClaimClient(cfg),
+		Email:           NewEmailClient(cfg),
+		Engagement:      NewEngagementClient(cfg),
+		Fact:            NewFactClient(cfg),
+		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
+		Plan:            NewPlanClient(cfg),
+		Recipient:       NewRecipientClient(cfg),
+		Suppression:     NewSuppressionClient(cfg),
+		Template:        NewTemplateClient(cfg),
+		TemplateVersion: NewTemplateVersionClient(cfg),
+		TrackingHost:    NewTrackingHostClient(cfg),
+		Usage:           NewUsageClient(cfg),
+		User:            NewUserClient(cfg),
 	}, nil
 }
 
@@ -265,9 +313,10 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.DKIMKey,
-		c.Domain, c.DomainCheck, c.DomainClaim, c.Email, c.Fact, c.IdempotencyKey,
-		c.Plan, c.Recipient, c.User,
+		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.CategoryOptOut,
+		c.CertificateFile, c.DKIMKey, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
+		c.Engagement, c.Fact, c.IdempotencyKey, c.Plan, c.Recipient, c.Suppression,
+		c.Template, c.TemplateVersion, c.TrackingHost, c.Usage, c.User,
 	} {
 		n.Use(hooks...)
 	}
@@ -277,9 +326,10 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.DKIMKey,
-		c.Domain, c.DomainCheck, c.DomainClaim, c.Email, c.Fact, c.IdempotencyKey,
-		c.Plan, c.Recipient, c.User,
+		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.CategoryOptOut,
+		c.CertificateFile, c.DKIMKey, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
+		c.Engagement, c.Fact, c.IdempotencyKey, c.Plan, c.Recipient, c.Suppression,
+		c.Template, c.TemplateVersion, c.TrackingHost, c.Usage, c.User,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -298,6 +348,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Attempt.mutate(ctx, m)
 	case *CapturedMailMutation:
 		return c.CapturedMail.mutate(ctx, m)
+	case *CategoryOptOutMutation:
+		return c.CategoryOptOut.mutate(ctx, m)
+	case *CertificateFileMutation:
+		return c.CertificateFile.mutate(ctx, m)
 	case *DKIMKeyMutation:
 		return c.DKIMKey.mutate(ctx, m)
 	case *DomainMutation:
@@ -308,6 +362,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.DomainClaim.mutate(ctx, m)
 	case *EmailMutation:
 		return c.Email.mutate(ctx, m)
+	case *EngagementMutation:
+		return c.Engagement.mutate(ctx, m)
 	case *FactMutation:
 		return c.Fact.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
@@ -316,6 +372,16 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Plan.mutate(ctx, m)
 	case *RecipientMutation:
 		return c.Recipient.mutate(ctx, m)
+	case *SuppressionMutation:
+		return c.Suppression.mutate(ctx, m)
+	case *TemplateMutation:
+		return c.Template.mutate(ctx, m)
+	case *TemplateVersionMutation:
+		return c.TemplateVersion.mutate(ctx, m)
+	case *TrackingHostMutation:
+		return c.TrackingHost.mutate(ctx, m)
+	case *UsageMutation:
+		return c.Usage.mutate(ctx, m)
 	case *UserMutation:
 		return c.User.mutate(ctx, m)
 	default:
@@ -1068,6 +1134,272 @@ func (c *CapturedMailClient) mutate(ctx context.Context, m *CapturedMailMutation
 	}
 }
 
+// CategoryOptOutClient is a client for the CategoryOptOut schema.
+type CategoryOptOutClient struct {
+	config
+}
+
+// NewCategoryOptOutClient returns a client for the CategoryOptOut from the given config.
+func NewCategoryOptOutClient(c config) *CategoryOptOutClient {
+	return &CategoryOptOutClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `categoryoptout.Hooks(f(g(h())))`.
+func (c *CategoryOptOutClient) Use(hooks ...Hook) {
+	c.hooks.CategoryOptOut = append(c.hooks.CategoryOptOut, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `categoryoptout.Intercept(f(g(h())))`.
+func (c *CategoryOptOutClient) Intercept(interceptors ...Interceptor) {
+	c.inters.CategoryOptOut = append(c.inters.CategoryOptOut, interceptors...)
+}
+
+// Create returns a builder for creating a CategoryOptOut entity.
+func (c *CategoryOptOutClient) Create() *CategoryOptOutCreate {
+	mutation := newCategoryOptOutMutation(c.config, OpCreate)
+	return &CategoryOptOutCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of CategoryOptOut entities.
+func (c *CategoryOptOutClient) CreateBulk(builders ...*CategoryOptOutCreate) *CategoryOptOutCreateBulk {
+	return &CategoryOptOutCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *CategoryOptOutClient) MapCreateBulk(slice any, setFunc func(*CategoryOptOutCreate, int)) *CategoryOptOutCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &CategoryOptOutCreateBulk{err: fmt.Errorf("calling to CategoryOptOutClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*CategoryOptOutCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &CategoryOptOutCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for CategoryOptOut.
+func (c *CategoryOptOutClient) Update() *CategoryOptOutUpdate {
+	mutation := newCategoryOptOutMutation(c.config, OpUpdate)
+	return &CategoryOptOutUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *CategoryOptOutClient) UpdateOne(_m *CategoryOptOut) *CategoryOptOutUpdateOne {
+	mutation := newCategoryOptOutMutation(c.config, OpUpdateOne, withCategoryOptOut(_m))
+	return &CategoryOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *CategoryOptOutClient) UpdateOneID(id string) *CategoryOptOutUpdateOne {
+	mutation := newCategoryOptOutMutation(c.config, OpUpdateOne, withCategoryOptOutID(id))
+	return &CategoryOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for CategoryOptOut.
+func (c *CategoryOptOutClient) Delete() *CategoryOptOutDelete {
+	mutation := newCategoryOptOutMutation(c.config, OpDelete)
+	return &CategoryOptOutDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *CategoryOptOutClient) DeleteOne(_m *CategoryOptOut) *CategoryOptOutDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *CategoryOptOutClient) DeleteOneID(id string) *CategoryOptOutDeleteOne {
+	builder := c.Delete().Where(categoryoptout.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &CategoryOptOutDeleteOne{builder}
+}
+
+// Query returns a query builder for CategoryOptOut.
+func (c *CategoryOptOutClient) Query() *CategoryOptOutQuery {
+	return &CategoryOptOutQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCategoryOptOut},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a CategoryOptOut entity by its id.
+func (c *CategoryOptOutClient) Get(ctx context.Context, id string) (*CategoryOptOut, error) {
+	return c.Query().Where(categoryoptout.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *CategoryOptOutClient) GetX(ctx context.Context, id string) *CategoryOptOut {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *CategoryOptOutClient) Hooks() []Hook {
+	return c.hooks.CategoryOptOut
+}
+
+// Interceptors returns the client interceptors.
+func (c *CategoryOptOutClient) Interceptors() []Interceptor {
+	return c.inters.CategoryOptOut
+}
+
+func (c *CategoryOptOutClient) mutate(ctx context.Context, m *CategoryOptOutMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&CategoryOptOutCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&CategoryOptOutUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&CategoryOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&CategoryOptOutDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown CategoryOptOut mutation op: %q", m.Op())
+	}
+}
+
+// CertificateFileClient is a client for the CertificateFile schema.
+type CertificateFileClient struct {
+	config
+}
+
+// NewCertificateFileClient returns a client for the CertificateFile from the given config.
+func NewCertificateFileClient(c config) *CertificateFileClient {
+	return &CertificateFileClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `certificatefile.Hooks(f(g(h())))`.
+func (c *CertificateFileClient) Use(hooks ...Hook) {
+	c.hooks.CertificateFile = append(c.hooks.CertificateFile, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `certificatefile.Intercept(f(g(h())))`.
+func (c *CertificateFileClient) Intercept(interceptors ...Interceptor) {
+	c.inters.CertificateFile = append(c.inters.CertificateFile, interceptors...)
+}
+
+// Create returns a builder for creating a CertificateFile entity.
+func (c *CertificateFileClient) Create() *CertificateFileCreate {
+	mutation := newCertificateFileMutation(c.config, OpCreate)
+	return &CertificateFileCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of CertificateFile entities.
+func (c *CertificateFileClient) CreateBulk(builders ...*CertificateFileCreate) *CertificateFileCreateBulk {
+	return &CertificateFileCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *CertificateFileClient) MapCreateBulk(slice any, setFunc func(*CertificateFileCreate, int)) *CertificateFileCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &CertificateFileCreateBulk{err: fmt.Errorf("calling to CertificateFileClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*CertificateFileCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &CertificateFileCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for CertificateFile.
+func (c *CertificateFileClient) Update() *CertificateFileUpdate {
+	mutation := newCertificateFileMutation(c.config, OpUpdate)
+	return &CertificateFileUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *CertificateFileClient) UpdateOne(_m *CertificateFile) *CertificateFileUpdateOne {
+	mutation := newCertificateFileMutation(c.config, OpUpdateOne, withCertificateFile(_m))
+	return &CertificateFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *CertificateFileClient) UpdateOneID(id int64) *CertificateFileUpdateOne {
+	mutation := newCertificateFileMutation(c.config, OpUpdateOne, withCertificateFileID(id))
+	return &CertificateFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for CertificateFile.
+func (c *CertificateFileClient) Delete() *CertificateFileDelete {
+	mutation := newCertificateFileMutation(c.config, OpDelete)
+	return &CertificateFileDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *CertificateFileClient) DeleteOne(_m *CertificateFile) *CertificateFileDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *CertificateFileClient) DeleteOneID(id int64) *CertificateFileDeleteOne {
+	builder := c.Delete().Where(certificatefile.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &CertificateFileDeleteOne{builder}
+}
+
+// Query returns a query builder for CertificateFile.
+func (c *CertificateFileClient) Query() *CertificateFileQuery {
+	return &CertificateFileQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCertificateFile},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a CertificateFile entity by its id.
+func (c *CertificateFileClient) Get(ctx context.Context, id int64) (*CertificateFile, error) {
+	return c.Query().Where(certificatefile.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *CertificateFileClient) GetX(ctx context.Context, id int64) *CertificateFile {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *CertificateFileClient) Hooks() []Hook {
+	return c.hooks.CertificateFile
+}
+
+// Interceptors returns the client interceptors.
+func (c *CertificateFileClient) Interceptors() []Interceptor {
+	return c.inters.CertificateFile
+}
+
+func (c *CertificateFileClient) mutate(ctx context.Context, m *CertificateFileMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&CertificateFileCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&CertificateFileUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&CertificateFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&CertificateFileDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown CertificateFile mutation op: %q", m.Op())
+	}
+}
+
 // DKIMKeyClient is a client for the DKIMKey schema.
 type DKIMKeyClient struct {
 	config
@@ -1797,6 +2129,139 @@ func (c *EmailClient) mutate(ctx context.Context, m *EmailMutation) (Value, erro
 	}
 }
 
+// EngagementClient is a client for the Engagement schema.
+type EngagementClient struct {
+	config
+}
+
+// NewEngagementClient returns a client for the Engagement from the given config.
+func NewEngagementClient(c config) *EngagementClient {
+	return &EngagementClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `engagement.Hooks(f(g(h())))`.
+func (c *EngagementClient) Use(hooks ...Hook) {
+	c.hooks.Engagement = append(c.hooks.Engagement, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `engagement.Intercept(f(g(h())))`.
+func (c *EngagementClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Engagement = append(c.inters.Engagement, interceptors...)
+}
+
+// Create returns a builder for creating a Engagement entity.
+func (c *EngagementClient) Create() *EngagementCreate {
+	mutation := newEngagementMutation(c.config, OpCreate)
+	return &EngagementCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Engagement entities.
+func (c *EngagementClient) CreateBulk(builders ...*EngagementCreate) *EngagementCreateBulk {
+	return &EngagementCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *EngagementClient) MapCreateBulk(slice any, setFunc func(*EngagementCreate, int)) *EngagementCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &EngagementCreateBulk{err: fmt.Errorf("calling to EngagementClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*EngagementCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &EngagementCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Engagement.
+func (c *EngagementClient) Update() *EngagementUpdate {
+	mutation := newEngagementMutation(c.config, OpUpdate)
+	return &EngagementUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *EngagementClient) UpdateOne(_m *Engagement) *EngagementUpdateOne {
+	mutation := newEngagementMutation(c.config, OpUpdateOne, withEngagement(_m))
+	return &EngagementUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *EngagementClient) UpdateOneID(id int64) *EngagementUpdateOne {
+	mutation := newEngagementMutation(c.config, OpUpdateOne, withEngagementID(id))
+	return &EngagementUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Engagement.
+func (c *EngagementClient) Delete() *EngagementDelete {
+	mutation := newEngagementMutation(c.config, OpDelete)
+	return &EngagementDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *EngagementClient) DeleteOne(_m *Engagement) *EngagementDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *EngagementClient) DeleteOneID(id int64) *EngagementDeleteOne {
+	builder := c.Delete().Where(engagement.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &EngagementDeleteOne{builder}
+}
+
+// Query returns a query builder for Engagement.
+func (c *EngagementClient) Query() *EngagementQuery {
+	return &EngagementQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeEngagement},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Engagement entity by its id.
+func (c *EngagementClient) Get(ctx context.Context, id int64) (*Engagement, error) {
+	return c.Query().Where(engagement.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *EngagementClient) GetX(ctx context.Context, id int64) *Engagement {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *EngagementClient) Hooks() []Hook {
+	return c.hooks.Engagement
+}
+
+// Interceptors returns the client interceptors.
+func (c *EngagementClient) Interceptors() []Interceptor {
+	return c.inters.Engagement
+}
+
+func (c *EngagementClient) mutate(ctx context.Context, m *EngagementMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&EngagementCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&EngagementUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&EngagementUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&EngagementDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Engagement mutation op: %q", m.Op())
+	}
+}
+
 // FactClient is a client for the Fact schema.
 type FactClient struct {
 	config
@@ -2361,6 +2826,703 @@ func (c *RecipientClient) mutate(ctx context.Context, m *RecipientMutation) (Val
 	}
 }
 
+// SuppressionClient is a client for the Suppression schema.
+type SuppressionClient struct {
+	config
+}
+
+// NewSuppressionClient returns a client for the Suppression from the given config.
+func NewSuppressionClient(c config) *SuppressionClient {
+	return &SuppressionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `suppression.Hooks(f(g(h())))`.
+func (c *SuppressionClient) Use(hooks ...Hook) {
+	c.hooks.Suppression = append(c.hooks.Suppression, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `suppression.Intercept(f(g(h())))`.
+func (c *SuppressionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Suppression = append(c.inters.Suppression, interceptors...)
+}
+
+// Create returns a builder for creating a Suppression entity.
+func (c *SuppressionClient) Create() *SuppressionCreate {
+	mutation := newSuppressionMutation(c.config, OpCreate)
+	return &SuppressionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Suppression entities.
+func (c *SuppressionClient) CreateBulk(builders ...*SuppressionCreate) *SuppressionCreateBulk {
+	return &SuppressionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SuppressionClient) MapCreateBulk(slice any, setFunc func(*SuppressionCreate, int)) *SuppressionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SuppressionCreateBulk{err: fmt.Errorf("calling to SuppressionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SuppressionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SuppressionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Suppression.
+func (c *SuppressionClient) Update() *SuppressionUpdate {
+	mutation := newSuppressionMutation(c.config, OpUpdate)
+	return &SuppressionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SuppressionClient) UpdateOne(_m *Suppression) *SuppressionUpdateOne {
+	mutation := newSuppressionMutation(c.config, OpUpdateOne, withSuppression(_m))
+	return &SuppressionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SuppressionClient) UpdateOneID(id string) *SuppressionUpdateOne {
+	mutation := newSuppressionMutation(c.config, OpUpdateOne, withSuppressionID(id))
+	return &SuppressionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Suppression.
+func (c *SuppressionClient) Delete() *SuppressionDelete {
+	mutation := newSuppressionMutation(c.config, OpDelete)
+	return &SuppressionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SuppressionClient) DeleteOne(_m *Suppression) *SuppressionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SuppressionClient) DeleteOneID(id string) *SuppressionDeleteOne {
+	builder := c.Delete().Where(suppression.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SuppressionDeleteOne{builder}
+}
+
+// Query returns a query builder for Suppression.
+func (c *SuppressionClient) Query() *SuppressionQuery {
+	return &SuppressionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSuppression},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Suppression entity by its id.
+func (c *SuppressionClient) Get(ctx context.Context, id string) (*Suppression, error) {
+	return c.Query().Where(suppression.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SuppressionClient) GetX(ctx context.Context, id string) *Suppression {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SuppressionClient) Hooks() []Hook {
+	return c.hooks.Suppression
+}
+
+// Interceptors returns the client interceptors.
+func (c *SuppressionClient) Interceptors() []Interceptor {
+	return c.inters.Suppression
+}
+
+func (c *SuppressionClient) mutate(ctx context.Context, m *SuppressionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SuppressionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SuppressionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SuppressionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SuppressionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Suppression mutation op: %q", m.Op())
+	}
+}
+
+// TemplateClient is a client for the Template schema.
+type TemplateClient struct {
+	config
+}
+
+// NewTemplateClient returns a client for the Template from the given config.
+func NewTemplateClient(c config) *TemplateClient {
+	return &TemplateClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `template.Hooks(f(g(h())))`.
+func (c *TemplateClient) Use(hooks ...Hook) {
+	c.hooks.Template = append(c.hooks.Template, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `template.Intercept(f(g(h())))`.
+func (c *TemplateClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Template = append(c.inters.Template, interceptors...)
+}
+
+// Create returns a builder for creating a Template entity.
+func (c *TemplateClient) Create() *TemplateCreate {
+	mutation := newTemplateMutation(c.config, OpCreate)
+	return &TemplateCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Template entities.
+func (c *TemplateClient) CreateBulk(builders ...*TemplateCreate) *TemplateCreateBulk {
+	return &TemplateCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *TemplateClient) MapCreateBulk(slice any, setFunc func(*TemplateCreate, int)) *TemplateCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &TemplateCreateBulk{err: fmt.Errorf("calling to TemplateClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*TemplateCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &TemplateCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Template.
+func (c *TemplateClient) Update() *TemplateUpdate {
+	mutation := newTemplateMutation(c.config, OpUpdate)
+	return &TemplateUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *TemplateClient) UpdateOne(_m *Template) *TemplateUpdateOne {
+	mutation := newTemplateMutation(c.config, OpUpdateOne, withTemplate(_m))
+	return &TemplateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *TemplateClient) UpdateOneID(id string) *TemplateUpdateOne {
+	mutation := newTemplateMutation(c.config, OpUpdateOne, withTemplateID(id))
+	return &TemplateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Template.
+func (c *TemplateClient) Delete() *TemplateDelete {
+	mutation := newTemplateMutation(c.config, OpDelete)
+	return &TemplateDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *TemplateClient) DeleteOne(_m *Template) *TemplateDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *TemplateClient) DeleteOneID(id string) *TemplateDeleteOne {
+	builder := c.Delete().Where(template.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &TemplateDeleteOne{builder}
+}
+
+// Query returns a query builder for Template.
+func (c *TemplateClient) Query() *TemplateQuery {
+	return &TemplateQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTemplate},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Template entity by its id.
+func (c *TemplateClient) Get(ctx context.Context, id string) (*Template, error) {
+	return c.Query().Where(template.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *TemplateClient) GetX(ctx context.Context, id string) *Template {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryVersions queries the versions edge of a Template.
+func (c *TemplateClient) QueryVersions(_m *Template) *TemplateVersionQuery {
+	query := (&TemplateVersionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(template.Table, template.FieldID, id),
+			sqlgraph.To(templateversion.Table, templateversion.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, template.VersionsTable, template.VersionsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *TemplateClient) Hooks() []Hook {
+	return c.hooks.Template
+}
+
+// Interceptors returns the client interceptors.
+func (c *TemplateClient) Interceptors() []Interceptor {
+	return c.inters.Template
+}
+
+func (c *TemplateClient) mutate(ctx context.Context, m *TemplateMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&TemplateCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&TemplateUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&TemplateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&TemplateDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Template mutation op: %q", m.Op())
+	}
+}
+
+// TemplateVersionClient is a client for the TemplateVersion schema.
+type TemplateVersionClient struct {
+	config
+}
+
+// NewTemplateVersionClient returns a client for the TemplateVersion from the given config.
+func NewTemplateVersionClient(c config) *TemplateVersionClient {
+	return &TemplateVersionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `templateversion.Hooks(f(g(h())))`.
+func (c *TemplateVersionClient) Use(hooks ...Hook) {
+	c.hooks.TemplateVersion = append(c.hooks.TemplateVersion, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `templateversion.Intercept(f(g(h())))`.
+func (c *TemplateVersionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.TemplateVersion = append(c.inters.TemplateVersion, interceptors...)
+}
+
+// Create returns a builder for creating a TemplateVersion entity.
+func (c *TemplateVersionClient) Create() *TemplateVersionCreate {
+	mutation := newTemplateVersionMutation(c.config, OpCreate)
+	return &TemplateVersionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of TemplateVersion entities.
+func (c *TemplateVersionClient) CreateBulk(builders ...*TemplateVersionCreate) *TemplateVersionCreateBulk {
+	return &TemplateVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *TemplateVersionClient) MapCreateBulk(slice any, setFunc func(*TemplateVersionCreate, int)) *TemplateVersionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &TemplateVersionCreateBulk{err: fmt.Errorf("calling to TemplateVersionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*TemplateVersionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &TemplateVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for TemplateVersion.
+func (c *TemplateVersionClient) Update() *TemplateVersionUpdate {
+	mutation := newTemplateVersionMutation(c.config, OpUpdate)
+	return &TemplateVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *TemplateVersionClient) UpdateOne(_m *TemplateVersion) *TemplateVersionUpdateOne {
+	mutation := newTemplateVersionMutation(c.config, OpUpdateOne, withTemplateVersion(_m))
+	return &TemplateVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *TemplateVersionClient) UpdateOneID(id int64) *TemplateVersionUpdateOne {
+	mutation := newTemplateVersionMutation(c.config, OpUpdateOne, withTemplateVersionID(id))
+	return &TemplateVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for TemplateVersion.
+func (c *TemplateVersionClient) Delete() *TemplateVersionDelete {
+	mutation := newTemplateVersionMutation(c.config, OpDelete)
+	return &TemplateVersionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *TemplateVersionClient) DeleteOne(_m *TemplateVersion) *TemplateVersionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *TemplateVersionClient) DeleteOneID(id int64) *TemplateVersionDeleteOne {
+	builder := c.Delete().Where(templateversion.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &TemplateVersionDeleteOne{builder}
+}
+
+// Query returns a query builder for TemplateVersion.
+func (c *TemplateVersionClient) Query() *TemplateVersionQuery {
+	return &TemplateVersionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTemplateVersion},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a TemplateVersion entity by its id.
+func (c *TemplateVersionClient) Get(ctx context.Context, id int64) (*TemplateVersion, error) {
+	return c.Query().Where(templateversion.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *TemplateVersionClient) GetX(ctx context.Context, id int64) *TemplateVersion {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryTemplate queries the template edge of a TemplateVersion.
+func (c *TemplateVersionClient) QueryTemplate(_m *TemplateVersion) *TemplateQuery {
+	query := (&TemplateClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(templateversion.Table, templateversion.FieldID, id),
+			sqlgraph.To(template.Table, template.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, templateversion.TemplateTable, templateversion.TemplateColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *TemplateVersionClient) Hooks() []Hook {
+	return c.hooks.TemplateVersion
+}
+
+// Interceptors returns the client interceptors.
+func (c *TemplateVersionClient) Interceptors() []Interceptor {
+	return c.inters.TemplateVersion
+}
+
+func (c *TemplateVersionClient) mutate(ctx context.Context, m *TemplateVersionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&TemplateVersionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&TemplateVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&TemplateVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&TemplateVersionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown TemplateVersion mutation op: %q", m.Op())
+	}
+}
+
+// TrackingHostClient is a client for the TrackingHost schema.
+type TrackingHostClient struct {
+	config
+}
+
+// NewTrackingHostClient returns a client for the TrackingHost from the given config.
+func NewTrackingHostClient(c config) *TrackingHostClient {
+	return &TrackingHostClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `trackinghost.Hooks(f(g(h())))`.
+func (c *TrackingHostClient) Use(hooks ...Hook) {
+	c.hooks.TrackingHost = append(c.hooks.TrackingHost, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `trackinghost.Intercept(f(g(h())))`.
+func (c *TrackingHostClient) Intercept(interceptors ...Interceptor) {
+	c.inters.TrackingHost = append(c.inters.TrackingHost, interceptors...)
+}
+
+// Create returns a builder for creating a TrackingHost entity.
+func (c *TrackingHostClient) Create() *TrackingHostCreate {
+	mutation := newTrackingHostMutation(c.config, OpCreate)
+	return &TrackingHostCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of TrackingHost entities.
+func (c *TrackingHostClient) CreateBulk(builders ...*TrackingHostCreate) *TrackingHostCreateBulk {
+	return &TrackingHostCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *TrackingHostClient) MapCreateBulk(slice any, setFunc func(*TrackingHostCreate, int)) *TrackingHostCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &TrackingHostCreateBulk{err: fmt.Errorf("calling to TrackingHostClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*TrackingHostCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &TrackingHostCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for TrackingHost.
+func (c *TrackingHostClient) Update() *TrackingHostUpdate {
+	mutation := newTrackingHostMutation(c.config, OpUpdate)
+	return &TrackingHostUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *TrackingHostClient) UpdateOne(_m *TrackingHost) *TrackingHostUpdateOne {
+	mutation := newTrackingHostMutation(c.config, OpUpdateOne, withTrackingHost(_m))
+	return &TrackingHostUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *TrackingHostClient) UpdateOneID(id int64) *TrackingHostUpdateOne {
+	mutation := newTrackingHostMutation(c.config, OpUpdateOne, withTrackingHostID(id))
+	return &TrackingHostUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for TrackingHost.
+func (c *TrackingHostClient) Delete() *TrackingHostDelete {
+	mutation := newTrackingHostMutation(c.config, OpDelete)
+	return &TrackingHostDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *TrackingHostClient) DeleteOne(_m *TrackingHost) *TrackingHostDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *TrackingHostClient) DeleteOneID(id int64) *TrackingHostDeleteOne {
+	builder := c.Delete().Where(trackinghost.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &TrackingHostDeleteOne{builder}
+}
+
+// Query returns a query builder for TrackingHost.
+func (c *TrackingHostClient) Query() *TrackingHostQuery {
+	return &TrackingHostQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTrackingHost},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a TrackingHost entity by its id.
+func (c *TrackingHostClient) Get(ctx context.Context, id int64) (*TrackingHost, error) {
+	return c.Query().Where(trackinghost.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *TrackingHostClient) GetX(ctx context.Context, id int64) *TrackingHost {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *TrackingHostClient) Hooks() []Hook {
+	return c.hooks.TrackingHost
+}
+
+// Interceptors returns the client interceptors.
+func (c *TrackingHostClient) Interceptors() []Interceptor {
+	return c.inters.TrackingHost
+}
+
+func (c *TrackingHostClient) mutate(ctx context.Context, m *TrackingHostMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&TrackingHostCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&TrackingHostUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&TrackingHostUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&TrackingHostDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown TrackingHost mutation op: %q", m.Op())
+	}
+}
+
+// UsageClient is a client for the Usage schema.
+type UsageClient struct {
+	config
+}
+
+// NewUsageClient returns a client for the Usage from the given config.
+func NewUsageClient(c config) *UsageClient {
+	return &UsageClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `usage.Hooks(f(g(h())))`.
+func (c *UsageClient) Use(hooks ...Hook) {
+	c.hooks.Usage = append(c.hooks.Usage, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `usage.Intercept(f(g(h())))`.
+func (c *UsageClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Usage = append(c.inters.Usage, interceptors...)
+}
+
+// Create returns a builder for creating a Usage entity.
+func (c *UsageClient) Create() *UsageCreate {
+	mutation := newUsageMutation(c.config, OpCreate)
+	return &UsageCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Usage entities.
+func (c *UsageClient) CreateBulk(builders ...*UsageCreate) *UsageCreateBulk {
+	return &UsageCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *UsageClient) MapCreateBulk(slice any, setFunc func(*UsageCreate, int)) *UsageCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &UsageCreateBulk{err: fmt.Errorf("calling to UsageClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*UsageCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &UsageCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Usage.
+func (c *UsageClient) Update() *UsageUpdate {
+	mutation := newUsageMutation(c.config, OpUpdate)
+	return &UsageUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *UsageClient) UpdateOne(_m *Usage) *UsageUpdateOne {
+	mutation := newUsageMutation(c.config, OpUpdateOne, withUsage(_m))
+	return &UsageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *UsageClient) UpdateOneID(id int64) *UsageUpdateOne {
+	mutation := newUsageMutation(c.config, OpUpdateOne, withUsageID(id))
+	return &UsageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Usage.
+func (c *UsageClient) Delete() *UsageDelete {
+	mutation := newUsageMutation(c.config, OpDelete)
+	return &UsageDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *UsageClient) DeleteOne(_m *Usage) *UsageDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *UsageClient) DeleteOneID(id int64) *UsageDeleteOne {
+	builder := c.Delete().Where(usage.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &UsageDeleteOne{builder}
+}
+
+// Query returns a query builder for Usage.
+func (c *UsageClient) Query() *UsageQuery {
+	return &UsageQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeUsage},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Usage entity by its id.
+func (c *UsageClient) Get(ctx context.Context, id int64) (*Usage, error) {
+	return c.Query().Where(usage.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *UsageClient) GetX(ctx context.Context, id int64) *Usage {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *UsageClient) Hooks() []Hook {
+	return c.hooks.Usage
+}
+
+// Interceptors returns the client interceptors.
+func (c *UsageClient) Interceptors() []Interceptor {
+	return c.inters.Usage
+}
+
+func (c *UsageClient) mutate(ctx context.Context, m *UsageMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&UsageCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&UsageUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&UsageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&UsageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Usage mutation op: %q", m.Op())
+	}
+}
+
 // UserClient is a client for the User schema.
 type UserClient struct {
 	config
@@ -2513,14 +3675,16 @@ func (c *UserClient) mutate(ctx context.Context, m *UserMutation) (Value, error)
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		APIKey, Account, Attachment, Attempt, CapturedMail, DKIMKey, Domain,
-		DomainCheck, DomainClaim, Email, Fact, IdempotencyKey, Plan, Recipient,
-		User []ent.Hook
+		APIKey, Account, Attachment, Attempt, CapturedMail, CategoryOptOut,
+		CertificateFile, DKIMKey, Domain, DomainCheck, DomainClaim, Email, Engagement,
+		Fact, IdempotencyKey, Plan, Recipient, Suppression, Template, TemplateVersion,
+		TrackingHost, Usage, User []ent.Hook
 	}
 	inters struct {
-		APIKey, Account, Attachment, Attempt, CapturedMail, DKIMKey, Domain,
-		DomainCheck, DomainClaim, Email, Fact, IdempotencyKey, Plan, Recipient,
-		User []ent.Interceptor
+		APIKey, Account, Attachment, Attempt, CapturedMail, CategoryOptOut,
+		CertificateFile, DKIMKey, Domain, DomainCheck, DomainClaim, Email, Engagement,
+		Fact, IdempotencyKey, Plan, Recipient, Suppression, Template, TemplateVersion,
+		TrackingHost, Usage, User []ent.Interceptor
 	}
 )
 

@@ -25,6 +25,10 @@ type Email struct {
 	DomainID string `json:"domain_id,omitempty"`
 	// APIKeyID holds the value of the "api_key_id" field.
 	APIKeyID *string `json:"api_key_id,omitempty"`
+	// TemplateID holds the value of the "template_id" field.
+	TemplateID *string `json:"template_id,omitempty"`
+	// TemplateVersion holds the value of the "template_version" field.
+	TemplateVersion *int `json:"template_version,omitempty"`
 	// display form, as the record shows it
 	From string `json:"from,omitempty"`
 	// addr-spec, domain in A-labels
@@ -51,6 +55,10 @@ type Email struct {
 	MessageID string `json:"message_id,omitempty"`
 	// AttachmentCount holds the value of the "attachment_count" field.
 	AttachmentCount int `json:"attachment_count,omitempty"`
+	// managed unsubscribe: header fields and {{unsubscribe_url}}
+	Unsubscribe bool `json:"unsubscribe,omitempty"`
+	// what kind of mail, as the caller wrote it; the scope of an unsubscribe
+	Category *string `json:"category,omitempty"`
 	// Status holds the value of the "status" field.
 	Status email.Status `json:"status,omitempty"`
 	// full event type
@@ -69,6 +77,14 @@ type Email struct {
 	DeliveredAt *time.Time `json:"delivered_at,omitempty"`
 	// BouncedAt holds the value of the "bounced_at" field.
 	BouncedAt *time.Time `json:"bounced_at,omitempty"`
+	// when a worker looks at a scheduled email; null once it is released or cancelled
+	ReleaseAt *time.Time `json:"release_at,omitempty"`
+	// the status where it is none of sent and delivered: what the index of rare states holds, so that the usual way changes no index
+	Uncommon *string `json:"uncommon,omitempty"`
+	// words of subject, addresses and tags, and exact lexemes for filters
+	Search *string `json:"search,omitempty"`
+	// when html, text, headers and attachments were deleted
+	BodyPurgedAt *time.Time `json:"body_purged_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the EmailQuery when eager-loading is set.
 	Edges        EmailEdges `json:"edges"`
@@ -111,11 +127,13 @@ func (*Email) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case email.FieldTo, email.FieldCc, email.FieldBcc, email.FieldReplyTo, email.FieldHeaders, email.FieldTags:
 			values[i] = new([]byte)
-		case email.FieldAttachmentCount:
+		case email.FieldUnsubscribe:
+			values[i] = new(sql.NullBool)
+		case email.FieldTemplateVersion, email.FieldAttachmentCount:
 			values[i] = new(sql.NullInt64)
-		case email.FieldID, email.FieldAccountID, email.FieldDomainID, email.FieldAPIKeyID, email.FieldFrom, email.FieldFromAddress, email.FieldSubject, email.FieldHTML, email.FieldText, email.FieldMessageID, email.FieldStatus, email.FieldLastEvent, email.FieldBounceReason:
+		case email.FieldID, email.FieldAccountID, email.FieldDomainID, email.FieldAPIKeyID, email.FieldTemplateID, email.FieldFrom, email.FieldFromAddress, email.FieldSubject, email.FieldHTML, email.FieldText, email.FieldMessageID, email.FieldCategory, email.FieldStatus, email.FieldLastEvent, email.FieldBounceReason, email.FieldUncommon, email.FieldSearch:
 			values[i] = new(sql.NullString)
-		case email.FieldCreatedAt, email.FieldScheduledAt, email.FieldCancelledAt, email.FieldSentAt, email.FieldDeliveredAt, email.FieldBouncedAt:
+		case email.FieldCreatedAt, email.FieldScheduledAt, email.FieldCancelledAt, email.FieldSentAt, email.FieldDeliveredAt, email.FieldBouncedAt, email.FieldReleaseAt, email.FieldBodyPurgedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -156,6 +174,20 @@ func (_m *Email) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.APIKeyID = new(string)
 				*_m.APIKeyID = value.String
+			}
+		case email.FieldTemplateID:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field template_id", values[i])
+			} else if value.Valid {
+				_m.TemplateID = new(string)
+				*_m.TemplateID = value.String
+			}
+		case email.FieldTemplateVersion:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field template_version", values[i])
+			} else if value.Valid {
+				_m.TemplateVersion = new(int)
+				*_m.TemplateVersion = int(value.Int64)
 			}
 		case email.FieldFrom:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -249,6 +281,19 @@ func (_m *Email) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.AttachmentCount = int(value.Int64)
 			}
+		case email.FieldUnsubscribe:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field unsubscribe", values[i])
+			} else if value.Valid {
+				_m.Unsubscribe = value.Bool
+			}
+		case email.FieldCategory:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field category", values[i])
+			} else if value.Valid {
+				_m.Category = new(string)
+				*_m.Category = value.String
+			}
 		case email.FieldStatus:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field status", values[i])
@@ -309,6 +354,34 @@ func (_m *Email) assignValues(columns []string, values []any) error {
 				_m.BouncedAt = new(time.Time)
 				*_m.BouncedAt = value.Time
 			}
+		case email.FieldReleaseAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field release_at", values[i])
+			} else if value.Valid {
+				_m.ReleaseAt = new(time.Time)
+				*_m.ReleaseAt = value.Time
+			}
+		case email.FieldUncommon:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field uncommon", values[i])
+			} else if value.Valid {
+				_m.Uncommon = new(string)
+				*_m.Uncommon = value.String
+			}
+		case email.FieldSearch:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field search", values[i])
+			} else if value.Valid {
+				_m.Search = new(string)
+				*_m.Search = value.String
+			}
+		case email.FieldBodyPurgedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field body_purged_at", values[i])
+			} else if value.Valid {
+				_m.BodyPurgedAt = new(time.Time)
+				*_m.BodyPurgedAt = value.Time
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -366,6 +439,16 @@ func (_m *Email) String() string {
 		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")
+	if v := _m.TemplateID; v != nil {
+		builder.WriteString("template_id=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.TemplateVersion; v != nil {
+		builder.WriteString("template_version=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
 	builder.WriteString("from=")
 	builder.WriteString(_m.From)
 	builder.WriteString(", ")
@@ -409,6 +492,14 @@ func (_m *Email) String() string {
 	builder.WriteString("attachment_count=")
 	builder.WriteString(fmt.Sprintf("%v", _m.AttachmentCount))
 	builder.WriteString(", ")
+	builder.WriteString("unsubscribe=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Unsubscribe))
+	builder.WriteString(", ")
+	if v := _m.Category; v != nil {
+		builder.WriteString("category=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
 	builder.WriteString("status=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Status))
 	builder.WriteString(", ")
@@ -445,6 +536,26 @@ func (_m *Email) String() string {
 	builder.WriteString(", ")
 	if v := _m.BouncedAt; v != nil {
 		builder.WriteString("bounced_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.ReleaseAt; v != nil {
+		builder.WriteString("release_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.Uncommon; v != nil {
+		builder.WriteString("uncommon=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.Search; v != nil {
+		builder.WriteString("search=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.BodyPurgedAt; v != nil {
+		builder.WriteString("body_purged_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteByte(')')

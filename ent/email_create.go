@@ -52,6 +52,34 @@ func (_c *EmailCreate) SetNillableAPIKeyID(v *string) *EmailCreate {
 	return _c
 }
 
+// SetTemplateID sets the "template_id" field.
+func (_c *EmailCreate) SetTemplateID(v string) *EmailCreate {
+	_c.mutation.SetTemplateID(v)
+	return _c
+}
+
+// SetNillableTemplateID sets the "template_id" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableTemplateID(v *string) *EmailCreate {
+	if v != nil {
+		_c.SetTemplateID(*v)
+	}
+	return _c
+}
+
+// SetTemplateVersion sets the "template_version" field.
+func (_c *EmailCreate) SetTemplateVersion(v int) *EmailCreate {
+	_c.mutation.SetTemplateVersion(v)
+	return _c
+}
+
+// SetNillableTemplateVersion sets the "template_version" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableTemplateVersion(v *int) *EmailCreate {
+	if v != nil {
+		_c.SetTemplateVersion(*v)
+	}
+	return _c
+}
+
 // SetFrom sets the "from" field.
 func (_c *EmailCreate) SetFrom(v string) *EmailCreate {
 	_c.mutation.SetFrom(v)
@@ -150,6 +178,34 @@ func (_c *EmailCreate) SetAttachmentCount(v int) *EmailCreate {
 func (_c *EmailCreate) SetNillableAttachmentCount(v *int) *EmailCreate {
 	if v != nil {
 		_c.SetAttachmentCount(*v)
+	}
+	return _c
+}
+
+// SetUnsubscribe sets the "unsubscribe" field.
+func (_c *EmailCreate) SetUnsubscribe(v bool) *EmailCreate {
+	_c.mutation.SetUnsubscribe(v)
+	return _c
+}
+
+// SetNillableUnsubscribe sets the "unsubscribe" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableUnsubscribe(v *bool) *EmailCreate {
+	if v != nil {
+		_c.SetUnsubscribe(*v)
+	}
+	return _c
+}
+
+// SetCategory sets the "category" field.
+func (_c *EmailCreate) SetCategory(v string) *EmailCreate {
+	_c.mutation.SetCategory(v)
+	return _c
+}
+
+// SetNillableCategory sets the "category" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableCategory(v *string) *EmailCreate {
+	if v != nil {
+		_c.SetCategory(*v)
 	}
 	return _c
 }
@@ -264,6 +320,62 @@ func (_c *EmailCreate) SetNillableBouncedAt(v *time.Time) *EmailCreate {
 	return _c
 }
 
+// SetReleaseAt sets the "release_at" field.
+func (_c *EmailCreate) SetReleaseAt(v time.Time) *EmailCreate {
+	_c.mutation.SetReleaseAt(v)
+	return _c
+}
+
+// SetNillableReleaseAt sets the "release_at" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableReleaseAt(v *time.Time) *EmailCreate {
+	if v != nil {
+		_c.SetReleaseAt(*v)
+	}
+	return _c
+}
+
+// SetUncommon sets the "uncommon" field.
+func (_c *EmailCreate) SetUncommon(v string) *EmailCreate {
+	_c.mutation.SetUncommon(v)
+	return _c
+}
+
+// SetNillableUncommon sets the "uncommon" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableUncommon(v *string) *EmailCreate {
+	if v != nil {
+		_c.SetUncommon(*v)
+	}
+	return _c
+}
+
+// SetSearch sets the "search" field.
+func (_c *EmailCreate) SetSearch(v string) *EmailCreate {
+	_c.mutation.SetSearch(v)
+	return _c
+}
+
+// SetNillableSearch sets the "search" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableSearch(v *string) *EmailCreate {
+	if v != nil {
+		_c.SetSearch(*v)
+	}
+	return _c
+}
+
+// SetBodyPurgedAt sets the "body_purged_at" field.
+func (_c *EmailCreate) SetBodyPurgedAt(v time.Time) *EmailCreate {
+	_c.mutation.SetBodyPurgedAt(v)
+	return _c
+}
+
+// SetNillableBodyPurgedAt sets the "body_purged_at" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableBodyPurgedAt(v *time.Time) *EmailCreate {
+	if v != nil {
+		_c.SetBodyPurgedAt(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *EmailCreate) SetID(v string) *EmailCreate {
 	_c.mutation.SetID(v)
@@ -339,6 +451,10 @@ func (_c *EmailCreate) defaults() {
 		v := email.DefaultAttachmentCount
 		_c.mutation.SetAttachmentCount(v)
 	}
+	if _, ok := _c.mutation.Unsubscribe(); !ok {
+		v := email.DefaultUnsubscribe
+		_c.mutation.SetUnsubscribe(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := email.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -395,6 +511,9 @@ func (_c *EmailCreate) check() error {
 	}
 	if _, ok := _c.mutation.AttachmentCount(); !ok {
 		return &ValidationError{Name: "attachment_count", err: errors.New(`ent: missing required field "Email.attachment_count"`)}
+	}
+	if _, ok := _c.mutation.Unsubscribe(); !ok {
+		return &ValidationError{Name: "unsubscribe", err: errors.New(`ent: missing required field "Email.unsubscribe"`)}
 	}
 	if _, ok := _c.mutation.Status(); !ok {
 		return &ValidationError{Name: "status", err: errors.New(`ent: missing required field "Email.status"`)}
@@ -463,6 +582,14 @@ func (_c *EmailCreate) createSpec() (*Email, *sqlgraph.CreateSpec) {
 		_spec.SetField(email.FieldAPIKeyID, field.TypeString, value)
 		_node.APIKeyID = &value
 	}
+	if value, ok := _c.mutation.TemplateID(); ok {
+		_spec.SetField(email.FieldTemplateID, field.TypeString, value)
+		_node.TemplateID = &value
+	}
+	if value, ok := _c.mutation.TemplateVersion(); ok {
+		_spec.SetField(email.FieldTemplateVersion, field.TypeInt, value)
+		_node.TemplateVersion = &value
+	}
 	if value, ok := _c.mutation.From(); ok {
 		_spec.SetField(email.FieldFrom, field.TypeString, value)
 		_node.From = value
@@ -515,6 +642,14 @@ func (_c *EmailCreate) createSpec() (*Email, *sqlgraph.CreateSpec) {
 		_spec.SetField(email.FieldAttachmentCount, field.TypeInt, value)
 		_node.AttachmentCount = value
 	}
+	if value, ok := _c.mutation.Unsubscribe(); ok {
+		_spec.SetField(email.FieldUnsubscribe, field.TypeBool, value)
+		_node.Unsubscribe = value
+	}
+	if value, ok := _c.mutation.Category(); ok {
+		_spec.SetField(email.FieldCategory, field.TypeString, value)
+		_node.Category = &value
+	}
 	if value, ok := _c.mutation.Status(); ok {
 		_spec.SetField(email.FieldStatus, field.TypeEnum, value)
 		_node.Status = value
@@ -550,6 +685,22 @@ func (_c *EmailCreate) createSpec() (*Email, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.BouncedAt(); ok {
 		_spec.SetField(email.FieldBouncedAt, field.TypeTime, value)
 		_node.BouncedAt = &value
+	}
+	if value, ok := _c.mutation.ReleaseAt(); ok {
+		_spec.SetField(email.FieldReleaseAt, field.TypeTime, value)
+		_node.ReleaseAt = &value
+	}
+	if value, ok := _c.mutation.Uncommon(); ok {
+		_spec.SetField(email.FieldUncommon, field.TypeString, value)
+		_node.Uncommon = &value
+	}
+	if value, ok := _c.mutation.Search(); ok {
+		_spec.SetField(email.FieldSearch, field.TypeString, value)
+		_node.Search = &value
+	}
+	if value, ok := _c.mutation.BodyPurgedAt(); ok {
+		_spec.SetField(email.FieldBodyPurgedAt, field.TypeTime, value)
+		_node.BodyPurgedAt = &value
 	}
 	if nodes := _c.mutation.RecipientsIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{
@@ -674,6 +825,48 @@ func (u *EmailUpsert) UpdateAPIKeyID() *EmailUpsert {
 // ClearAPIKeyID clears the value of the "api_key_id" field.
 func (u *EmailUpsert) ClearAPIKeyID() *EmailUpsert {
 	u.SetNull(email.FieldAPIKeyID)
+	return u
+}
+
+// SetTemplateID sets the "template_id" field.
+func (u *EmailUpsert) SetTemplateID(v string) *EmailUpsert {
+	u.Set(email.FieldTemplateID, v)
+	return u
+}
+
+// UpdateTemplateID sets the "template_id" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateTemplateID() *EmailUpsert {
+	u.SetExcluded(email.FieldTemplateID)
+	return u
+}
+
+// ClearTemplateID clears the value of the "template_id" field.
+func (u *EmailUpsert) ClearTemplateID() *EmailUpsert {
+	u.SetNull(email.FieldTemplateID)
+	return u
+}
+
+// SetTemplateVersion sets the "template_version" field.
+func (u *EmailUpsert) SetTemplateVersion(v int) *EmailUpsert {
+	u.Set(email.FieldTemplateVersion, v)
+	return u
+}
+
+// UpdateTemplateVersion sets the "template_version" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateTemplateVersion() *EmailUpsert {
+	u.SetExcluded(email.FieldTemplateVersion)
+	return u
+}
+
+// AddTemplateVersion adds v to the "template_version" field.
+func (u *EmailUpsert) AddTemplateVersion(v int) *EmailUpsert {
+	u.Add(email.FieldTemplateVersion, v)
+	return u
+}
+
+// ClearTemplateVersion clears the value of the "template_version" field.
+func (u *EmailUpsert) ClearTemplateVersion() *EmailUpsert {
+	u.SetNull(email.FieldTemplateVersion)
 	return u
 }
 
@@ -881,6 +1074,36 @@ func (u *EmailUpsert) AddAttachmentCount(v int) *EmailUpsert {
 	return u
 }
 
+// SetUnsubscribe sets the "unsubscribe" field.
+func (u *EmailUpsert) SetUnsubscribe(v bool) *EmailUpsert {
+	u.Set(email.FieldUnsubscribe, v)
+	return u
+}
+
+// UpdateUnsubscribe sets the "unsubscribe" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateUnsubscribe() *EmailUpsert {
+	u.SetExcluded(email.FieldUnsubscribe)
+	return u
+}
+
+// SetCategory sets the "category" field.
+func (u *EmailUpsert) SetCategory(v string) *EmailUpsert {
+	u.Set(email.FieldCategory, v)
+	return u
+}
+
+// UpdateCategory sets the "category" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateCategory() *EmailUpsert {
+	u.SetExcluded(email.FieldCategory)
+	return u
+}
+
+// ClearCategory clears the value of the "category" field.
+func (u *EmailUpsert) ClearCategory() *EmailUpsert {
+	u.SetNull(email.FieldCategory)
+	return u
+}
+
 // SetStatus sets the "status" field.
 func (u *EmailUpsert) SetStatus(v email.Status) *EmailUpsert {
 	u.Set(email.FieldStatus, v)
@@ -1013,6 +1236,78 @@ func (u *EmailUpsert) ClearBouncedAt() *EmailUpsert {
 	return u
 }
 
+// SetReleaseAt sets the "release_at" field.
+func (u *EmailUpsert) SetReleaseAt(v time.Time) *EmailUpsert {
+	u.Set(email.FieldReleaseAt, v)
+	return u
+}
+
+// UpdateReleaseAt sets the "release_at" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateReleaseAt() *EmailUpsert {
+	u.SetExcluded(email.FieldReleaseAt)
+	return u
+}
+
+// ClearReleaseAt clears the value of the "release_at" field.
+func (u *EmailUpsert) ClearReleaseAt() *EmailUpsert {
+	u.SetNull(email.FieldReleaseAt)
+	return u
+}
+
+// SetUncommon sets the "uncommon" field.
+func (u *EmailUpsert) SetUncommon(v string) *EmailUpsert {
+	u.Set(email.FieldUncommon, v)
+	return u
+}
+
+// UpdateUncommon sets the "uncommon" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateUncommon() *EmailUpsert {
+	u.SetExcluded(email.FieldUncommon)
+	return u
+}
+
+// ClearUncommon clears the value of the "uncommon" field.
+func (u *EmailUpsert) ClearUncommon() *EmailUpsert {
+	u.SetNull(email.FieldUncommon)
+	return u
+}
+
+// SetSearch sets the "search" field.
+func (u *EmailUpsert) SetSearch(v string) *EmailUpsert {
+	u.Set(email.FieldSearch, v)
+	return u
+}
+
+// UpdateSearch sets the "search" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateSearch() *EmailUpsert {
+	u.SetExcluded(email.FieldSearch)
+	return u
+}
+
+// ClearSearch clears the value of the "search" field.
+func (u *EmailUpsert) ClearSearch() *EmailUpsert {
+	u.SetNull(email.FieldSearch)
+	return u
+}
+
+// SetBodyPurgedAt sets the "body_purged_at" field.
+func (u *EmailUpsert) SetBodyPurgedAt(v time.Time) *EmailUpsert {
+	u.Set(email.FieldBodyPurgedAt, v)
+	return u
+}
+
+// UpdateBodyPurgedAt sets the "body_purged_at" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateBodyPurgedAt() *EmailUpsert {
+	u.SetExcluded(email.FieldBodyPurgedAt)
+	return u
+}
+
+// ClearBodyPurgedAt clears the value of the "body_purged_at" field.
+func (u *EmailUpsert) ClearBodyPurgedAt() *EmailUpsert {
+	u.SetNull(email.FieldBodyPurgedAt)
+	return u
+}
+
 // UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
 // Using this option is equivalent to using:
 //
@@ -1110,6 +1405,55 @@ func (u *EmailUpsertOne) UpdateAPIKeyID() *EmailUpsertOne {
 func (u *EmailUpsertOne) ClearAPIKeyID() *EmailUpsertOne {
 	return u.Update(func(s *EmailUpsert) {
 		s.ClearAPIKeyID()
+	})
+}
+
+// SetTemplateID sets the "template_id" field.
+func (u *EmailUpsertOne) SetTemplateID(v string) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetTemplateID(v)
+	})
+}
+
+// UpdateTemplateID sets the "template_id" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateTemplateID() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateTemplateID()
+	})
+}
+
+// ClearTemplateID clears the value of the "template_id" field.
+func (u *EmailUpsertOne) ClearTemplateID() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearTemplateID()
+	})
+}
+
+// SetTemplateVersion sets the "template_version" field.
+func (u *EmailUpsertOne) SetTemplateVersion(v int) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetTemplateVersion(v)
+	})
+}
+
+// AddTemplateVersion adds v to the "template_version" field.
+func (u *EmailUpsertOne) AddTemplateVersion(v int) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.AddTemplateVersion(v)
+	})
+}
+
+// UpdateTemplateVersion sets the "template_version" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateTemplateVersion() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateTemplateVersion()
+	})
+}
+
+// ClearTemplateVersion clears the value of the "template_version" field.
+func (u *EmailUpsertOne) ClearTemplateVersion() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearTemplateVersion()
 	})
 }
 
@@ -1351,6 +1695,41 @@ func (u *EmailUpsertOne) UpdateAttachmentCount() *EmailUpsertOne {
 	})
 }
 
+// SetUnsubscribe sets the "unsubscribe" field.
+func (u *EmailUpsertOne) SetUnsubscribe(v bool) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetUnsubscribe(v)
+	})
+}
+
+// UpdateUnsubscribe sets the "unsubscribe" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateUnsubscribe() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateUnsubscribe()
+	})
+}
+
+// SetCategory sets the "category" field.
+func (u *EmailUpsertOne) SetCategory(v string) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetCategory(v)
+	})
+}
+
+// UpdateCategory sets the "category" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateCategory() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateCategory()
+	})
+}
+
+// ClearCategory clears the value of the "category" field.
+func (u *EmailUpsertOne) ClearCategory() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearCategory()
+	})
+}
+
 // SetStatus sets the "status" field.
 func (u *EmailUpsertOne) SetStatus(v email.Status) *EmailUpsertOne {
 	return u.Update(func(s *EmailUpsert) {
@@ -1502,6 +1881,90 @@ func (u *EmailUpsertOne) UpdateBouncedAt() *EmailUpsertOne {
 func (u *EmailUpsertOne) ClearBouncedAt() *EmailUpsertOne {
 	return u.Update(func(s *EmailUpsert) {
 		s.ClearBouncedAt()
+	})
+}
+
+// SetReleaseAt sets the "release_at" field.
+func (u *EmailUpsertOne) SetReleaseAt(v time.Time) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetReleaseAt(v)
+	})
+}
+
+// UpdateReleaseAt sets the "release_at" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateReleaseAt() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateReleaseAt()
+	})
+}
+
+// ClearReleaseAt clears the value of the "release_at" field.
+func (u *EmailUpsertOne) ClearReleaseAt() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearReleaseAt()
+	})
+}
+
+// SetUncommon sets the "uncommon" field.
+func (u *EmailUpsertOne) SetUncommon(v string) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetUncommon(v)
+	})
+}
+
+// UpdateUncommon sets the "uncommon" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateUncommon() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateUncommon()
+	})
+}
+
+// ClearUncommon clears the value of the "uncommon" field.
+func (u *EmailUpsertOne) ClearUncommon() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearUncommon()
+	})
+}
+
+// SetSearch sets the "search" field.
+func (u *EmailUpsertOne) SetSearch(v string) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetSearch(v)
+	})
+}
+
+// UpdateSearch sets the "search" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateSearch() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateSearch()
+	})
+}
+
+// ClearSearch clears the value of the "search" field.
+func (u *EmailUpsertOne) ClearSearch() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearSearch()
+	})
+}
+
+// SetBodyPurgedAt sets the "body_purged_at" field.
+func (u *EmailUpsertOne) SetBodyPurgedAt(v time.Time) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetBodyPurgedAt(v)
+	})
+}
+
+// UpdateBodyPurgedAt sets the "body_purged_at" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateBodyPurgedAt() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateBodyPurgedAt()
+	})
+}
+
+// ClearBodyPurgedAt clears the value of the "body_purged_at" field.
+func (u *EmailUpsertOne) ClearBodyPurgedAt() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearBodyPurgedAt()
 	})
 }
 
@@ -1772,6 +2235,55 @@ func (u *EmailUpsertBulk) ClearAPIKeyID() *EmailUpsertBulk {
 	})
 }
 
+// SetTemplateID sets the "template_id" field.
+func (u *EmailUpsertBulk) SetTemplateID(v string) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetTemplateID(v)
+	})
+}
+
+// UpdateTemplateID sets the "template_id" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateTemplateID() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateTemplateID()
+	})
+}
+
+// ClearTemplateID clears the value of the "template_id" field.
+func (u *EmailUpsertBulk) ClearTemplateID() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearTemplateID()
+	})
+}
+
+// SetTemplateVersion sets the "template_version" field.
+func (u *EmailUpsertBulk) SetTemplateVersion(v int) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetTemplateVersion(v)
+	})
+}
+
+// AddTemplateVersion adds v to the "template_version" field.
+func (u *EmailUpsertBulk) AddTemplateVersion(v int) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.AddTemplateVersion(v)
+	})
+}
+
+// UpdateTemplateVersion sets the "template_version" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateTemplateVersion() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateTemplateVersion()
+	})
+}
+
+// ClearTemplateVersion clears the value of the "template_version" field.
+func (u *EmailUpsertBulk) ClearTemplateVersion() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearTemplateVersion()
+	})
+}
+
 // SetFrom sets the "from" field.
 func (u *EmailUpsertBulk) SetFrom(v string) *EmailUpsertBulk {
 	return u.Update(func(s *EmailUpsert) {
@@ -2010,6 +2522,41 @@ func (u *EmailUpsertBulk) UpdateAttachmentCount() *EmailUpsertBulk {
 	})
 }
 
+// SetUnsubscribe sets the "unsubscribe" field.
+func (u *EmailUpsertBulk) SetUnsubscribe(v bool) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetUnsubscribe(v)
+	})
+}
+
+// UpdateUnsubscribe sets the "unsubscribe" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateUnsubscribe() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateUnsubscribe()
+	})
+}
+
+// SetCategory sets the "category" field.
+func (u *EmailUpsertBulk) SetCategory(v string) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetCategory(v)
+	})
+}
+
+// UpdateCategory sets the "category" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateCategory() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateCategory()
+	})
+}
+
+// ClearCategory clears the value of the "category" field.
+func (u *EmailUpsertBulk) ClearCategory() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearCategory()
+	})
+}
+
 // SetStatus sets the "status" field.
 func (u *EmailUpsertBulk) SetStatus(v email.Status) *EmailUpsertBulk {
 	return u.Update(func(s *EmailUpsert) {
@@ -2161,6 +2708,90 @@ func (u *EmailUpsertBulk) UpdateBouncedAt() *EmailUpsertBulk {
 func (u *EmailUpsertBulk) ClearBouncedAt() *EmailUpsertBulk {
 	return u.Update(func(s *EmailUpsert) {
 		s.ClearBouncedAt()
+	})
+}
+
+// SetReleaseAt sets the "release_at" field.
+func (u *EmailUpsertBulk) SetReleaseAt(v time.Time) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetReleaseAt(v)
+	})
+}
+
+// UpdateReleaseAt sets the "release_at" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateReleaseAt() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateReleaseAt()
+	})
+}
+
+// ClearReleaseAt clears the value of the "release_at" field.
+func (u *EmailUpsertBulk) ClearReleaseAt() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearReleaseAt()
+	})
+}
+
+// SetUncommon sets the "uncommon" field.
+func (u *EmailUpsertBulk) SetUncommon(v string) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetUncommon(v)
+	})
+}
+
+// UpdateUncommon sets the "uncommon" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateUncommon() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateUncommon()
+	})
+}
+
+// ClearUncommon clears the value of the "uncommon" field.
+func (u *EmailUpsertBulk) ClearUncommon() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearUncommon()
+	})
+}
+
+// SetSearch sets the "search" field.
+func (u *EmailUpsertBulk) SetSearch(v string) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetSearch(v)
+	})
+}
+
+// UpdateSearch sets the "search" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateSearch() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateSearch()
+	})
+}
+
+// ClearSearch clears the value of the "search" field.
+func (u *EmailUpsertBulk) ClearSearch() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearSearch()
+	})
+}
+
+// SetBodyPurgedAt sets the "body_purged_at" field.
+func (u *EmailUpsertBulk) SetBodyPurgedAt(v time.Time) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetBodyPurgedAt(v)
+	})
+}
+
+// UpdateBodyPurgedAt sets the "body_purged_at" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateBodyPurgedAt() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateBodyPurgedAt()
+	})
+}
+
+// ClearBodyPurgedAt clears the value of the "body_purged_at" field.
+func (u *EmailUpsertBulk) ClearBodyPurgedAt() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearBodyPurgedAt()
 	})
 }
 

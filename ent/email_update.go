@@ -81,6 +81,53 @@ func (_u *EmailUpdate) ClearAPIKeyID() *EmailUpdate {
 	return _u
 }
 
+// SetTemplateID sets the "template_id" field.
+func (_u *EmailUpdate) SetTemplateID(v string) *EmailUpdate {
+	_u.mutation.SetTemplateID(v)
+	return _u
+}
+
+// SetNillableTemplateID sets the "template_id" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableTemplateID(v *string) *EmailUpdate {
+	if v != nil {
+		_u.SetTemplateID(*v)
+	}
+	return _u
+}
+
+// ClearTemplateID clears the value of the "template_id" field.
+func (_u *EmailUpdate) ClearTemplateID() *EmailUpdate {
+	_u.mutation.ClearTemplateID()
+	return _u
+}
+
+// SetTemplateVersion sets the "template_version" field.
+func (_u *EmailUpdate) SetTemplateVersion(v int) *EmailUpdate {
+	_u.mutation.ResetTemplateVersion()
+	_u.mutation.SetTemplateVersion(v)
+	return _u
+}
+
+// SetNillableTemplateVersion sets the "template_version" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableTemplateVersion(v *int) *EmailUpdate {
+	if v != nil {
+		_u.SetTemplateVersion(*v)
+	}
+	return _u
+}
+
+// AddTemplateVersion adds value to the "template_version" field.
+func (_u *EmailUpdate) AddTemplateVersion(v int) *EmailUpdate {
+	_u.mutation.AddTemplateVersion(v)
+	return _u
+}
+
+// ClearTemplateVersion clears the value of the "template_version" field.
+func (_u *EmailUpdate) ClearTemplateVersion() *EmailUpdate {
+	_u.mutation.ClearTemplateVersion()
+	return _u
+}
+
 // SetFrom sets the "from" field.
 func (_u *EmailUpdate) SetFrom(v string) *EmailUpdate {
 	_u.mutation.SetFrom(v)
@@ -300,6 +347,40 @@ func (_u *EmailUpdate) AddAttachmentCount(v int) *EmailUpdate {
 	return _u
 }
 
+// SetUnsubscribe sets the "unsubscribe" field.
+func (_u *EmailUpdate) SetUnsubscribe(v bool) *EmailUpdate {
+	_u.mutation.SetUnsubscribe(v)
+	return _u
+}
+
+// SetNillableUnsubscribe sets the "unsubscribe" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableUnsubscribe(v *bool) *EmailUpdate {
+	if v != nil {
+		_u.SetUnsubscribe(*v)
+	}
+	return _u
+}
+
+// SetCategory sets the "category" field.
+func (_u *EmailUpdate) SetCategory(v string) *EmailUpdate {
+	_u.mutation.SetCategory(v)
+	return _u
+}
+
+// SetNillableCategory sets the "category" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableCategory(v *string) *EmailUpdate {
+	if v != nil {
+		_u.SetCategory(*v)
+	}
+	return _u
+}
+
+// ClearCategory clears the value of the "category" field.
+func (_u *EmailUpdate) ClearCategory() *EmailUpdate {
+	_u.mutation.ClearCategory()
+	return _u
+}
+
 // SetStatus sets the "status" field.
 func (_u *EmailUpdate) SetStatus(v email.Status) *EmailUpdate {
 	_u.mutation.SetStatus(v)
@@ -445,6 +526,86 @@ func (_u *EmailUpdate) SetNillableBouncedAt(v *time.Time) *EmailUpdate {
 // ClearBouncedAt clears the value of the "bounced_at" field.
 func (_u *EmailUpdate) ClearBouncedAt() *EmailUpdate {
 	_u.mutation.ClearBouncedAt()
+	return _u
+}
+
+// SetReleaseAt sets the "release_at" field.
+func (_u *EmailUpdate) SetReleaseAt(v time.Time) *EmailUpdate {
+	_u.mutation.SetReleaseAt(v)
+	return _u
+}
+
+// SetNillableReleaseAt sets the "release_at" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableReleaseAt(v *time.Time) *EmailUpdate {
+	if v != nil {
+		_u.SetReleaseAt(*v)
+	}
+	return _u
+}
+
+// ClearReleaseAt clears the value of the "release_at" field.
+func (_u *EmailUpdate) ClearReleaseAt() *EmailUpdate {
+	_u.mutation.ClearReleaseAt()
+	return _u
+}
+
+// SetUncommon sets the "uncommon" field.
+func (_u *EmailUpdate) SetUncommon(v string) *EmailUpdate {
+	_u.mutation.SetUncommon(v)
+	return _u
+}
+
+// SetNillableUncommon sets the "uncommon" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableUncommon(v *string) *EmailUpdate {
+	if v != nil {
+		_u.SetUncommon(*v)
+	}
+	return _u
+}
+
+// ClearUncommon clears the value of the "uncommon" field.
+func (_u *EmailUpdate) ClearUncommon() *EmailUpdate {
+	_u.mutation.ClearUncommon()
+	return _u
+}
+
+// SetSearch sets the "search" field.
+func (_u *EmailUpdate) SetSearch(v string) *EmailUpdate {
+	_u.mutation.SetSearch(v)
+	return _u
+}
+
+// SetNillableSearch sets the "search" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableSearch(v *string) *EmailUpdate {
+	if v != nil {
+		_u.SetSearch(*v)
+	}
+	return _u
+}
+
+// ClearSearch clears the value of the "search" field.
+func (_u *EmailUpdate) ClearSearch() *EmailUpdate {
+	_u.mutation.ClearSearch()
+	return _u
+}
+
+// SetBodyPurgedAt sets the "body_purged_at" field.
+func (_u *EmailUpdate) SetBodyPurgedAt(v time.Time) *EmailUpdate {
+	_u.mutation.SetBodyPurgedAt(v)
+	return _u
+}
+
+// SetNillableBodyPurgedAt sets the "body_purged_at" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableBodyPurgedAt(v *time.Time) *EmailUpdate {
+	if v != nil {
+		_u.SetBodyPurgedAt(*v)
+	}
+	return _u
+}
+
+// ClearBodyPurgedAt clears the value of the "body_purged_at" field.
+func (_u *EmailUpdate) ClearBodyPurgedAt() *EmailUpdate {
+	_u.mutation.ClearBodyPurgedAt()
 	return _u
 }
 
@@ -617,6 +778,21 @@ func (_u *EmailUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.APIKeyIDCleared() {
 		_spec.ClearField(email.FieldAPIKeyID, field.TypeString)
 	}
+	if value, ok := _u.mutation.TemplateID(); ok {
+		_spec.SetField(email.FieldTemplateID, field.TypeString, value)
+	}
+	if _u.mutation.TemplateIDCleared() {
+		_spec.ClearField(email.FieldTemplateID, field.TypeString)
+	}
+	if value, ok := _u.mutation.TemplateVersion(); ok {
+		_spec.SetField(email.FieldTemplateVersion, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedTemplateVersion(); ok {
+		_spec.AddField(email.FieldTemplateVersion, field.TypeInt, value)
+	}
+	if _u.mutation.TemplateVersionCleared() {
+		_spec.ClearField(email.FieldTemplateVersion, field.TypeInt)
+	}
 	if value, ok := _u.mutation.From(); ok {
 		_spec.SetField(email.FieldFrom, field.TypeString, value)
 	}
@@ -710,6 +886,15 @@ func (_u *EmailUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedAttachmentCount(); ok {
 		_spec.AddField(email.FieldAttachmentCount, field.TypeInt, value)
 	}
+	if value, ok := _u.mutation.Unsubscribe(); ok {
+		_spec.SetField(email.FieldUnsubscribe, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Category(); ok {
+		_spec.SetField(email.FieldCategory, field.TypeString, value)
+	}
+	if _u.mutation.CategoryCleared() {
+		_spec.ClearField(email.FieldCategory, field.TypeString)
+	}
 	if value, ok := _u.mutation.Status(); ok {
 		_spec.SetField(email.FieldStatus, field.TypeEnum, value)
 	}
@@ -751,6 +936,30 @@ func (_u *EmailUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.BouncedAtCleared() {
 		_spec.ClearField(email.FieldBouncedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.ReleaseAt(); ok {
+		_spec.SetField(email.FieldReleaseAt, field.TypeTime, value)
+	}
+	if _u.mutation.ReleaseAtCleared() {
+		_spec.ClearField(email.FieldReleaseAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.Uncommon(); ok {
+		_spec.SetField(email.FieldUncommon, field.TypeString, value)
+	}
+	if _u.mutation.UncommonCleared() {
+		_spec.ClearField(email.FieldUncommon, field.TypeString)
+	}
+	if value, ok := _u.mutation.Search(); ok {
+		_spec.SetField(email.FieldSearch, field.TypeString, value)
+	}
+	if _u.mutation.SearchCleared() {
+		_spec.ClearField(email.FieldSearch, field.TypeString)
+	}
+	if value, ok := _u.mutation.BodyPurgedAt(); ok {
+		_spec.SetField(email.FieldBodyPurgedAt, field.TypeTime, value)
+	}
+	if _u.mutation.BodyPurgedAtCleared() {
+		_spec.ClearField(email.FieldBodyPurgedAt, field.TypeTime)
 	}
 	if _u.mutation.RecipientsCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -909,6 +1118,53 @@ func (_u *EmailUpdateOne) SetNillableAPIKeyID(v *string) *EmailUpdateOne {
 // ClearAPIKeyID clears the value of the "api_key_id" field.
 func (_u *EmailUpdateOne) ClearAPIKeyID() *EmailUpdateOne {
 	_u.mutation.ClearAPIKeyID()
+	return _u
+}
+
+// SetTemplateID sets the "template_id" field.
+func (_u *EmailUpdateOne) SetTemplateID(v string) *EmailUpdateOne {
+	_u.mutation.SetTemplateID(v)
+	return _u
+}
+
+// SetNillableTemplateID sets the "template_id" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableTemplateID(v *string) *EmailUpdateOne {
+	if v != nil {
+		_u.SetTemplateID(*v)
+	}
+	return _u
+}
+
+// ClearTemplateID clears the value of the "template_id" field.
+func (_u *EmailUpdateOne) ClearTemplateID() *EmailUpdateOne {
+	_u.mutation.ClearTemplateID()
+	return _u
+}
+
+// SetTemplateVersion sets the "template_version" field.
+func (_u *EmailUpdateOne) SetTemplateVersion(v int) *EmailUpdateOne {
+	_u.mutation.ResetTemplateVersion()
+	_u.mutation.SetTemplateVersion(v)
+	return _u
+}
+
+// SetNillableTemplateVersion sets the "template_version" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableTemplateVersion(v *int) *EmailUpdateOne {
+	if v != nil {
+		_u.SetTemplateVersion(*v)
+	}
+	return _u
+}
+
+// AddTemplateVersion adds value to the "template_version" field.
+func (_u *EmailUpdateOne) AddTemplateVersion(v int) *EmailUpdateOne {
+	_u.mutation.AddTemplateVersion(v)
+	return _u
+}
+
+// ClearTemplateVersion clears the value of the "template_version" field.
+func (_u *EmailUpdateOne) ClearTemplateVersion() *EmailUpdateOne {
+	_u.mutation.ClearTemplateVersion()
 	return _u
 }
 
@@ -1131,6 +1387,40 @@ func (_u *EmailUpdateOne) AddAttachmentCount(v int) *EmailUpdateOne {
 	return _u
 }
 
+// SetUnsubscribe sets the "unsubscribe" field.
+func (_u *EmailUpdateOne) SetUnsubscribe(v bool) *EmailUpdateOne {
+	_u.mutation.SetUnsubscribe(v)
+	return _u
+}
+
+// SetNillableUnsubscribe sets the "unsubscribe" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableUnsubscribe(v *bool) *EmailUpdateOne {
+	if v != nil {
+		_u.SetUnsubscribe(*v)
+	}
+	return _u
+}
+
+// SetCategory sets the "category" field.
+func (_u *EmailUpdateOne) SetCategory(v string) *EmailUpdateOne {
+	_u.mutation.SetCategory(v)
+	return _u
+}
+
+// SetNillableCategory sets the "category" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableCategory(v *string) *EmailUpdateOne {
+	if v != nil {
+		_u.SetCategory(*v)
+	}
+	return _u
+}
+
+// ClearCategory clears the value of the "category" field.
+func (_u *EmailUpdateOne) ClearCategory() *EmailUpdateOne {
+	_u.mutation.ClearCategory()
+	return _u
+}
+
 // SetStatus sets the "status" field.
 func (_u *EmailUpdateOne) SetStatus(v email.Status) *EmailUpdateOne {
 	_u.mutation.SetStatus(v)
@@ -1276,6 +1566,86 @@ func (_u *EmailUpdateOne) SetNillableBouncedAt(v *time.Time) *EmailUpdateOne {
 // ClearBouncedAt clears the value of the "bounced_at" field.
 func (_u *EmailUpdateOne) ClearBouncedAt() *EmailUpdateOne {
 	_u.mutation.ClearBouncedAt()
+	return _u
+}
+
+// SetReleaseAt sets the "release_at" field.
+func (_u *EmailUpdateOne) SetReleaseAt(v time.Time) *EmailUpdateOne {
+	_u.mutation.SetReleaseAt(v)
+	return _u
+}
+
+// SetNillableReleaseAt sets the "release_at" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableReleaseAt(v *time.Time) *EmailUpdateOne {
+	if v != nil {
+		_u.SetReleaseAt(*v)
+	}
+	return _u
+}
+
+// ClearReleaseAt clears the value of the "release_at" field.
+func (_u *EmailUpdateOne) ClearReleaseAt() *EmailUpdateOne {
+	_u.mutation.ClearReleaseAt()
+	return _u
+}
+
+// SetUncommon sets the "uncommon" field.
+func (_u *EmailUpdateOne) SetUncommon(v string) *EmailUpdateOne {
+	_u.mutation.SetUncommon(v)
+	return _u
+}
+
+// SetNillableUncommon sets the "uncommon" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableUncommon(v *string) *EmailUpdateOne {
+	if v != nil {
+		_u.SetUncommon(*v)
+	}
+	return _u
+}
+
+// ClearUncommon clears the value of the "uncommon" field.
+func (_u *EmailUpdateOne) ClearUncommon() *EmailUpdateOne {
+	_u.mutation.ClearUncommon()
+	return _u
+}
+
+// SetSearch sets the "search" field.
+func (_u *EmailUpdateOne) SetSearch(v string) *EmailUpdateOne {
+	_u.mutation.SetSearch(v)
+	return _u
+}
+
+// SetNillableSearch sets the "search" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableSearch(v *string) *EmailUpdateOne {
+	if v != nil {
+		_u.SetSearch(*v)
+	}
+	return _u
+}
+
+// ClearSearch clears the value of the "search" field.
+func (_u *EmailUpdateOne) ClearSearch() *EmailUpdateOne {
+	_u.mutation.ClearSearch()
+	return _u
+}
+
+// SetBodyPurgedAt sets the "body_purged_at" field.
+func (_u *EmailUpdateOne) SetBodyPurgedAt(v time.Time) *EmailUpdateOne {
+	_u.mutation.SetBodyPurgedAt(v)
+	return _u
+}
+
+// SetNillableBodyPurgedAt sets the "body_purged_at" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableBodyPurgedAt(v *time.Time) *EmailUpdateOne {
+	if v != nil {
+		_u.SetBodyPurgedAt(*v)
+	}
+	return _u
+}
+
+// ClearBodyPurgedAt clears the value of the "body_purged_at" field.
+func (_u *EmailUpdateOne) ClearBodyPurgedAt() *EmailUpdateOne {
+	_u.mutation.ClearBodyPurgedAt()
 	return _u
 }
 
@@ -1478,6 +1848,21 @@ func (_u *EmailUpdateOne) sqlSave(ctx context.Context) (_node *Email, err error)
 	if _u.mutation.APIKeyIDCleared() {
 		_spec.ClearField(email.FieldAPIKeyID, field.TypeString)
 	}
+	if value, ok := _u.mutation.TemplateID(); ok {
+		_spec.SetField(email.FieldTemplateID, field.TypeString, value)
+	}
+	if _u.mutation.TemplateIDCleared() {
+		_spec.ClearField(email.FieldTemplateID, field.TypeString)
+	}
+	if value, ok := _u.mutation.TemplateVersion(); ok {
+		_spec.SetField(email.FieldTemplateVersion, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedTemplateVersion(); ok {
+		_spec.AddField(email.FieldTemplateVersion, field.TypeInt, value)
+	}
+	if _u.mutation.TemplateVersionCleared() {
+		_spec.ClearField(email.FieldTemplateVersion, field.TypeInt)
+	}
 	if value, ok := _u.mutation.From(); ok {
 		_spec.SetField(email.FieldFrom, field.TypeString, value)
 	}
@@ -1571,6 +1956,15 @@ func (_u *EmailUpdateOne) sqlSave(ctx context.Context) (_node *Email, err error)
 	if value, ok := _u.mutation.AddedAttachmentCount(); ok {
 		_spec.AddField(email.FieldAttachmentCount, field.TypeInt, value)
 	}
+	if value, ok := _u.mutation.Unsubscribe(); ok {
+		_spec.SetField(email.FieldUnsubscribe, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Category(); ok {
+		_spec.SetField(email.FieldCategory, field.TypeString, value)
+	}
+	if _u.mutation.CategoryCleared() {
+		_spec.ClearField(email.FieldCategory, field.TypeString)
+	}
 	if value, ok := _u.mutation.Status(); ok {
 		_spec.SetField(email.FieldStatus, field.TypeEnum, value)
 	}
@@ -1612,6 +2006,30 @@ func (_u *EmailUpdateOne) sqlSave(ctx context.Context) (_node *Email, err error)
 	}
 	if _u.mutation.BouncedAtCleared() {
 		_spec.ClearField(email.FieldBouncedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.ReleaseAt(); ok {
+		_spec.SetField(email.FieldReleaseAt, field.TypeTime, value)
+	}
+	if _u.mutation.ReleaseAtCleared() {
+		_spec.ClearField(email.FieldReleaseAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.Uncommon(); ok {
+		_spec.SetField(email.FieldUncommon, field.TypeString, value)
+	}
+	if _u.mutation.UncommonCleared() {
+		_spec.ClearField(email.FieldUncommon, field.TypeString)
+	}
+	if value, ok := _u.mutation.Search(); ok {
+		_spec.SetField(email.FieldSearch, field.TypeString, value)
+	}
+	if _u.mutation.SearchCleared() {
+		_spec.ClearField(email.FieldSearch, field.TypeString)
+	}
+	if value, ok := _u.mutation.BodyPurgedAt(); ok {
+		_spec.SetField(email.FieldBodyPurgedAt, field.TypeTime, value)
+	}
+	if _u.mutation.BodyPurgedAtCleared() {
+		_spec.ClearField(email.FieldBodyPurgedAt, field.TypeTime)
 	}
 	if _u.mutation.RecipientsCleared() {
 		edge := &sqlgraph.EdgeSpec{

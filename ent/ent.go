@@ -17,15 +17,23 @@ import (
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/categoryoptout"
+	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
 )
 
@@ -87,21 +95,29 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			apikey.Table:         apikey.ValidColumn,
-			account.Table:        account.ValidColumn,
-			attachment.Table:     attachment.ValidColumn,
-			attempt.Table:        attempt.ValidColumn,
-			capturedmail.Table:   capturedmail.ValidColumn,
-			dkimkey.Table:        dkimkey.ValidColumn,
-			domain.Table:         domain.ValidColumn,
-			domaincheck.Table:    domaincheck.ValidColumn,
-			domainclaim.Table:    domainclaim.ValidColumn,
-			email.Table:          email.ValidColumn,
-			fact.Table:           fact.ValidColumn,
-			idempotencykey.Table: idempotencykey.ValidColumn,
-			plan.Table:           plan.ValidColumn,
-			recipient.Table:      recipient.ValidColumn,
-			user.Table:           user.ValidColumn,
+			apikey.Table:          apikey.ValidColumn,
+			account.Table:         account.ValidColumn,
+			attachment.Table:      attachment.ValidColumn,
+			attempt.Table:         attempt.ValidColumn,
+			capturedmail.Table:    capturedmail.ValidColumn,
+			categoryoptout.Table:  categoryoptout.ValidColumn,
+			certificatefile.Table: certificatefile.ValidColumn,
+			dkimkey.Table:         dkimkey.ValidColumn,
+			domain.Table:          domain.ValidColumn,
+			domaincheck.Table:     domaincheck.ValidColumn,
+			domainclaim.Table:     domainclaim.ValidColumn,
+			email.Table:           email.ValidColumn,
+			engagement.Table:      engagement.ValidColumn,
+			fact.Table:            fact.ValidColumn,
+			idempotencykey.Table:  idempotencykey.ValidColumn,
+			plan.Table:            plan.ValidColumn,
+			recipient.Table:       recipient.ValidColumn,
+			suppression.Table:     suppression.ValidColumn,
+			template.Table:        template.ValidColumn,
+			templateversion.Table: templateversion.ValidColumn,
+			trackinghost.Table:    trackinghost.ValidColumn,
+			usage.Table:           usage.ValidColumn,
+			user.Table:            user.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

@@ -17,17 +17,25 @@ import (
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/categoryoptout"
+	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
 )
 
@@ -40,21 +48,29 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeAPIKey         = "APIKey"
-	TypeAccount        = "Account"
-	TypeAttachment     = "Attachment"
-	TypeAttempt        = "Attempt"
-	TypeCapturedMail   = "CapturedMail"
-	TypeDKIMKey        = "DKIMKey"
-	TypeDomain         = "Domain"
-	TypeDomainCheck    = "DomainCheck"
-	TypeDomainClaim    = "DomainClaim"
-	TypeEmail          = "Email"
-	TypeFact           = "Fact"
-	TypeIdempotencyKey = "IdempotencyKey"
-	TypePlan           = "Plan"
-	TypeRecipient      = "Recipient"
-	TypeUser           = "User"
+	TypeAPIKey          = "APIKey"
+	TypeAccount         = "Account"
+	TypeAttachment      = "Attachment"
+	TypeAttempt         = "Attempt"
+	TypeCapturedMail    = "CapturedMail"
+	TypeCategoryOptOut  = "CategoryOptOut"
+	TypeCertificateFile = "CertificateFile"
+	TypeDKIMKey         = "DKIMKey"
+	TypeDomain          = "Domain"
+	TypeDomainCheck     = "DomainCheck"
+	TypeDomainClaim     = "DomainClaim"
+	TypeEmail           = "Email"
+	TypeEngagement      = "Engagement"
+	TypeFact            = "Fact"
+	TypeIdempotencyKey  = "IdempotencyKey"
+	TypePlan            = "Plan"
+	TypeRecipient       = "Recipient"
+	TypeSuppression     = "Suppression"
+	TypeTemplate        = "Template"
+	TypeTemplateVersion = "TemplateVersion"
+	TypeTrackingHost    = "TrackingHost"
+	TypeUsage           = "Usage"
+	TypeUser            = "User"
 )
 
 // APIKeyMutation represents an operation that mutates the APIKey nodes in the graph.
@@ -1028,28 +1044,33 @@ func (m *APIKeyMutation) ResetEdge(name string) error {
 // AccountMutation represents an operation that mutates the Account nodes in the graph.
 type AccountMutation struct {
 	config
-	op                  Op
-	typ                 string
-	id                  *string
-	name                *string
-	email               *string
-	production_unlocked *bool
-	unmetered           *bool
-	suspended_at        *time.Time
-	created_at          *time.Time
-	updated_at          *time.Time
-	clearedFields       map[string]struct{}
-	users               map[string]struct{}
-	removedusers        map[string]struct{}
-	clearedusers        bool
-	api_keys            map[string]struct{}
-	removedapi_keys     map[string]struct{}
-	clearedapi_keys     bool
-	plan                *string
-	clearedplan         bool
-	done                bool
-	oldValue            func(context.Context) (*Account, error)
-	predicates          []predicate.Account
+	op                       Op
+	typ                      string
+	id                       *string
+	name                     *string
+	email                    *string
+	production_unlocked      *bool
+	payment_method_at        *time.Time
+	body_retention_days      *int
+	addbody_retention_days   *int
+	record_retention_days    *int
+	addrecord_retention_days *int
+	unmetered                *bool
+	suspended_at             *time.Time
+	created_at               *time.Time
+	updated_at               *time.Time
+	clearedFields            map[string]struct{}
+	users                    map[string]struct{}
+	removedusers             map[string]struct{}
+	clearedusers             bool
+	api_keys                 map[string]struct{}
+	removedapi_keys          map[string]struct{}
+	clearedapi_keys          bool
+	plan                     *string
+	clearedplan              bool
+	done                     bool
+	oldValue                 func(context.Context) (*Account, error)
+	predicates               []predicate.Account
 }
 
 var _ ent.Mutation = (*AccountMutation)(nil)
@@ -1298,6 +1319,167 @@ func (m *AccountMutation) OldProductionUnlocked(ctx context.Context) (v bool, er
 // ResetProductionUnlocked resets all changes to the "production_unlocked" field.
 func (m *AccountMutation) ResetProductionUnlocked() {
 	m.production_unlocked = nil
+}
+
+// SetPaymentMethodAt sets the "payment_method_at" field.
+func (m *AccountMutation) SetPaymentMethodAt(t time.Time) {
+	m.payment_method_at = &t
+}
+
+// PaymentMethodAt returns the value of the "payment_method_at" field in the mutation.
+func (m *AccountMutation) PaymentMethodAt() (r time.Time, exists bool) {
+	v := m.payment_method_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPaymentMethodAt returns the old "payment_method_at" field's value of the Account entity.
+// If the Account object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccountMutation) OldPaymentMethodAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPaymentMethodAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPaymentMethodAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPaymentMethodAt: %w", err)
+	}
+	return oldValue.PaymentMethodAt, nil
+}
+
+// ClearPaymentMethodAt clears the value of the "payment_method_at" field.
+func (m *AccountMutation) ClearPaymentMethodAt() {
+	m.payment_method_at = nil
+	m.clearedFields[account.FieldPaymentMethodAt] = struct{}{}
+}
+
+// PaymentMethodAtCleared returns if the "payment_method_at" field was cleared in this mutation.
+func (m *AccountMutation) PaymentMethodAtCleared() bool {
+	_, ok := m.clearedFields[account.FieldPaymentMethodAt]
+	return ok
+}
+
+// ResetPaymentMethodAt resets all changes to the "payment_method_at" field.
+func (m *AccountMutation) ResetPaymentMethodAt() {
+	m.payment_method_at = nil
+	delete(m.clearedFields, account.FieldPaymentMethodAt)
+}
+
+// SetBodyRetentionDays sets the "body_retention_days" field.
+func (m *AccountMutation) SetBodyRetentionDays(i int) {
+	m.body_retention_days = &i
+	m.addbody_retention_days = nil
+}
+
+// BodyRetentionDays returns the value of the "body_retention_days" field in the mutation.
+func (m *AccountMutation) BodyRetentionDays() (r int, exists bool) {
+	v := m.body_retention_days
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBodyRetentionDays returns the old "body_retention_days" field's value of the Account entity.
+// If the Account object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccountMutation) OldBodyRetentionDays(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBodyRetentionDays is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBodyRetentionDays requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBodyRetentionDays: %w", err)
+	}
+	return oldValue.BodyRetentionDays, nil
+}
+
+// AddBodyRetentionDays adds i to the "body_retention_days" field.
+func (m *AccountMutation) AddBodyRetentionDays(i int) {
+	if m.addbody_retention_days != nil {
+		*m.addbody_retention_days += i
+	} else {
+		m.addbody_retention_days = &i
+	}
+}
+
+// AddedBodyRetentionDays returns the value that was added to the "body_retention_days" field in this mutation.
+func (m *AccountMutation) AddedBodyRetentionDays() (r int, exists bool) {
+	v := m.addbody_retention_days
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBodyRetentionDays resets all changes to the "body_retention_days" field.
+func (m *AccountMutation) ResetBodyRetentionDays() {
+	m.body_retention_days = nil
+	m.addbody_retention_days = nil
+}
+
+// SetRecordRetentionDays sets the "record_retention_days" field.
+func (m *AccountMutation) SetRecordRetentionDays(i int) {
+	m.record_retention_days = &i
+	m.addrecord_retention_days = nil
+}
+
+// RecordRetentionDays returns the value of the "record_retention_days" field in the mutation.
+func (m *AccountMutation) RecordRetentionDays() (r int, exists bool) {
+	v := m.record_retention_days
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecordRetentionDays returns the old "record_retention_days" field's value of the Account entity.
+// If the Account object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccountMutation) OldRecordRetentionDays(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecordRetentionDays is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecordRetentionDays requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecordRetentionDays: %w", err)
+	}
+	return oldValue.RecordRetentionDays, nil
+}
+
+// AddRecordRetentionDays adds i to the "record_retention_days" field.
+func (m *AccountMutation) AddRecordRetentionDays(i int) {
+	if m.addrecord_retention_days != nil {
+		*m.addrecord_retention_days += i
+	} else {
+		m.addrecord_retention_days = &i
+	}
+}
+
+// AddedRecordRetentionDays returns the value that was added to the "record_retention_days" field in this mutation.
+func (m *AccountMutation) AddedRecordRetentionDays() (r int, exists bool) {
+	v := m.addrecord_retention_days
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRecordRetentionDays resets all changes to the "record_retention_days" field.
+func (m *AccountMutation) ResetRecordRetentionDays() {
+	m.record_retention_days = nil
+	m.addrecord_retention_days = nil
 }
 
 // SetUnmetered sets the "unmetered" field.
@@ -1626,7 +1808,7 @@ func (m *AccountMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccountMutation) Fields() []string {
-	fields := make([]string, 0, 8)
+	fields := make([]string, 0, 11)
 	if m.name != nil {
 		fields = append(fields, account.FieldName)
 	}
@@ -1638,6 +1820,15 @@ func (m *AccountMutation) Fields() []string {
 	}
 	if m.production_unlocked != nil {
 		fields = append(fields, account.FieldProductionUnlocked)
+	}
+	if m.payment_method_at != nil {
+		fields = append(fields, account.FieldPaymentMethodAt)
+	}
+	if m.body_retention_days != nil {
+		fields = append(fields, account.FieldBodyRetentionDays)
+	}
+	if m.record_retention_days != nil {
+		fields = append(fields, account.FieldRecordRetentionDays)
 	}
 	if m.unmetered != nil {
 		fields = append(fields, account.FieldUnmetered)
@@ -1667,6 +1858,12 @@ func (m *AccountMutation) Field(name string) (ent.Value, bool) {
 		return m.PlanID()
 	case account.FieldProductionUnlocked:
 		return m.ProductionUnlocked()
+	case account.FieldPaymentMethodAt:
+		return m.PaymentMethodAt()
+	case account.FieldBodyRetentionDays:
+		return m.BodyRetentionDays()
+	case account.FieldRecordRetentionDays:
+		return m.RecordRetentionDays()
 	case account.FieldUnmetered:
 		return m.Unmetered()
 	case account.FieldSuspendedAt:
@@ -1692,6 +1889,12 @@ func (m *AccountMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldPlanID(ctx)
 	case account.FieldProductionUnlocked:
 		return m.OldProductionUnlocked(ctx)
+	case account.FieldPaymentMethodAt:
+		return m.OldPaymentMethodAt(ctx)
+	case account.FieldBodyRetentionDays:
+		return m.OldBodyRetentionDays(ctx)
+	case account.FieldRecordRetentionDays:
+		return m.OldRecordRetentionDays(ctx)
 	case account.FieldUnmetered:
 		return m.OldUnmetered(ctx)
 	case account.FieldSuspendedAt:
@@ -1737,6 +1940,27 @@ func (m *AccountMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetProductionUnlocked(v)
 		return nil
+	case account.FieldPaymentMethodAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPaymentMethodAt(v)
+		return nil
+	case account.FieldBodyRetentionDays:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBodyRetentionDays(v)
+		return nil
+	case account.FieldRecordRetentionDays:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecordRetentionDays(v)
+		return nil
 	case account.FieldUnmetered:
 		v, ok := value.(bool)
 		if !ok {
@@ -1772,13 +1996,26 @@ func (m *AccountMutation) SetField(name string, value ent.Value) error {
 // AddedFields returns all numeric fields that were incremented/decremented during
 // this mutation.
 func (m *AccountMutation) AddedFields() []string {
-	return nil
+	var fields []string
+	if m.addbody_retention_days != nil {
+		fields = append(fields, account.FieldBodyRetentionDays)
+	}
+	if m.addrecord_retention_days != nil {
+		fields = append(fields, account.FieldRecordRetentionDays)
+	}
+	return fields
 }
 
 // AddedField returns the numeric value that was incremented/decremented on a field
 // with the given name. The second boolean return value indicates that this field
 // was not set, or was not defined in the schema.
 func (m *AccountMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case account.FieldBodyRetentionDays:
+		return m.AddedBodyRetentionDays()
+	case account.FieldRecordRetentionDays:
+		return m.AddedRecordRetentionDays()
+	}
 	return nil, false
 }
 
@@ -1787,6 +2024,20 @@ func (m *AccountMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *AccountMutation) AddField(name string, value ent.Value) error {
 	switch name {
+	case account.FieldBodyRetentionDays:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBodyRetentionDays(v)
+		return nil
+	case account.FieldRecordRetentionDays:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRecordRetentionDays(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Account numeric field %s", name)
 }
@@ -1795,6 +2046,9 @@ func (m *AccountMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *AccountMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(account.FieldPaymentMethodAt) {
+		fields = append(fields, account.FieldPaymentMethodAt)
+	}
 	if m.FieldCleared(account.FieldSuspendedAt) {
 		fields = append(fields, account.FieldSuspendedAt)
 	}
@@ -1812,6 +2066,9 @@ func (m *AccountMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *AccountMutation) ClearField(name string) error {
 	switch name {
+	case account.FieldPaymentMethodAt:
+		m.ClearPaymentMethodAt()
+		return nil
 	case account.FieldSuspendedAt:
 		m.ClearSuspendedAt()
 		return nil
@@ -1834,6 +2091,15 @@ func (m *AccountMutation) ResetField(name string) error {
 		return nil
 	case account.FieldProductionUnlocked:
 		m.ResetProductionUnlocked()
+		return nil
+	case account.FieldPaymentMethodAt:
+		m.ResetPaymentMethodAt()
+		return nil
+	case account.FieldBodyRetentionDays:
+		m.ResetBodyRetentionDays()
+		return nil
+	case account.FieldRecordRetentionDays:
+		m.ResetRecordRetentionDays()
 		return nil
 	case account.FieldUnmetered:
 		m.ResetUnmetered()
@@ -2837,6 +3103,7 @@ type AttemptMutation struct {
 	remote_host     *string
 	remote_addr     *string
 	tls             *string
+	tls_policy      *string
 	clearedFields   map[string]struct{}
 	done            bool
 	oldValue        func(context.Context) (*Attempt, error)
@@ -3620,6 +3887,42 @@ func (m *AttemptMutation) ResetTLS() {
 	m.tls = nil
 }
 
+// SetTLSPolicy sets the "tls_policy" field.
+func (m *AttemptMutation) SetTLSPolicy(s string) {
+	m.tls_policy = &s
+}
+
+// TLSPolicy returns the value of the "tls_policy" field in the mutation.
+func (m *AttemptMutation) TLSPolicy() (r string, exists bool) {
+	v := m.tls_policy
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTLSPolicy returns the old "tls_policy" field's value of the Attempt entity.
+// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttemptMutation) OldTLSPolicy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTLSPolicy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTLSPolicy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTLSPolicy: %w", err)
+	}
+	return oldValue.TLSPolicy, nil
+}
+
+// ResetTLSPolicy resets all changes to the "tls_policy" field.
+func (m *AttemptMutation) ResetTLSPolicy() {
+	m.tls_policy = nil
+}
+
 // Where appends a list predicates to the AttemptMutation builder.
 func (m *AttemptMutation) Where(ps ...predicate.Attempt) {
 	m.predicates = append(m.predicates, ps...)
@@ -3654,7 +3957,7 @@ func (m *AttemptMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AttemptMutation) Fields() []string {
-	fields := make([]string, 0, 15)
+	fields := make([]string, 0, 16)
 	if m.recipient_id != nil {
 		fields = append(fields, attempt.FieldRecipientID)
 	}
@@ -3700,6 +4003,9 @@ func (m *AttemptMutation) Fields() []string {
 	if m.tls != nil {
 		fields = append(fields, attempt.FieldTLS)
 	}
+	if m.tls_policy != nil {
+		fields = append(fields, attempt.FieldTLSPolicy)
+	}
 	return fields
 }
 
@@ -3738,6 +4044,8 @@ func (m *AttemptMutation) Field(name string) (ent.Value, bool) {
 		return m.RemoteAddr()
 	case attempt.FieldTLS:
 		return m.TLS()
+	case attempt.FieldTLSPolicy:
+		return m.TLSPolicy()
 	}
 	return nil, false
 }
@@ -3777,6 +4085,8 @@ func (m *AttemptMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldRemoteAddr(ctx)
 	case attempt.FieldTLS:
 		return m.OldTLS(ctx)
+	case attempt.FieldTLSPolicy:
+		return m.OldTLSPolicy(ctx)
 	}
 	return nil, fmt.Errorf("unknown Attempt field %s", name)
 }
@@ -3890,6 +4200,13 @@ func (m *AttemptMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetTLS(v)
+		return nil
+	case attempt.FieldTLSPolicy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTLSPolicy(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Attempt field %s", name)
@@ -4062,6 +4379,9 @@ func (m *AttemptMutation) ResetField(name string) error {
 		return nil
 	case attempt.FieldTLS:
 		m.ResetTLS()
+		return nil
+	case attempt.FieldTLSPolicy:
+		m.ResetTLSPolicy()
 		return nil
 	}
 	return fmt.Errorf("unknown Attempt field %s", name)
@@ -4875,6 +5195,1363 @@ func (m *CapturedMailMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *CapturedMailMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown CapturedMail edge %s", name)
+}
+
+// CategoryOptOutMutation represents an operation that mutates the CategoryOptOut nodes in the graph.
+type CategoryOptOutMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *string
+	account_id     *string
+	address_hash   *[]byte
+	email          *string
+	category       *string
+	category_label *string
+	source         *string
+	email_id       *string
+	created_at     *time.Time
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*CategoryOptOut, error)
+	predicates     []predicate.CategoryOptOut
+}
+
+var _ ent.Mutation = (*CategoryOptOutMutation)(nil)
+
+// categoryoptoutOption allows management of the mutation configuration using functional options.
+type categoryoptoutOption func(*CategoryOptOutMutation)
+
+// newCategoryOptOutMutation creates new mutation for the CategoryOptOut entity.
+func newCategoryOptOutMutation(c config, op Op, opts ...categoryoptoutOption) *CategoryOptOutMutation {
+	m := &CategoryOptOutMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeCategoryOptOut,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withCategoryOptOutID sets the ID field of the mutation.
+func withCategoryOptOutID(id string) categoryoptoutOption {
+	return func(m *CategoryOptOutMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *CategoryOptOut
+		)
+		m.oldValue = func(ctx context.Context) (*CategoryOptOut, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().CategoryOptOut.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withCategoryOptOut sets the old CategoryOptOut of the mutation.
+func withCategoryOptOut(node *CategoryOptOut) categoryoptoutOption {
+	return func(m *CategoryOptOutMutation) {
+		m.oldValue = func(context.Context) (*CategoryOptOut, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m CategoryOptOutMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m CategoryOptOutMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of CategoryOptOut entities.
+func (m *CategoryOptOutMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *CategoryOptOutMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *CategoryOptOutMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().CategoryOptOut.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *CategoryOptOutMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *CategoryOptOutMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the CategoryOptOut entity.
+// If the CategoryOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CategoryOptOutMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *CategoryOptOutMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetAddressHash sets the "address_hash" field.
+func (m *CategoryOptOutMutation) SetAddressHash(b []byte) {
+	m.address_hash = &b
+}
+
+// AddressHash returns the value of the "address_hash" field in the mutation.
+func (m *CategoryOptOutMutation) AddressHash() (r []byte, exists bool) {
+	v := m.address_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAddressHash returns the old "address_hash" field's value of the CategoryOptOut entity.
+// If the CategoryOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CategoryOptOutMutation) OldAddressHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAddressHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAddressHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAddressHash: %w", err)
+	}
+	return oldValue.AddressHash, nil
+}
+
+// ResetAddressHash resets all changes to the "address_hash" field.
+func (m *CategoryOptOutMutation) ResetAddressHash() {
+	m.address_hash = nil
+}
+
+// SetEmail sets the "email" field.
+func (m *CategoryOptOutMutation) SetEmail(s string) {
+	m.email = &s
+}
+
+// Email returns the value of the "email" field in the mutation.
+func (m *CategoryOptOutMutation) Email() (r string, exists bool) {
+	v := m.email
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmail returns the old "email" field's value of the CategoryOptOut entity.
+// If the CategoryOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CategoryOptOutMutation) OldEmail(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmail is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmail requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmail: %w", err)
+	}
+	return oldValue.Email, nil
+}
+
+// ClearEmail clears the value of the "email" field.
+func (m *CategoryOptOutMutation) ClearEmail() {
+	m.email = nil
+	m.clearedFields[categoryoptout.FieldEmail] = struct{}{}
+}
+
+// EmailCleared returns if the "email" field was cleared in this mutation.
+func (m *CategoryOptOutMutation) EmailCleared() bool {
+	_, ok := m.clearedFields[categoryoptout.FieldEmail]
+	return ok
+}
+
+// ResetEmail resets all changes to the "email" field.
+func (m *CategoryOptOutMutation) ResetEmail() {
+	m.email = nil
+	delete(m.clearedFields, categoryoptout.FieldEmail)
+}
+
+// SetCategory sets the "category" field.
+func (m *CategoryOptOutMutation) SetCategory(s string) {
+	m.category = &s
+}
+
+// Category returns the value of the "category" field in the mutation.
+func (m *CategoryOptOutMutation) Category() (r string, exists bool) {
+	v := m.category
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCategory returns the old "category" field's value of the CategoryOptOut entity.
+// If the CategoryOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CategoryOptOutMutation) OldCategory(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCategory is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCategory requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCategory: %w", err)
+	}
+	return oldValue.Category, nil
+}
+
+// ResetCategory resets all changes to the "category" field.
+func (m *CategoryOptOutMutation) ResetCategory() {
+	m.category = nil
+}
+
+// SetCategoryLabel sets the "category_label" field.
+func (m *CategoryOptOutMutation) SetCategoryLabel(s string) {
+	m.category_label = &s
+}
+
+// CategoryLabel returns the value of the "category_label" field in the mutation.
+func (m *CategoryOptOutMutation) CategoryLabel() (r string, exists bool) {
+	v := m.category_label
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCategoryLabel returns the old "category_label" field's value of the CategoryOptOut entity.
+// If the CategoryOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CategoryOptOutMutation) OldCategoryLabel(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCategoryLabel is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCategoryLabel requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCategoryLabel: %w", err)
+	}
+	return oldValue.CategoryLabel, nil
+}
+
+// ResetCategoryLabel resets all changes to the "category_label" field.
+func (m *CategoryOptOutMutation) ResetCategoryLabel() {
+	m.category_label = nil
+}
+
+// SetSource sets the "source" field.
+func (m *CategoryOptOutMutation) SetSource(s string) {
+	m.source = &s
+}
+
+// Source returns the value of the "source" field in the mutation.
+func (m *CategoryOptOutMutation) Source() (r string, exists bool) {
+	v := m.source
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSource returns the old "source" field's value of the CategoryOptOut entity.
+// If the CategoryOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CategoryOptOutMutation) OldSource(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSource: %w", err)
+	}
+	return oldValue.Source, nil
+}
+
+// ResetSource resets all changes to the "source" field.
+func (m *CategoryOptOutMutation) ResetSource() {
+	m.source = nil
+}
+
+// SetEmailID sets the "email_id" field.
+func (m *CategoryOptOutMutation) SetEmailID(s string) {
+	m.email_id = &s
+}
+
+// EmailID returns the value of the "email_id" field in the mutation.
+func (m *CategoryOptOutMutation) EmailID() (r string, exists bool) {
+	v := m.email_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailID returns the old "email_id" field's value of the CategoryOptOut entity.
+// If the CategoryOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CategoryOptOutMutation) OldEmailID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
+	}
+	return oldValue.EmailID, nil
+}
+
+// ClearEmailID clears the value of the "email_id" field.
+func (m *CategoryOptOutMutation) ClearEmailID() {
+	m.email_id = nil
+	m.clearedFields[categoryoptout.FieldEmailID] = struct{}{}
+}
+
+// EmailIDCleared returns if the "email_id" field was cleared in this mutation.
+func (m *CategoryOptOutMutation) EmailIDCleared() bool {
+	_, ok := m.clearedFields[categoryoptout.FieldEmailID]
+	return ok
+}
+
+// ResetEmailID resets all changes to the "email_id" field.
+func (m *CategoryOptOutMutation) ResetEmailID() {
+	m.email_id = nil
+	delete(m.clearedFields, categoryoptout.FieldEmailID)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *CategoryOptOutMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *CategoryOptOutMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the CategoryOptOut entity.
+// If the CategoryOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CategoryOptOutMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *CategoryOptOutMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the CategoryOptOutMutation builder.
+func (m *CategoryOptOutMutation) Where(ps ...predicate.CategoryOptOut) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the CategoryOptOutMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *CategoryOptOutMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.CategoryOptOut, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *CategoryOptOutMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *CategoryOptOutMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (CategoryOptOut).
+func (m *CategoryOptOutMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *CategoryOptOutMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.account_id != nil {
+		fields = append(fields, categoryoptout.FieldAccountID)
+	}
+	if m.address_hash != nil {
+		fields = append(fields, categoryoptout.FieldAddressHash)
+	}
+	if m.email != nil {
+		fields = append(fields, categoryoptout.FieldEmail)
+	}
+	if m.category != nil {
+		fields = append(fields, categoryoptout.FieldCategory)
+	}
+	if m.category_label != nil {
+		fields = append(fields, categoryoptout.FieldCategoryLabel)
+	}
+	if m.source != nil {
+		fields = append(fields, categoryoptout.FieldSource)
+	}
+	if m.email_id != nil {
+		fields = append(fields, categoryoptout.FieldEmailID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, categoryoptout.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *CategoryOptOutMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case categoryoptout.FieldAccountID:
+		return m.AccountID()
+	case categoryoptout.FieldAddressHash:
+		return m.AddressHash()
+	case categoryoptout.FieldEmail:
+		return m.Email()
+	case categoryoptout.FieldCategory:
+		return m.Category()
+	case categoryoptout.FieldCategoryLabel:
+		return m.CategoryLabel()
+	case categoryoptout.FieldSource:
+		return m.Source()
+	case categoryoptout.FieldEmailID:
+		return m.EmailID()
+	case categoryoptout.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *CategoryOptOutMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case categoryoptout.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case categoryoptout.FieldAddressHash:
+		return m.OldAddressHash(ctx)
+	case categoryoptout.FieldEmail:
+		return m.OldEmail(ctx)
+	case categoryoptout.FieldCategory:
+		return m.OldCategory(ctx)
+	case categoryoptout.FieldCategoryLabel:
+		return m.OldCategoryLabel(ctx)
+	case categoryoptout.FieldSource:
+		return m.OldSource(ctx)
+	case categoryoptout.FieldEmailID:
+		return m.OldEmailID(ctx)
+	case categoryoptout.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown CategoryOptOut field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CategoryOptOutMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case categoryoptout.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case categoryoptout.FieldAddressHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAddressHash(v)
+		return nil
+	case categoryoptout.FieldEmail:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmail(v)
+		return nil
+	case categoryoptout.FieldCategory:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCategory(v)
+		return nil
+	case categoryoptout.FieldCategoryLabel:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCategoryLabel(v)
+		return nil
+	case categoryoptout.FieldSource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSource(v)
+		return nil
+	case categoryoptout.FieldEmailID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailID(v)
+		return nil
+	case categoryoptout.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CategoryOptOut field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *CategoryOptOutMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *CategoryOptOutMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CategoryOptOutMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown CategoryOptOut numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *CategoryOptOutMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(categoryoptout.FieldEmail) {
+		fields = append(fields, categoryoptout.FieldEmail)
+	}
+	if m.FieldCleared(categoryoptout.FieldEmailID) {
+		fields = append(fields, categoryoptout.FieldEmailID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *CategoryOptOutMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *CategoryOptOutMutation) ClearField(name string) error {
+	switch name {
+	case categoryoptout.FieldEmail:
+		m.ClearEmail()
+		return nil
+	case categoryoptout.FieldEmailID:
+		m.ClearEmailID()
+		return nil
+	}
+	return fmt.Errorf("unknown CategoryOptOut nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *CategoryOptOutMutation) ResetField(name string) error {
+	switch name {
+	case categoryoptout.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case categoryoptout.FieldAddressHash:
+		m.ResetAddressHash()
+		return nil
+	case categoryoptout.FieldEmail:
+		m.ResetEmail()
+		return nil
+	case categoryoptout.FieldCategory:
+		m.ResetCategory()
+		return nil
+	case categoryoptout.FieldCategoryLabel:
+		m.ResetCategoryLabel()
+		return nil
+	case categoryoptout.FieldSource:
+		m.ResetSource()
+		return nil
+	case categoryoptout.FieldEmailID:
+		m.ResetEmailID()
+		return nil
+	case categoryoptout.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown CategoryOptOut field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *CategoryOptOutMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *CategoryOptOutMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *CategoryOptOutMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *CategoryOptOutMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *CategoryOptOutMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *CategoryOptOutMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *CategoryOptOutMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown CategoryOptOut unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *CategoryOptOutMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown CategoryOptOut edge %s", name)
+}
+
+// CertificateFileMutation represents an operation that mutates the CertificateFile nodes in the graph.
+type CertificateFileMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	name          *string
+	sealed        *[]byte
+	size          *int64
+	addsize       *int64
+	locked_until  *time.Time
+	updated_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*CertificateFile, error)
+	predicates    []predicate.CertificateFile
+}
+
+var _ ent.Mutation = (*CertificateFileMutation)(nil)
+
+// certificatefileOption allows management of the mutation configuration using functional options.
+type certificatefileOption func(*CertificateFileMutation)
+
+// newCertificateFileMutation creates new mutation for the CertificateFile entity.
+func newCertificateFileMutation(c config, op Op, opts ...certificatefileOption) *CertificateFileMutation {
+	m := &CertificateFileMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeCertificateFile,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withCertificateFileID sets the ID field of the mutation.
+func withCertificateFileID(id int64) certificatefileOption {
+	return func(m *CertificateFileMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *CertificateFile
+		)
+		m.oldValue = func(ctx context.Context) (*CertificateFile, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().CertificateFile.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withCertificateFile sets the old CertificateFile of the mutation.
+func withCertificateFile(node *CertificateFile) certificatefileOption {
+	return func(m *CertificateFileMutation) {
+		m.oldValue = func(context.Context) (*CertificateFile, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m CertificateFileMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m CertificateFileMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of CertificateFile entities.
+func (m *CertificateFileMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *CertificateFileMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *CertificateFileMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().CertificateFile.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetName sets the "name" field.
+func (m *CertificateFileMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *CertificateFileMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the CertificateFile entity.
+// If the CertificateFile object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CertificateFileMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *CertificateFileMutation) ResetName() {
+	m.name = nil
+}
+
+// SetSealed sets the "sealed" field.
+func (m *CertificateFileMutation) SetSealed(b []byte) {
+	m.sealed = &b
+}
+
+// Sealed returns the value of the "sealed" field in the mutation.
+func (m *CertificateFileMutation) Sealed() (r []byte, exists bool) {
+	v := m.sealed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSealed returns the old "sealed" field's value of the CertificateFile entity.
+// If the CertificateFile object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CertificateFileMutation) OldSealed(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSealed is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSealed requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSealed: %w", err)
+	}
+	return oldValue.Sealed, nil
+}
+
+// ResetSealed resets all changes to the "sealed" field.
+func (m *CertificateFileMutation) ResetSealed() {
+	m.sealed = nil
+}
+
+// SetSize sets the "size" field.
+func (m *CertificateFileMutation) SetSize(i int64) {
+	m.size = &i
+	m.addsize = nil
+}
+
+// Size returns the value of the "size" field in the mutation.
+func (m *CertificateFileMutation) Size() (r int64, exists bool) {
+	v := m.size
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSize returns the old "size" field's value of the CertificateFile entity.
+// If the CertificateFile object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CertificateFileMutation) OldSize(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSize is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSize requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSize: %w", err)
+	}
+	return oldValue.Size, nil
+}
+
+// AddSize adds i to the "size" field.
+func (m *CertificateFileMutation) AddSize(i int64) {
+	if m.addsize != nil {
+		*m.addsize += i
+	} else {
+		m.addsize = &i
+	}
+}
+
+// AddedSize returns the value that was added to the "size" field in this mutation.
+func (m *CertificateFileMutation) AddedSize() (r int64, exists bool) {
+	v := m.addsize
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSize resets all changes to the "size" field.
+func (m *CertificateFileMutation) ResetSize() {
+	m.size = nil
+	m.addsize = nil
+}
+
+// SetLockedUntil sets the "locked_until" field.
+func (m *CertificateFileMutation) SetLockedUntil(t time.Time) {
+	m.locked_until = &t
+}
+
+// LockedUntil returns the value of the "locked_until" field in the mutation.
+func (m *CertificateFileMutation) LockedUntil() (r time.Time, exists bool) {
+	v := m.locked_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLockedUntil returns the old "locked_until" field's value of the CertificateFile entity.
+// If the CertificateFile object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CertificateFileMutation) OldLockedUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLockedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLockedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLockedUntil: %w", err)
+	}
+	return oldValue.LockedUntil, nil
+}
+
+// ClearLockedUntil clears the value of the "locked_until" field.
+func (m *CertificateFileMutation) ClearLockedUntil() {
+	m.locked_until = nil
+	m.clearedFields[certificatefile.FieldLockedUntil] = struct{}{}
+}
+
+// LockedUntilCleared returns if the "locked_until" field was cleared in this mutation.
+func (m *CertificateFileMutation) LockedUntilCleared() bool {
+	_, ok := m.clearedFields[certificatefile.FieldLockedUntil]
+	return ok
+}
+
+// ResetLockedUntil resets all changes to the "locked_until" field.
+func (m *CertificateFileMutation) ResetLockedUntil() {
+	m.locked_until = nil
+	delete(m.clearedFields, certificatefile.FieldLockedUntil)
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *CertificateFileMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *CertificateFileMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the CertificateFile entity.
+// If the CertificateFile object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CertificateFileMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *CertificateFileMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// Where appends a list predicates to the CertificateFileMutation builder.
+func (m *CertificateFileMutation) Where(ps ...predicate.CertificateFile) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the CertificateFileMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *CertificateFileMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.CertificateFile, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *CertificateFileMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *CertificateFileMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (CertificateFile).
+func (m *CertificateFileMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *CertificateFileMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.name != nil {
+		fields = append(fields, certificatefile.FieldName)
+	}
+	if m.sealed != nil {
+		fields = append(fields, certificatefile.FieldSealed)
+	}
+	if m.size != nil {
+		fields = append(fields, certificatefile.FieldSize)
+	}
+	if m.locked_until != nil {
+		fields = append(fields, certificatefile.FieldLockedUntil)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, certificatefile.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *CertificateFileMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case certificatefile.FieldName:
+		return m.Name()
+	case certificatefile.FieldSealed:
+		return m.Sealed()
+	case certificatefile.FieldSize:
+		return m.Size()
+	case certificatefile.FieldLockedUntil:
+		return m.LockedUntil()
+	case certificatefile.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *CertificateFileMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case certificatefile.FieldName:
+		return m.OldName(ctx)
+	case certificatefile.FieldSealed:
+		return m.OldSealed(ctx)
+	case certificatefile.FieldSize:
+		return m.OldSize(ctx)
+	case certificatefile.FieldLockedUntil:
+		return m.OldLockedUntil(ctx)
+	case certificatefile.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown CertificateFile field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CertificateFileMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case certificatefile.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case certificatefile.FieldSealed:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSealed(v)
+		return nil
+	case certificatefile.FieldSize:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSize(v)
+		return nil
+	case certificatefile.FieldLockedUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLockedUntil(v)
+		return nil
+	case certificatefile.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CertificateFile field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *CertificateFileMutation) AddedFields() []string {
+	var fields []string
+	if m.addsize != nil {
+		fields = append(fields, certificatefile.FieldSize)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *CertificateFileMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case certificatefile.FieldSize:
+		return m.AddedSize()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CertificateFileMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case certificatefile.FieldSize:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSize(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CertificateFile numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *CertificateFileMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(certificatefile.FieldLockedUntil) {
+		fields = append(fields, certificatefile.FieldLockedUntil)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *CertificateFileMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *CertificateFileMutation) ClearField(name string) error {
+	switch name {
+	case certificatefile.FieldLockedUntil:
+		m.ClearLockedUntil()
+		return nil
+	}
+	return fmt.Errorf("unknown CertificateFile nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *CertificateFileMutation) ResetField(name string) error {
+	switch name {
+	case certificatefile.FieldName:
+		m.ResetName()
+		return nil
+	case certificatefile.FieldSealed:
+		m.ResetSealed()
+		return nil
+	case certificatefile.FieldSize:
+		m.ResetSize()
+		return nil
+	case certificatefile.FieldLockedUntil:
+		m.ResetLockedUntil()
+		return nil
+	case certificatefile.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown CertificateFile field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *CertificateFileMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *CertificateFileMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *CertificateFileMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *CertificateFileMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *CertificateFileMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *CertificateFileMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *CertificateFileMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown CertificateFile unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *CertificateFileMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown CertificateFile edge %s", name)
 }
 
 // DKIMKeyMutation represents an operation that mutates the DKIMKey nodes in the graph.
@@ -8660,6 +10337,9 @@ type EmailMutation struct {
 	account_id          *string
 	domain_id           *string
 	api_key_id          *string
+	template_id         *string
+	template_version    *int
+	addtemplate_version *int
 	from                *string
 	from_address        *string
 	to                  *[]string
@@ -8680,6 +10360,8 @@ type EmailMutation struct {
 	message_id          *string
 	attachment_count    *int
 	addattachment_count *int
+	unsubscribe         *bool
+	category            *string
 	status              *email.Status
 	last_event          *string
 	bounce_reason       *string
@@ -8689,6 +10371,10 @@ type EmailMutation struct {
 	sent_at             *time.Time
 	delivered_at        *time.Time
 	bounced_at          *time.Time
+	release_at          *time.Time
+	uncommon            *string
+	search              *string
+	body_purged_at      *time.Time
 	clearedFields       map[string]struct{}
 	recipients          map[int64]struct{}
 	removedrecipients   map[int64]struct{}
@@ -8924,6 +10610,125 @@ func (m *EmailMutation) APIKeyIDCleared() bool {
 func (m *EmailMutation) ResetAPIKeyID() {
 	m.api_key_id = nil
 	delete(m.clearedFields, email.FieldAPIKeyID)
+}
+
+// SetTemplateID sets the "template_id" field.
+func (m *EmailMutation) SetTemplateID(s string) {
+	m.template_id = &s
+}
+
+// TemplateID returns the value of the "template_id" field in the mutation.
+func (m *EmailMutation) TemplateID() (r string, exists bool) {
+	v := m.template_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTemplateID returns the old "template_id" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldTemplateID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTemplateID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTemplateID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTemplateID: %w", err)
+	}
+	return oldValue.TemplateID, nil
+}
+
+// ClearTemplateID clears the value of the "template_id" field.
+func (m *EmailMutation) ClearTemplateID() {
+	m.template_id = nil
+	m.clearedFields[email.FieldTemplateID] = struct{}{}
+}
+
+// TemplateIDCleared returns if the "template_id" field was cleared in this mutation.
+func (m *EmailMutation) TemplateIDCleared() bool {
+	_, ok := m.clearedFields[email.FieldTemplateID]
+	return ok
+}
+
+// ResetTemplateID resets all changes to the "template_id" field.
+func (m *EmailMutation) ResetTemplateID() {
+	m.template_id = nil
+	delete(m.clearedFields, email.FieldTemplateID)
+}
+
+// SetTemplateVersion sets the "template_version" field.
+func (m *EmailMutation) SetTemplateVersion(i int) {
+	m.template_version = &i
+	m.addtemplate_version = nil
+}
+
+// TemplateVersion returns the value of the "template_version" field in the mutation.
+func (m *EmailMutation) TemplateVersion() (r int, exists bool) {
+	v := m.template_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTemplateVersion returns the old "template_version" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldTemplateVersion(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTemplateVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTemplateVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTemplateVersion: %w", err)
+	}
+	return oldValue.TemplateVersion, nil
+}
+
+// AddTemplateVersion adds i to the "template_version" field.
+func (m *EmailMutation) AddTemplateVersion(i int) {
+	if m.addtemplate_version != nil {
+		*m.addtemplate_version += i
+	} else {
+		m.addtemplate_version = &i
+	}
+}
+
+// AddedTemplateVersion returns the value that was added to the "template_version" field in this mutation.
+func (m *EmailMutation) AddedTemplateVersion() (r int, exists bool) {
+	v := m.addtemplate_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearTemplateVersion clears the value of the "template_version" field.
+func (m *EmailMutation) ClearTemplateVersion() {
+	m.template_version = nil
+	m.addtemplate_version = nil
+	m.clearedFields[email.FieldTemplateVersion] = struct{}{}
+}
+
+// TemplateVersionCleared returns if the "template_version" field was cleared in this mutation.
+func (m *EmailMutation) TemplateVersionCleared() bool {
+	_, ok := m.clearedFields[email.FieldTemplateVersion]
+	return ok
+}
+
+// ResetTemplateVersion resets all changes to the "template_version" field.
+func (m *EmailMutation) ResetTemplateVersion() {
+	m.template_version = nil
+	m.addtemplate_version = nil
+	delete(m.clearedFields, email.FieldTemplateVersion)
 }
 
 // SetFrom sets the "from" field.
@@ -9600,6 +11405,91 @@ func (m *EmailMutation) ResetAttachmentCount() {
 	m.addattachment_count = nil
 }
 
+// SetUnsubscribe sets the "unsubscribe" field.
+func (m *EmailMutation) SetUnsubscribe(b bool) {
+	m.unsubscribe = &b
+}
+
+// Unsubscribe returns the value of the "unsubscribe" field in the mutation.
+func (m *EmailMutation) Unsubscribe() (r bool, exists bool) {
+	v := m.unsubscribe
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUnsubscribe returns the old "unsubscribe" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldUnsubscribe(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUnsubscribe is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUnsubscribe requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUnsubscribe: %w", err)
+	}
+	return oldValue.Unsubscribe, nil
+}
+
+// ResetUnsubscribe resets all changes to the "unsubscribe" field.
+func (m *EmailMutation) ResetUnsubscribe() {
+	m.unsubscribe = nil
+}
+
+// SetCategory sets the "category" field.
+func (m *EmailMutation) SetCategory(s string) {
+	m.category = &s
+}
+
+// Category returns the value of the "category" field in the mutation.
+func (m *EmailMutation) Category() (r string, exists bool) {
+	v := m.category
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCategory returns the old "category" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldCategory(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCategory is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCategory requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCategory: %w", err)
+	}
+	return oldValue.Category, nil
+}
+
+// ClearCategory clears the value of the "category" field.
+func (m *EmailMutation) ClearCategory() {
+	m.category = nil
+	m.clearedFields[email.FieldCategory] = struct{}{}
+}
+
+// CategoryCleared returns if the "category" field was cleared in this mutation.
+func (m *EmailMutation) CategoryCleared() bool {
+	_, ok := m.clearedFields[email.FieldCategory]
+	return ok
+}
+
+// ResetCategory resets all changes to the "category" field.
+func (m *EmailMutation) ResetCategory() {
+	m.category = nil
+	delete(m.clearedFields, email.FieldCategory)
+}
+
 // SetStatus sets the "status" field.
 func (m *EmailMutation) SetStatus(e email.Status) {
 	m.status = &e
@@ -10002,6 +11892,202 @@ func (m *EmailMutation) ResetBouncedAt() {
 	delete(m.clearedFields, email.FieldBouncedAt)
 }
 
+// SetReleaseAt sets the "release_at" field.
+func (m *EmailMutation) SetReleaseAt(t time.Time) {
+	m.release_at = &t
+}
+
+// ReleaseAt returns the value of the "release_at" field in the mutation.
+func (m *EmailMutation) ReleaseAt() (r time.Time, exists bool) {
+	v := m.release_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReleaseAt returns the old "release_at" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldReleaseAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReleaseAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReleaseAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReleaseAt: %w", err)
+	}
+	return oldValue.ReleaseAt, nil
+}
+
+// ClearReleaseAt clears the value of the "release_at" field.
+func (m *EmailMutation) ClearReleaseAt() {
+	m.release_at = nil
+	m.clearedFields[email.FieldReleaseAt] = struct{}{}
+}
+
+// ReleaseAtCleared returns if the "release_at" field was cleared in this mutation.
+func (m *EmailMutation) ReleaseAtCleared() bool {
+	_, ok := m.clearedFields[email.FieldReleaseAt]
+	return ok
+}
+
+// ResetReleaseAt resets all changes to the "release_at" field.
+func (m *EmailMutation) ResetReleaseAt() {
+	m.release_at = nil
+	delete(m.clearedFields, email.FieldReleaseAt)
+}
+
+// SetUncommon sets the "uncommon" field.
+func (m *EmailMutation) SetUncommon(s string) {
+	m.uncommon = &s
+}
+
+// Uncommon returns the value of the "uncommon" field in the mutation.
+func (m *EmailMutation) Uncommon() (r string, exists bool) {
+	v := m.uncommon
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUncommon returns the old "uncommon" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldUncommon(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUncommon is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUncommon requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUncommon: %w", err)
+	}
+	return oldValue.Uncommon, nil
+}
+
+// ClearUncommon clears the value of the "uncommon" field.
+func (m *EmailMutation) ClearUncommon() {
+	m.uncommon = nil
+	m.clearedFields[email.FieldUncommon] = struct{}{}
+}
+
+// UncommonCleared returns if the "uncommon" field was cleared in this mutation.
+func (m *EmailMutation) UncommonCleared() bool {
+	_, ok := m.clearedFields[email.FieldUncommon]
+	return ok
+}
+
+// ResetUncommon resets all changes to the "uncommon" field.
+func (m *EmailMutation) ResetUncommon() {
+	m.uncommon = nil
+	delete(m.clearedFields, email.FieldUncommon)
+}
+
+// SetSearch sets the "search" field.
+func (m *EmailMutation) SetSearch(s string) {
+	m.search = &s
+}
+
+// Search returns the value of the "search" field in the mutation.
+func (m *EmailMutation) Search() (r string, exists bool) {
+	v := m.search
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSearch returns the old "search" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldSearch(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSearch is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSearch requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSearch: %w", err)
+	}
+	return oldValue.Search, nil
+}
+
+// ClearSearch clears the value of the "search" field.
+func (m *EmailMutation) ClearSearch() {
+	m.search = nil
+	m.clearedFields[email.FieldSearch] = struct{}{}
+}
+
+// SearchCleared returns if the "search" field was cleared in this mutation.
+func (m *EmailMutation) SearchCleared() bool {
+	_, ok := m.clearedFields[email.FieldSearch]
+	return ok
+}
+
+// ResetSearch resets all changes to the "search" field.
+func (m *EmailMutation) ResetSearch() {
+	m.search = nil
+	delete(m.clearedFields, email.FieldSearch)
+}
+
+// SetBodyPurgedAt sets the "body_purged_at" field.
+func (m *EmailMutation) SetBodyPurgedAt(t time.Time) {
+	m.body_purged_at = &t
+}
+
+// BodyPurgedAt returns the value of the "body_purged_at" field in the mutation.
+func (m *EmailMutation) BodyPurgedAt() (r time.Time, exists bool) {
+	v := m.body_purged_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBodyPurgedAt returns the old "body_purged_at" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldBodyPurgedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBodyPurgedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBodyPurgedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBodyPurgedAt: %w", err)
+	}
+	return oldValue.BodyPurgedAt, nil
+}
+
+// ClearBodyPurgedAt clears the value of the "body_purged_at" field.
+func (m *EmailMutation) ClearBodyPurgedAt() {
+	m.body_purged_at = nil
+	m.clearedFields[email.FieldBodyPurgedAt] = struct{}{}
+}
+
+// BodyPurgedAtCleared returns if the "body_purged_at" field was cleared in this mutation.
+func (m *EmailMutation) BodyPurgedAtCleared() bool {
+	_, ok := m.clearedFields[email.FieldBodyPurgedAt]
+	return ok
+}
+
+// ResetBodyPurgedAt resets all changes to the "body_purged_at" field.
+func (m *EmailMutation) ResetBodyPurgedAt() {
+	m.body_purged_at = nil
+	delete(m.clearedFields, email.FieldBodyPurgedAt)
+}
+
 // AddRecipientIDs adds the "recipients" edge to the Recipient entity by ids.
 func (m *EmailMutation) AddRecipientIDs(ids ...int64) {
 	if m.recipients == nil {
@@ -10144,7 +12230,7 @@ func (m *EmailMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EmailMutation) Fields() []string {
-	fields := make([]string, 0, 25)
+	fields := make([]string, 0, 33)
 	if m.account_id != nil {
 		fields = append(fields, email.FieldAccountID)
 	}
@@ -10153,6 +12239,12 @@ func (m *EmailMutation) Fields() []string {
 	}
 	if m.api_key_id != nil {
 		fields = append(fields, email.FieldAPIKeyID)
+	}
+	if m.template_id != nil {
+		fields = append(fields, email.FieldTemplateID)
+	}
+	if m.template_version != nil {
+		fields = append(fields, email.FieldTemplateVersion)
 	}
 	if m.from != nil {
 		fields = append(fields, email.FieldFrom)
@@ -10193,6 +12285,12 @@ func (m *EmailMutation) Fields() []string {
 	if m.attachment_count != nil {
 		fields = append(fields, email.FieldAttachmentCount)
 	}
+	if m.unsubscribe != nil {
+		fields = append(fields, email.FieldUnsubscribe)
+	}
+	if m.category != nil {
+		fields = append(fields, email.FieldCategory)
+	}
 	if m.status != nil {
 		fields = append(fields, email.FieldStatus)
 	}
@@ -10220,6 +12318,18 @@ func (m *EmailMutation) Fields() []string {
 	if m.bounced_at != nil {
 		fields = append(fields, email.FieldBouncedAt)
 	}
+	if m.release_at != nil {
+		fields = append(fields, email.FieldReleaseAt)
+	}
+	if m.uncommon != nil {
+		fields = append(fields, email.FieldUncommon)
+	}
+	if m.search != nil {
+		fields = append(fields, email.FieldSearch)
+	}
+	if m.body_purged_at != nil {
+		fields = append(fields, email.FieldBodyPurgedAt)
+	}
 	return fields
 }
 
@@ -10234,6 +12344,10 @@ func (m *EmailMutation) Field(name string) (ent.Value, bool) {
 		return m.DomainID()
 	case email.FieldAPIKeyID:
 		return m.APIKeyID()
+	case email.FieldTemplateID:
+		return m.TemplateID()
+	case email.FieldTemplateVersion:
+		return m.TemplateVersion()
 	case email.FieldFrom:
 		return m.From()
 	case email.FieldFromAddress:
@@ -10260,6 +12374,10 @@ func (m *EmailMutation) Field(name string) (ent.Value, bool) {
 		return m.MessageID()
 	case email.FieldAttachmentCount:
 		return m.AttachmentCount()
+	case email.FieldUnsubscribe:
+		return m.Unsubscribe()
+	case email.FieldCategory:
+		return m.Category()
 	case email.FieldStatus:
 		return m.Status()
 	case email.FieldLastEvent:
@@ -10278,6 +12396,14 @@ func (m *EmailMutation) Field(name string) (ent.Value, bool) {
 		return m.DeliveredAt()
 	case email.FieldBouncedAt:
 		return m.BouncedAt()
+	case email.FieldReleaseAt:
+		return m.ReleaseAt()
+	case email.FieldUncommon:
+		return m.Uncommon()
+	case email.FieldSearch:
+		return m.Search()
+	case email.FieldBodyPurgedAt:
+		return m.BodyPurgedAt()
 	}
 	return nil, false
 }
@@ -10293,6 +12419,10 @@ func (m *EmailMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldDomainID(ctx)
 	case email.FieldAPIKeyID:
 		return m.OldAPIKeyID(ctx)
+	case email.FieldTemplateID:
+		return m.OldTemplateID(ctx)
+	case email.FieldTemplateVersion:
+		return m.OldTemplateVersion(ctx)
 	case email.FieldFrom:
 		return m.OldFrom(ctx)
 	case email.FieldFromAddress:
@@ -10319,6 +12449,10 @@ func (m *EmailMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldMessageID(ctx)
 	case email.FieldAttachmentCount:
 		return m.OldAttachmentCount(ctx)
+	case email.FieldUnsubscribe:
+		return m.OldUnsubscribe(ctx)
+	case email.FieldCategory:
+		return m.OldCategory(ctx)
 	case email.FieldStatus:
 		return m.OldStatus(ctx)
 	case email.FieldLastEvent:
@@ -10337,6 +12471,14 @@ func (m *EmailMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldDeliveredAt(ctx)
 	case email.FieldBouncedAt:
 		return m.OldBouncedAt(ctx)
+	case email.FieldReleaseAt:
+		return m.OldReleaseAt(ctx)
+	case email.FieldUncommon:
+		return m.OldUncommon(ctx)
+	case email.FieldSearch:
+		return m.OldSearch(ctx)
+	case email.FieldBodyPurgedAt:
+		return m.OldBodyPurgedAt(ctx)
 	}
 	return nil, fmt.Errorf("unknown Email field %s", name)
 }
@@ -10366,6 +12508,20 @@ func (m *EmailMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetAPIKeyID(v)
+		return nil
+	case email.FieldTemplateID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTemplateID(v)
+		return nil
+	case email.FieldTemplateVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTemplateVersion(v)
 		return nil
 	case email.FieldFrom:
 		v, ok := value.(string)
@@ -10458,6 +12614,20 @@ func (m *EmailMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetAttachmentCount(v)
 		return nil
+	case email.FieldUnsubscribe:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUnsubscribe(v)
+		return nil
+	case email.FieldCategory:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCategory(v)
+		return nil
 	case email.FieldStatus:
 		v, ok := value.(email.Status)
 		if !ok {
@@ -10521,6 +12691,34 @@ func (m *EmailMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetBouncedAt(v)
 		return nil
+	case email.FieldReleaseAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReleaseAt(v)
+		return nil
+	case email.FieldUncommon:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUncommon(v)
+		return nil
+	case email.FieldSearch:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSearch(v)
+		return nil
+	case email.FieldBodyPurgedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBodyPurgedAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Email field %s", name)
 }
@@ -10529,6 +12727,9 @@ func (m *EmailMutation) SetField(name string, value ent.Value) error {
 // this mutation.
 func (m *EmailMutation) AddedFields() []string {
 	var fields []string
+	if m.addtemplate_version != nil {
+		fields = append(fields, email.FieldTemplateVersion)
+	}
 	if m.addattachment_count != nil {
 		fields = append(fields, email.FieldAttachmentCount)
 	}
@@ -10540,6 +12741,8 @@ func (m *EmailMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *EmailMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
+	case email.FieldTemplateVersion:
+		return m.AddedTemplateVersion()
 	case email.FieldAttachmentCount:
 		return m.AddedAttachmentCount()
 	}
@@ -10551,6 +12754,13 @@ func (m *EmailMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *EmailMutation) AddField(name string, value ent.Value) error {
 	switch name {
+	case email.FieldTemplateVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTemplateVersion(v)
+		return nil
 	case email.FieldAttachmentCount:
 		v, ok := value.(int)
 		if !ok {
@@ -10568,6 +12778,12 @@ func (m *EmailMutation) ClearedFields() []string {
 	var fields []string
 	if m.FieldCleared(email.FieldAPIKeyID) {
 		fields = append(fields, email.FieldAPIKeyID)
+	}
+	if m.FieldCleared(email.FieldTemplateID) {
+		fields = append(fields, email.FieldTemplateID)
+	}
+	if m.FieldCleared(email.FieldTemplateVersion) {
+		fields = append(fields, email.FieldTemplateVersion)
 	}
 	if m.FieldCleared(email.FieldCc) {
 		fields = append(fields, email.FieldCc)
@@ -10590,6 +12806,9 @@ func (m *EmailMutation) ClearedFields() []string {
 	if m.FieldCleared(email.FieldTags) {
 		fields = append(fields, email.FieldTags)
 	}
+	if m.FieldCleared(email.FieldCategory) {
+		fields = append(fields, email.FieldCategory)
+	}
 	if m.FieldCleared(email.FieldBounceReason) {
 		fields = append(fields, email.FieldBounceReason)
 	}
@@ -10608,6 +12827,18 @@ func (m *EmailMutation) ClearedFields() []string {
 	if m.FieldCleared(email.FieldBouncedAt) {
 		fields = append(fields, email.FieldBouncedAt)
 	}
+	if m.FieldCleared(email.FieldReleaseAt) {
+		fields = append(fields, email.FieldReleaseAt)
+	}
+	if m.FieldCleared(email.FieldUncommon) {
+		fields = append(fields, email.FieldUncommon)
+	}
+	if m.FieldCleared(email.FieldSearch) {
+		fields = append(fields, email.FieldSearch)
+	}
+	if m.FieldCleared(email.FieldBodyPurgedAt) {
+		fields = append(fields, email.FieldBodyPurgedAt)
+	}
 	return fields
 }
 
@@ -10624,6 +12855,12 @@ func (m *EmailMutation) ClearField(name string) error {
 	switch name {
 	case email.FieldAPIKeyID:
 		m.ClearAPIKeyID()
+		return nil
+	case email.FieldTemplateID:
+		m.ClearTemplateID()
+		return nil
+	case email.FieldTemplateVersion:
+		m.ClearTemplateVersion()
 		return nil
 	case email.FieldCc:
 		m.ClearCc()
@@ -10646,6 +12883,9 @@ func (m *EmailMutation) ClearField(name string) error {
 	case email.FieldTags:
 		m.ClearTags()
 		return nil
+	case email.FieldCategory:
+		m.ClearCategory()
+		return nil
 	case email.FieldBounceReason:
 		m.ClearBounceReason()
 		return nil
@@ -10664,6 +12904,18 @@ func (m *EmailMutation) ClearField(name string) error {
 	case email.FieldBouncedAt:
 		m.ClearBouncedAt()
 		return nil
+	case email.FieldReleaseAt:
+		m.ClearReleaseAt()
+		return nil
+	case email.FieldUncommon:
+		m.ClearUncommon()
+		return nil
+	case email.FieldSearch:
+		m.ClearSearch()
+		return nil
+	case email.FieldBodyPurgedAt:
+		m.ClearBodyPurgedAt()
+		return nil
 	}
 	return fmt.Errorf("unknown Email nullable field %s", name)
 }
@@ -10680,6 +12932,12 @@ func (m *EmailMutation) ResetField(name string) error {
 		return nil
 	case email.FieldAPIKeyID:
 		m.ResetAPIKeyID()
+		return nil
+	case email.FieldTemplateID:
+		m.ResetTemplateID()
+		return nil
+	case email.FieldTemplateVersion:
+		m.ResetTemplateVersion()
 		return nil
 	case email.FieldFrom:
 		m.ResetFrom()
@@ -10720,6 +12978,12 @@ func (m *EmailMutation) ResetField(name string) error {
 	case email.FieldAttachmentCount:
 		m.ResetAttachmentCount()
 		return nil
+	case email.FieldUnsubscribe:
+		m.ResetUnsubscribe()
+		return nil
+	case email.FieldCategory:
+		m.ResetCategory()
+		return nil
 	case email.FieldStatus:
 		m.ResetStatus()
 		return nil
@@ -10746,6 +13010,18 @@ func (m *EmailMutation) ResetField(name string) error {
 		return nil
 	case email.FieldBouncedAt:
 		m.ResetBouncedAt()
+		return nil
+	case email.FieldReleaseAt:
+		m.ResetReleaseAt()
+		return nil
+	case email.FieldUncommon:
+		m.ResetUncommon()
+		return nil
+	case email.FieldSearch:
+		m.ResetSearch()
+		return nil
+	case email.FieldBodyPurgedAt:
+		m.ResetBodyPurgedAt()
 		return nil
 	}
 	return fmt.Errorf("unknown Email field %s", name)
@@ -10859,6 +13135,738 @@ func (m *EmailMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Email edge %s", name)
+}
+
+// EngagementMutation represents an operation that mutates the Engagement nodes in the graph.
+type EngagementMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *string
+	email_id      *string
+	kind          *engagement.Kind
+	url           *string
+	ip            *string
+	user_agent    *string
+	machine       *string
+	created_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Engagement, error)
+	predicates    []predicate.Engagement
+}
+
+var _ ent.Mutation = (*EngagementMutation)(nil)
+
+// engagementOption allows management of the mutation configuration using functional options.
+type engagementOption func(*EngagementMutation)
+
+// newEngagementMutation creates new mutation for the Engagement entity.
+func newEngagementMutation(c config, op Op, opts ...engagementOption) *EngagementMutation {
+	m := &EngagementMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeEngagement,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withEngagementID sets the ID field of the mutation.
+func withEngagementID(id int64) engagementOption {
+	return func(m *EngagementMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Engagement
+		)
+		m.oldValue = func(ctx context.Context) (*Engagement, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Engagement.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withEngagement sets the old Engagement of the mutation.
+func withEngagement(node *Engagement) engagementOption {
+	return func(m *EngagementMutation) {
+		m.oldValue = func(context.Context) (*Engagement, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m EngagementMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m EngagementMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Engagement entities.
+func (m *EngagementMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *EngagementMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *EngagementMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Engagement.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *EngagementMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *EngagementMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Engagement entity.
+// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EngagementMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *EngagementMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetEmailID sets the "email_id" field.
+func (m *EngagementMutation) SetEmailID(s string) {
+	m.email_id = &s
+}
+
+// EmailID returns the value of the "email_id" field in the mutation.
+func (m *EngagementMutation) EmailID() (r string, exists bool) {
+	v := m.email_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailID returns the old "email_id" field's value of the Engagement entity.
+// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EngagementMutation) OldEmailID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
+	}
+	return oldValue.EmailID, nil
+}
+
+// ResetEmailID resets all changes to the "email_id" field.
+func (m *EngagementMutation) ResetEmailID() {
+	m.email_id = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *EngagementMutation) SetKind(e engagement.Kind) {
+	m.kind = &e
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *EngagementMutation) Kind() (r engagement.Kind, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the Engagement entity.
+// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EngagementMutation) OldKind(ctx context.Context) (v engagement.Kind, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *EngagementMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetURL sets the "url" field.
+func (m *EngagementMutation) SetURL(s string) {
+	m.url = &s
+}
+
+// URL returns the value of the "url" field in the mutation.
+func (m *EngagementMutation) URL() (r string, exists bool) {
+	v := m.url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldURL returns the old "url" field's value of the Engagement entity.
+// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EngagementMutation) OldURL(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldURL: %w", err)
+	}
+	return oldValue.URL, nil
+}
+
+// ClearURL clears the value of the "url" field.
+func (m *EngagementMutation) ClearURL() {
+	m.url = nil
+	m.clearedFields[engagement.FieldURL] = struct{}{}
+}
+
+// URLCleared returns if the "url" field was cleared in this mutation.
+func (m *EngagementMutation) URLCleared() bool {
+	_, ok := m.clearedFields[engagement.FieldURL]
+	return ok
+}
+
+// ResetURL resets all changes to the "url" field.
+func (m *EngagementMutation) ResetURL() {
+	m.url = nil
+	delete(m.clearedFields, engagement.FieldURL)
+}
+
+// SetIP sets the "ip" field.
+func (m *EngagementMutation) SetIP(s string) {
+	m.ip = &s
+}
+
+// IP returns the value of the "ip" field in the mutation.
+func (m *EngagementMutation) IP() (r string, exists bool) {
+	v := m.ip
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIP returns the old "ip" field's value of the Engagement entity.
+// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EngagementMutation) OldIP(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIP is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIP requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIP: %w", err)
+	}
+	return oldValue.IP, nil
+}
+
+// ResetIP resets all changes to the "ip" field.
+func (m *EngagementMutation) ResetIP() {
+	m.ip = nil
+}
+
+// SetUserAgent sets the "user_agent" field.
+func (m *EngagementMutation) SetUserAgent(s string) {
+	m.user_agent = &s
+}
+
+// UserAgent returns the value of the "user_agent" field in the mutation.
+func (m *EngagementMutation) UserAgent() (r string, exists bool) {
+	v := m.user_agent
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserAgent returns the old "user_agent" field's value of the Engagement entity.
+// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EngagementMutation) OldUserAgent(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserAgent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserAgent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserAgent: %w", err)
+	}
+	return oldValue.UserAgent, nil
+}
+
+// ResetUserAgent resets all changes to the "user_agent" field.
+func (m *EngagementMutation) ResetUserAgent() {
+	m.user_agent = nil
+}
+
+// SetMachine sets the "machine" field.
+func (m *EngagementMutation) SetMachine(s string) {
+	m.machine = &s
+}
+
+// Machine returns the value of the "machine" field in the mutation.
+func (m *EngagementMutation) Machine() (r string, exists bool) {
+	v := m.machine
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMachine returns the old "machine" field's value of the Engagement entity.
+// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EngagementMutation) OldMachine(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMachine is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMachine requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMachine: %w", err)
+	}
+	return oldValue.Machine, nil
+}
+
+// ResetMachine resets all changes to the "machine" field.
+func (m *EngagementMutation) ResetMachine() {
+	m.machine = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *EngagementMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *EngagementMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Engagement entity.
+// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EngagementMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *EngagementMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the EngagementMutation builder.
+func (m *EngagementMutation) Where(ps ...predicate.Engagement) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the EngagementMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *EngagementMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Engagement, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *EngagementMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *EngagementMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Engagement).
+func (m *EngagementMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *EngagementMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.account_id != nil {
+		fields = append(fields, engagement.FieldAccountID)
+	}
+	if m.email_id != nil {
+		fields = append(fields, engagement.FieldEmailID)
+	}
+	if m.kind != nil {
+		fields = append(fields, engagement.FieldKind)
+	}
+	if m.url != nil {
+		fields = append(fields, engagement.FieldURL)
+	}
+	if m.ip != nil {
+		fields = append(fields, engagement.FieldIP)
+	}
+	if m.user_agent != nil {
+		fields = append(fields, engagement.FieldUserAgent)
+	}
+	if m.machine != nil {
+		fields = append(fields, engagement.FieldMachine)
+	}
+	if m.created_at != nil {
+		fields = append(fields, engagement.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *EngagementMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case engagement.FieldAccountID:
+		return m.AccountID()
+	case engagement.FieldEmailID:
+		return m.EmailID()
+	case engagement.FieldKind:
+		return m.Kind()
+	case engagement.FieldURL:
+		return m.URL()
+	case engagement.FieldIP:
+		return m.IP()
+	case engagement.FieldUserAgent:
+		return m.UserAgent()
+	case engagement.FieldMachine:
+		return m.Machine()
+	case engagement.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *EngagementMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case engagement.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case engagement.FieldEmailID:
+		return m.OldEmailID(ctx)
+	case engagement.FieldKind:
+		return m.OldKind(ctx)
+	case engagement.FieldURL:
+		return m.OldURL(ctx)
+	case engagement.FieldIP:
+		return m.OldIP(ctx)
+	case engagement.FieldUserAgent:
+		return m.OldUserAgent(ctx)
+	case engagement.FieldMachine:
+		return m.OldMachine(ctx)
+	case engagement.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Engagement field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EngagementMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case engagement.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case engagement.FieldEmailID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailID(v)
+		return nil
+	case engagement.FieldKind:
+		v, ok := value.(engagement.Kind)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case engagement.FieldURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetURL(v)
+		return nil
+	case engagement.FieldIP:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIP(v)
+		return nil
+	case engagement.FieldUserAgent:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserAgent(v)
+		return nil
+	case engagement.FieldMachine:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMachine(v)
+		return nil
+	case engagement.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Engagement field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *EngagementMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *EngagementMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EngagementMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Engagement numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *EngagementMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(engagement.FieldURL) {
+		fields = append(fields, engagement.FieldURL)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *EngagementMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *EngagementMutation) ClearField(name string) error {
+	switch name {
+	case engagement.FieldURL:
+		m.ClearURL()
+		return nil
+	}
+	return fmt.Errorf("unknown Engagement nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *EngagementMutation) ResetField(name string) error {
+	switch name {
+	case engagement.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case engagement.FieldEmailID:
+		m.ResetEmailID()
+		return nil
+	case engagement.FieldKind:
+		m.ResetKind()
+		return nil
+	case engagement.FieldURL:
+		m.ResetURL()
+		return nil
+	case engagement.FieldIP:
+		m.ResetIP()
+		return nil
+	case engagement.FieldUserAgent:
+		m.ResetUserAgent()
+		return nil
+	case engagement.FieldMachine:
+		m.ResetMachine()
+		return nil
+	case engagement.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Engagement field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *EngagementMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *EngagementMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *EngagementMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *EngagementMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *EngagementMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *EngagementMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *EngagementMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Engagement unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *EngagementMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Engagement edge %s", name)
 }
 
 // FactMutation represents an operation that mutates the Fact nodes in the graph.
@@ -13066,6 +16074,7 @@ type RecipientMutation struct {
 	diagnostic        *string
 	remote_mta        *string
 	created_at        *time.Time
+	queued_at         *time.Time
 	settled_at        *time.Time
 	delay_notified_at *time.Time
 	clearedFields     map[string]struct{}
@@ -13810,6 +16819,42 @@ func (m *RecipientMutation) ResetCreatedAt() {
 	m.created_at = nil
 }
 
+// SetQueuedAt sets the "queued_at" field.
+func (m *RecipientMutation) SetQueuedAt(t time.Time) {
+	m.queued_at = &t
+}
+
+// QueuedAt returns the value of the "queued_at" field in the mutation.
+func (m *RecipientMutation) QueuedAt() (r time.Time, exists bool) {
+	v := m.queued_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldQueuedAt returns the old "queued_at" field's value of the Recipient entity.
+// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecipientMutation) OldQueuedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldQueuedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldQueuedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldQueuedAt: %w", err)
+	}
+	return oldValue.QueuedAt, nil
+}
+
+// ResetQueuedAt resets all changes to the "queued_at" field.
+func (m *RecipientMutation) ResetQueuedAt() {
+	m.queued_at = nil
+}
+
 // SetSettledAt sets the "settled_at" field.
 func (m *RecipientMutation) SetSettledAt(t time.Time) {
 	m.settled_at = &t
@@ -13969,7 +17014,7 @@ func (m *RecipientMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *RecipientMutation) Fields() []string {
-	fields := make([]string, 0, 16)
+	fields := make([]string, 0, 17)
 	if m.email != nil {
 		fields = append(fields, recipient.FieldEmailID)
 	}
@@ -14011,6 +17056,9 @@ func (m *RecipientMutation) Fields() []string {
 	}
 	if m.created_at != nil {
 		fields = append(fields, recipient.FieldCreatedAt)
+	}
+	if m.queued_at != nil {
+		fields = append(fields, recipient.FieldQueuedAt)
 	}
 	if m.settled_at != nil {
 		fields = append(fields, recipient.FieldSettledAt)
@@ -14054,6 +17102,8 @@ func (m *RecipientMutation) Field(name string) (ent.Value, bool) {
 		return m.RemoteMta()
 	case recipient.FieldCreatedAt:
 		return m.CreatedAt()
+	case recipient.FieldQueuedAt:
+		return m.QueuedAt()
 	case recipient.FieldSettledAt:
 		return m.SettledAt()
 	case recipient.FieldDelayNotifiedAt:
@@ -14095,6 +17145,8 @@ func (m *RecipientMutation) OldField(ctx context.Context, name string) (ent.Valu
 		return m.OldRemoteMta(ctx)
 	case recipient.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
+	case recipient.FieldQueuedAt:
+		return m.OldQueuedAt(ctx)
 	case recipient.FieldSettledAt:
 		return m.OldSettledAt(ctx)
 	case recipient.FieldDelayNotifiedAt:
@@ -14205,6 +17257,13 @@ func (m *RecipientMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetCreatedAt(v)
+		return nil
+	case recipient.FieldQueuedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetQueuedAt(v)
 		return nil
 	case recipient.FieldSettledAt:
 		v, ok := value.(time.Time)
@@ -14395,6 +17454,9 @@ func (m *RecipientMutation) ResetField(name string) error {
 	case recipient.FieldCreatedAt:
 		m.ResetCreatedAt()
 		return nil
+	case recipient.FieldQueuedAt:
+		m.ResetQueuedAt()
+		return nil
 	case recipient.FieldSettledAt:
 		m.ResetSettledAt()
 		return nil
@@ -14477,6 +17539,5044 @@ func (m *RecipientMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Recipient edge %s", name)
+}
+
+// SuppressionMutation represents an operation that mutates the Suppression nodes in the graph.
+type SuppressionMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	account_id    *string
+	address_hash  *[]byte
+	email         *string
+	reason        *suppression.Reason
+	email_id      *string
+	created_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Suppression, error)
+	predicates    []predicate.Suppression
+}
+
+var _ ent.Mutation = (*SuppressionMutation)(nil)
+
+// suppressionOption allows management of the mutation configuration using functional options.
+type suppressionOption func(*SuppressionMutation)
+
+// newSuppressionMutation creates new mutation for the Suppression entity.
+func newSuppressionMutation(c config, op Op, opts ...suppressionOption) *SuppressionMutation {
+	m := &SuppressionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSuppression,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSuppressionID sets the ID field of the mutation.
+func withSuppressionID(id string) suppressionOption {
+	return func(m *SuppressionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Suppression
+		)
+		m.oldValue = func(ctx context.Context) (*Suppression, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Suppression.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSuppression sets the old Suppression of the mutation.
+func withSuppression(node *Suppression) suppressionOption {
+	return func(m *SuppressionMutation) {
+		m.oldValue = func(context.Context) (*Suppression, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SuppressionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SuppressionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Suppression entities.
+func (m *SuppressionMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SuppressionMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SuppressionMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Suppression.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SuppressionMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SuppressionMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Suppression entity.
+// If the Suppression object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SuppressionMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SuppressionMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetAddressHash sets the "address_hash" field.
+func (m *SuppressionMutation) SetAddressHash(b []byte) {
+	m.address_hash = &b
+}
+
+// AddressHash returns the value of the "address_hash" field in the mutation.
+func (m *SuppressionMutation) AddressHash() (r []byte, exists bool) {
+	v := m.address_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAddressHash returns the old "address_hash" field's value of the Suppression entity.
+// If the Suppression object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SuppressionMutation) OldAddressHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAddressHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAddressHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAddressHash: %w", err)
+	}
+	return oldValue.AddressHash, nil
+}
+
+// ResetAddressHash resets all changes to the "address_hash" field.
+func (m *SuppressionMutation) ResetAddressHash() {
+	m.address_hash = nil
+}
+
+// SetEmail sets the "email" field.
+func (m *SuppressionMutation) SetEmail(s string) {
+	m.email = &s
+}
+
+// Email returns the value of the "email" field in the mutation.
+func (m *SuppressionMutation) Email() (r string, exists bool) {
+	v := m.email
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmail returns the old "email" field's value of the Suppression entity.
+// If the Suppression object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SuppressionMutation) OldEmail(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmail is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmail requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmail: %w", err)
+	}
+	return oldValue.Email, nil
+}
+
+// ClearEmail clears the value of the "email" field.
+func (m *SuppressionMutation) ClearEmail() {
+	m.email = nil
+	m.clearedFields[suppression.FieldEmail] = struct{}{}
+}
+
+// EmailCleared returns if the "email" field was cleared in this mutation.
+func (m *SuppressionMutation) EmailCleared() bool {
+	_, ok := m.clearedFields[suppression.FieldEmail]
+	return ok
+}
+
+// ResetEmail resets all changes to the "email" field.
+func (m *SuppressionMutation) ResetEmail() {
+	m.email = nil
+	delete(m.clearedFields, suppression.FieldEmail)
+}
+
+// SetReason sets the "reason" field.
+func (m *SuppressionMutation) SetReason(s suppression.Reason) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *SuppressionMutation) Reason() (r suppression.Reason, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the Suppression entity.
+// If the Suppression object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SuppressionMutation) OldReason(ctx context.Context) (v suppression.Reason, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *SuppressionMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetEmailID sets the "email_id" field.
+func (m *SuppressionMutation) SetEmailID(s string) {
+	m.email_id = &s
+}
+
+// EmailID returns the value of the "email_id" field in the mutation.
+func (m *SuppressionMutation) EmailID() (r string, exists bool) {
+	v := m.email_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailID returns the old "email_id" field's value of the Suppression entity.
+// If the Suppression object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SuppressionMutation) OldEmailID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
+	}
+	return oldValue.EmailID, nil
+}
+
+// ClearEmailID clears the value of the "email_id" field.
+func (m *SuppressionMutation) ClearEmailID() {
+	m.email_id = nil
+	m.clearedFields[suppression.FieldEmailID] = struct{}{}
+}
+
+// EmailIDCleared returns if the "email_id" field was cleared in this mutation.
+func (m *SuppressionMutation) EmailIDCleared() bool {
+	_, ok := m.clearedFields[suppression.FieldEmailID]
+	return ok
+}
+
+// ResetEmailID resets all changes to the "email_id" field.
+func (m *SuppressionMutation) ResetEmailID() {
+	m.email_id = nil
+	delete(m.clearedFields, suppression.FieldEmailID)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SuppressionMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SuppressionMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Suppression entity.
+// If the Suppression object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SuppressionMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SuppressionMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the SuppressionMutation builder.
+func (m *SuppressionMutation) Where(ps ...predicate.Suppression) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SuppressionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SuppressionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Suppression, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SuppressionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SuppressionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Suppression).
+func (m *SuppressionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SuppressionMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.account_id != nil {
+		fields = append(fields, suppression.FieldAccountID)
+	}
+	if m.address_hash != nil {
+		fields = append(fields, suppression.FieldAddressHash)
+	}
+	if m.email != nil {
+		fields = append(fields, suppression.FieldEmail)
+	}
+	if m.reason != nil {
+		fields = append(fields, suppression.FieldReason)
+	}
+	if m.email_id != nil {
+		fields = append(fields, suppression.FieldEmailID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, suppression.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SuppressionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case suppression.FieldAccountID:
+		return m.AccountID()
+	case suppression.FieldAddressHash:
+		return m.AddressHash()
+	case suppression.FieldEmail:
+		return m.Email()
+	case suppression.FieldReason:
+		return m.Reason()
+	case suppression.FieldEmailID:
+		return m.EmailID()
+	case suppression.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SuppressionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case suppression.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case suppression.FieldAddressHash:
+		return m.OldAddressHash(ctx)
+	case suppression.FieldEmail:
+		return m.OldEmail(ctx)
+	case suppression.FieldReason:
+		return m.OldReason(ctx)
+	case suppression.FieldEmailID:
+		return m.OldEmailID(ctx)
+	case suppression.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Suppression field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SuppressionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case suppression.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case suppression.FieldAddressHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAddressHash(v)
+		return nil
+	case suppression.FieldEmail:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmail(v)
+		return nil
+	case suppression.FieldReason:
+		v, ok := value.(suppression.Reason)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case suppression.FieldEmailID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailID(v)
+		return nil
+	case suppression.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Suppression field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SuppressionMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SuppressionMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SuppressionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Suppression numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SuppressionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(suppression.FieldEmail) {
+		fields = append(fields, suppression.FieldEmail)
+	}
+	if m.FieldCleared(suppression.FieldEmailID) {
+		fields = append(fields, suppression.FieldEmailID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SuppressionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SuppressionMutation) ClearField(name string) error {
+	switch name {
+	case suppression.FieldEmail:
+		m.ClearEmail()
+		return nil
+	case suppression.FieldEmailID:
+		m.ClearEmailID()
+		return nil
+	}
+	return fmt.Errorf("unknown Suppression nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SuppressionMutation) ResetField(name string) error {
+	switch name {
+	case suppression.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case suppression.FieldAddressHash:
+		m.ResetAddressHash()
+		return nil
+	case suppression.FieldEmail:
+		m.ResetEmail()
+		return nil
+	case suppression.FieldReason:
+		m.ResetReason()
+		return nil
+	case suppression.FieldEmailID:
+		m.ResetEmailID()
+		return nil
+	case suppression.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Suppression field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SuppressionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SuppressionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SuppressionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SuppressionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SuppressionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SuppressionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SuppressionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Suppression unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SuppressionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Suppression edge %s", name)
+}
+
+// TemplateMutation represents an operation that mutates the Template nodes in the graph.
+type TemplateMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *string
+	account_id          *string
+	alias               *string
+	name                *string
+	version             *int
+	addversion          *int
+	last_version        *int
+	addlast_version     *int
+	published_at        *time.Time
+	created_at          *time.Time
+	updated_at          *time.Time
+	subject             *string
+	from                *string
+	reply_to            *[]string
+	appendreply_to      []string
+	html                *string
+	text                *string
+	variables           *[]shape.Variable
+	appendvariables     []shape.Variable
+	unsubscribe_enabled *bool
+	category            *string
+	clearedFields       map[string]struct{}
+	versions            map[int64]struct{}
+	removedversions     map[int64]struct{}
+	clearedversions     bool
+	done                bool
+	oldValue            func(context.Context) (*Template, error)
+	predicates          []predicate.Template
+}
+
+var _ ent.Mutation = (*TemplateMutation)(nil)
+
+// templateOption allows management of the mutation configuration using functional options.
+type templateOption func(*TemplateMutation)
+
+// newTemplateMutation creates new mutation for the Template entity.
+func newTemplateMutation(c config, op Op, opts ...templateOption) *TemplateMutation {
+	m := &TemplateMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeTemplate,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withTemplateID sets the ID field of the mutation.
+func withTemplateID(id string) templateOption {
+	return func(m *TemplateMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Template
+		)
+		m.oldValue = func(ctx context.Context) (*Template, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Template.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withTemplate sets the old Template of the mutation.
+func withTemplate(node *Template) templateOption {
+	return func(m *TemplateMutation) {
+		m.oldValue = func(context.Context) (*Template, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m TemplateMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m TemplateMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Template entities.
+func (m *TemplateMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *TemplateMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *TemplateMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Template.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *TemplateMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *TemplateMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *TemplateMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetAlias sets the "alias" field.
+func (m *TemplateMutation) SetAlias(s string) {
+	m.alias = &s
+}
+
+// Alias returns the value of the "alias" field in the mutation.
+func (m *TemplateMutation) Alias() (r string, exists bool) {
+	v := m.alias
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAlias returns the old "alias" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldAlias(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAlias is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAlias requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAlias: %w", err)
+	}
+	return oldValue.Alias, nil
+}
+
+// ClearAlias clears the value of the "alias" field.
+func (m *TemplateMutation) ClearAlias() {
+	m.alias = nil
+	m.clearedFields[template.FieldAlias] = struct{}{}
+}
+
+// AliasCleared returns if the "alias" field was cleared in this mutation.
+func (m *TemplateMutation) AliasCleared() bool {
+	_, ok := m.clearedFields[template.FieldAlias]
+	return ok
+}
+
+// ResetAlias resets all changes to the "alias" field.
+func (m *TemplateMutation) ResetAlias() {
+	m.alias = nil
+	delete(m.clearedFields, template.FieldAlias)
+}
+
+// SetName sets the "name" field.
+func (m *TemplateMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *TemplateMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *TemplateMutation) ResetName() {
+	m.name = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *TemplateMutation) SetVersion(i int) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *TemplateMutation) Version() (r int, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldVersion(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *TemplateMutation) AddVersion(i int) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *TemplateMutation) AddedVersion() (r int, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearVersion clears the value of the "version" field.
+func (m *TemplateMutation) ClearVersion() {
+	m.version = nil
+	m.addversion = nil
+	m.clearedFields[template.FieldVersion] = struct{}{}
+}
+
+// VersionCleared returns if the "version" field was cleared in this mutation.
+func (m *TemplateMutation) VersionCleared() bool {
+	_, ok := m.clearedFields[template.FieldVersion]
+	return ok
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *TemplateMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+	delete(m.clearedFields, template.FieldVersion)
+}
+
+// SetLastVersion sets the "last_version" field.
+func (m *TemplateMutation) SetLastVersion(i int) {
+	m.last_version = &i
+	m.addlast_version = nil
+}
+
+// LastVersion returns the value of the "last_version" field in the mutation.
+func (m *TemplateMutation) LastVersion() (r int, exists bool) {
+	v := m.last_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastVersion returns the old "last_version" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldLastVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastVersion: %w", err)
+	}
+	return oldValue.LastVersion, nil
+}
+
+// AddLastVersion adds i to the "last_version" field.
+func (m *TemplateMutation) AddLastVersion(i int) {
+	if m.addlast_version != nil {
+		*m.addlast_version += i
+	} else {
+		m.addlast_version = &i
+	}
+}
+
+// AddedLastVersion returns the value that was added to the "last_version" field in this mutation.
+func (m *TemplateMutation) AddedLastVersion() (r int, exists bool) {
+	v := m.addlast_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLastVersion resets all changes to the "last_version" field.
+func (m *TemplateMutation) ResetLastVersion() {
+	m.last_version = nil
+	m.addlast_version = nil
+}
+
+// SetPublishedAt sets the "published_at" field.
+func (m *TemplateMutation) SetPublishedAt(t time.Time) {
+	m.published_at = &t
+}
+
+// PublishedAt returns the value of the "published_at" field in the mutation.
+func (m *TemplateMutation) PublishedAt() (r time.Time, exists bool) {
+	v := m.published_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPublishedAt returns the old "published_at" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldPublishedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPublishedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPublishedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPublishedAt: %w", err)
+	}
+	return oldValue.PublishedAt, nil
+}
+
+// ClearPublishedAt clears the value of the "published_at" field.
+func (m *TemplateMutation) ClearPublishedAt() {
+	m.published_at = nil
+	m.clearedFields[template.FieldPublishedAt] = struct{}{}
+}
+
+// PublishedAtCleared returns if the "published_at" field was cleared in this mutation.
+func (m *TemplateMutation) PublishedAtCleared() bool {
+	_, ok := m.clearedFields[template.FieldPublishedAt]
+	return ok
+}
+
+// ResetPublishedAt resets all changes to the "published_at" field.
+func (m *TemplateMutation) ResetPublishedAt() {
+	m.published_at = nil
+	delete(m.clearedFields, template.FieldPublishedAt)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *TemplateMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *TemplateMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *TemplateMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *TemplateMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *TemplateMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *TemplateMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetSubject sets the "subject" field.
+func (m *TemplateMutation) SetSubject(s string) {
+	m.subject = &s
+}
+
+// Subject returns the value of the "subject" field in the mutation.
+func (m *TemplateMutation) Subject() (r string, exists bool) {
+	v := m.subject
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubject returns the old "subject" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldSubject(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubject requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
+	}
+	return oldValue.Subject, nil
+}
+
+// ResetSubject resets all changes to the "subject" field.
+func (m *TemplateMutation) ResetSubject() {
+	m.subject = nil
+}
+
+// SetFrom sets the "from" field.
+func (m *TemplateMutation) SetFrom(s string) {
+	m.from = &s
+}
+
+// From returns the value of the "from" field in the mutation.
+func (m *TemplateMutation) From() (r string, exists bool) {
+	v := m.from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFrom returns the old "from" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldFrom(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFrom is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFrom requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFrom: %w", err)
+	}
+	return oldValue.From, nil
+}
+
+// ResetFrom resets all changes to the "from" field.
+func (m *TemplateMutation) ResetFrom() {
+	m.from = nil
+}
+
+// SetReplyTo sets the "reply_to" field.
+func (m *TemplateMutation) SetReplyTo(s []string) {
+	m.reply_to = &s
+	m.appendreply_to = nil
+}
+
+// ReplyTo returns the value of the "reply_to" field in the mutation.
+func (m *TemplateMutation) ReplyTo() (r []string, exists bool) {
+	v := m.reply_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReplyTo returns the old "reply_to" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldReplyTo(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReplyTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReplyTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReplyTo: %w", err)
+	}
+	return oldValue.ReplyTo, nil
+}
+
+// AppendReplyTo adds s to the "reply_to" field.
+func (m *TemplateMutation) AppendReplyTo(s []string) {
+	m.appendreply_to = append(m.appendreply_to, s...)
+}
+
+// AppendedReplyTo returns the list of values that were appended to the "reply_to" field in this mutation.
+func (m *TemplateMutation) AppendedReplyTo() ([]string, bool) {
+	if len(m.appendreply_to) == 0 {
+		return nil, false
+	}
+	return m.appendreply_to, true
+}
+
+// ClearReplyTo clears the value of the "reply_to" field.
+func (m *TemplateMutation) ClearReplyTo() {
+	m.reply_to = nil
+	m.appendreply_to = nil
+	m.clearedFields[template.FieldReplyTo] = struct{}{}
+}
+
+// ReplyToCleared returns if the "reply_to" field was cleared in this mutation.
+func (m *TemplateMutation) ReplyToCleared() bool {
+	_, ok := m.clearedFields[template.FieldReplyTo]
+	return ok
+}
+
+// ResetReplyTo resets all changes to the "reply_to" field.
+func (m *TemplateMutation) ResetReplyTo() {
+	m.reply_to = nil
+	m.appendreply_to = nil
+	delete(m.clearedFields, template.FieldReplyTo)
+}
+
+// SetHTML sets the "html" field.
+func (m *TemplateMutation) SetHTML(s string) {
+	m.html = &s
+}
+
+// HTML returns the value of the "html" field in the mutation.
+func (m *TemplateMutation) HTML() (r string, exists bool) {
+	v := m.html
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHTML returns the old "html" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldHTML(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHTML is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHTML requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHTML: %w", err)
+	}
+	return oldValue.HTML, nil
+}
+
+// ClearHTML clears the value of the "html" field.
+func (m *TemplateMutation) ClearHTML() {
+	m.html = nil
+	m.clearedFields[template.FieldHTML] = struct{}{}
+}
+
+// HTMLCleared returns if the "html" field was cleared in this mutation.
+func (m *TemplateMutation) HTMLCleared() bool {
+	_, ok := m.clearedFields[template.FieldHTML]
+	return ok
+}
+
+// ResetHTML resets all changes to the "html" field.
+func (m *TemplateMutation) ResetHTML() {
+	m.html = nil
+	delete(m.clearedFields, template.FieldHTML)
+}
+
+// SetText sets the "text" field.
+func (m *TemplateMutation) SetText(s string) {
+	m.text = &s
+}
+
+// Text returns the value of the "text" field in the mutation.
+func (m *TemplateMutation) Text() (r string, exists bool) {
+	v := m.text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldText returns the old "text" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldText(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldText is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldText requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldText: %w", err)
+	}
+	return oldValue.Text, nil
+}
+
+// ClearText clears the value of the "text" field.
+func (m *TemplateMutation) ClearText() {
+	m.text = nil
+	m.clearedFields[template.FieldText] = struct{}{}
+}
+
+// TextCleared returns if the "text" field was cleared in this mutation.
+func (m *TemplateMutation) TextCleared() bool {
+	_, ok := m.clearedFields[template.FieldText]
+	return ok
+}
+
+// ResetText resets all changes to the "text" field.
+func (m *TemplateMutation) ResetText() {
+	m.text = nil
+	delete(m.clearedFields, template.FieldText)
+}
+
+// SetVariables sets the "variables" field.
+func (m *TemplateMutation) SetVariables(s []shape.Variable) {
+	m.variables = &s
+	m.appendvariables = nil
+}
+
+// Variables returns the value of the "variables" field in the mutation.
+func (m *TemplateMutation) Variables() (r []shape.Variable, exists bool) {
+	v := m.variables
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVariables returns the old "variables" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldVariables(ctx context.Context) (v []shape.Variable, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVariables is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVariables requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVariables: %w", err)
+	}
+	return oldValue.Variables, nil
+}
+
+// AppendVariables adds s to the "variables" field.
+func (m *TemplateMutation) AppendVariables(s []shape.Variable) {
+	m.appendvariables = append(m.appendvariables, s...)
+}
+
+// AppendedVariables returns the list of values that were appended to the "variables" field in this mutation.
+func (m *TemplateMutation) AppendedVariables() ([]shape.Variable, bool) {
+	if len(m.appendvariables) == 0 {
+		return nil, false
+	}
+	return m.appendvariables, true
+}
+
+// ClearVariables clears the value of the "variables" field.
+func (m *TemplateMutation) ClearVariables() {
+	m.variables = nil
+	m.appendvariables = nil
+	m.clearedFields[template.FieldVariables] = struct{}{}
+}
+
+// VariablesCleared returns if the "variables" field was cleared in this mutation.
+func (m *TemplateMutation) VariablesCleared() bool {
+	_, ok := m.clearedFields[template.FieldVariables]
+	return ok
+}
+
+// ResetVariables resets all changes to the "variables" field.
+func (m *TemplateMutation) ResetVariables() {
+	m.variables = nil
+	m.appendvariables = nil
+	delete(m.clearedFields, template.FieldVariables)
+}
+
+// SetUnsubscribeEnabled sets the "unsubscribe_enabled" field.
+func (m *TemplateMutation) SetUnsubscribeEnabled(b bool) {
+	m.unsubscribe_enabled = &b
+}
+
+// UnsubscribeEnabled returns the value of the "unsubscribe_enabled" field in the mutation.
+func (m *TemplateMutation) UnsubscribeEnabled() (r bool, exists bool) {
+	v := m.unsubscribe_enabled
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUnsubscribeEnabled returns the old "unsubscribe_enabled" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldUnsubscribeEnabled(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUnsubscribeEnabled is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUnsubscribeEnabled requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUnsubscribeEnabled: %w", err)
+	}
+	return oldValue.UnsubscribeEnabled, nil
+}
+
+// ResetUnsubscribeEnabled resets all changes to the "unsubscribe_enabled" field.
+func (m *TemplateMutation) ResetUnsubscribeEnabled() {
+	m.unsubscribe_enabled = nil
+}
+
+// SetCategory sets the "category" field.
+func (m *TemplateMutation) SetCategory(s string) {
+	m.category = &s
+}
+
+// Category returns the value of the "category" field in the mutation.
+func (m *TemplateMutation) Category() (r string, exists bool) {
+	v := m.category
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCategory returns the old "category" field's value of the Template entity.
+// If the Template object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateMutation) OldCategory(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCategory is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCategory requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCategory: %w", err)
+	}
+	return oldValue.Category, nil
+}
+
+// ClearCategory clears the value of the "category" field.
+func (m *TemplateMutation) ClearCategory() {
+	m.category = nil
+	m.clearedFields[template.FieldCategory] = struct{}{}
+}
+
+// CategoryCleared returns if the "category" field was cleared in this mutation.
+func (m *TemplateMutation) CategoryCleared() bool {
+	_, ok := m.clearedFields[template.FieldCategory]
+	return ok
+}
+
+// ResetCategory resets all changes to the "category" field.
+func (m *TemplateMutation) ResetCategory() {
+	m.category = nil
+	delete(m.clearedFields, template.FieldCategory)
+}
+
+// AddVersionIDs adds the "versions" edge to the TemplateVersion entity by ids.
+func (m *TemplateMutation) AddVersionIDs(ids ...int64) {
+	if m.versions == nil {
+		m.versions = make(map[int64]struct{})
+	}
+	for i := range ids {
+		m.versions[ids[i]] = struct{}{}
+	}
+}
+
+// ClearVersions clears the "versions" edge to the TemplateVersion entity.
+func (m *TemplateMutation) ClearVersions() {
+	m.clearedversions = true
+}
+
+// VersionsCleared reports if the "versions" edge to the TemplateVersion entity was cleared.
+func (m *TemplateMutation) VersionsCleared() bool {
+	return m.clearedversions
+}
+
+// RemoveVersionIDs removes the "versions" edge to the TemplateVersion entity by IDs.
+func (m *TemplateMutation) RemoveVersionIDs(ids ...int64) {
+	if m.removedversions == nil {
+		m.removedversions = make(map[int64]struct{})
+	}
+	for i := range ids {
+		delete(m.versions, ids[i])
+		m.removedversions[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedVersions returns the removed IDs of the "versions" edge to the TemplateVersion entity.
+func (m *TemplateMutation) RemovedVersionsIDs() (ids []int64) {
+	for id := range m.removedversions {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// VersionsIDs returns the "versions" edge IDs in the mutation.
+func (m *TemplateMutation) VersionsIDs() (ids []int64) {
+	for id := range m.versions {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetVersions resets all changes to the "versions" edge.
+func (m *TemplateMutation) ResetVersions() {
+	m.versions = nil
+	m.clearedversions = false
+	m.removedversions = nil
+}
+
+// Where appends a list predicates to the TemplateMutation builder.
+func (m *TemplateMutation) Where(ps ...predicate.Template) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the TemplateMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *TemplateMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Template, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *TemplateMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *TemplateMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Template).
+func (m *TemplateMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *TemplateMutation) Fields() []string {
+	fields := make([]string, 0, 16)
+	if m.account_id != nil {
+		fields = append(fields, template.FieldAccountID)
+	}
+	if m.alias != nil {
+		fields = append(fields, template.FieldAlias)
+	}
+	if m.name != nil {
+		fields = append(fields, template.FieldName)
+	}
+	if m.version != nil {
+		fields = append(fields, template.FieldVersion)
+	}
+	if m.last_version != nil {
+		fields = append(fields, template.FieldLastVersion)
+	}
+	if m.published_at != nil {
+		fields = append(fields, template.FieldPublishedAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, template.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, template.FieldUpdatedAt)
+	}
+	if m.subject != nil {
+		fields = append(fields, template.FieldSubject)
+	}
+	if m.from != nil {
+		fields = append(fields, template.FieldFrom)
+	}
+	if m.reply_to != nil {
+		fields = append(fields, template.FieldReplyTo)
+	}
+	if m.html != nil {
+		fields = append(fields, template.FieldHTML)
+	}
+	if m.text != nil {
+		fields = append(fields, template.FieldText)
+	}
+	if m.variables != nil {
+		fields = append(fields, template.FieldVariables)
+	}
+	if m.unsubscribe_enabled != nil {
+		fields = append(fields, template.FieldUnsubscribeEnabled)
+	}
+	if m.category != nil {
+		fields = append(fields, template.FieldCategory)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *TemplateMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case template.FieldAccountID:
+		return m.AccountID()
+	case template.FieldAlias:
+		return m.Alias()
+	case template.FieldName:
+		return m.Name()
+	case template.FieldVersion:
+		return m.Version()
+	case template.FieldLastVersion:
+		return m.LastVersion()
+	case template.FieldPublishedAt:
+		return m.PublishedAt()
+	case template.FieldCreatedAt:
+		return m.CreatedAt()
+	case template.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case template.FieldSubject:
+		return m.Subject()
+	case template.FieldFrom:
+		return m.From()
+	case template.FieldReplyTo:
+		return m.ReplyTo()
+	case template.FieldHTML:
+		return m.HTML()
+	case template.FieldText:
+		return m.Text()
+	case template.FieldVariables:
+		return m.Variables()
+	case template.FieldUnsubscribeEnabled:
+		return m.UnsubscribeEnabled()
+	case template.FieldCategory:
+		return m.Category()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *TemplateMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case template.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case template.FieldAlias:
+		return m.OldAlias(ctx)
+	case template.FieldName:
+		return m.OldName(ctx)
+	case template.FieldVersion:
+		return m.OldVersion(ctx)
+	case template.FieldLastVersion:
+		return m.OldLastVersion(ctx)
+	case template.FieldPublishedAt:
+		return m.OldPublishedAt(ctx)
+	case template.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case template.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case template.FieldSubject:
+		return m.OldSubject(ctx)
+	case template.FieldFrom:
+		return m.OldFrom(ctx)
+	case template.FieldReplyTo:
+		return m.OldReplyTo(ctx)
+	case template.FieldHTML:
+		return m.OldHTML(ctx)
+	case template.FieldText:
+		return m.OldText(ctx)
+	case template.FieldVariables:
+		return m.OldVariables(ctx)
+	case template.FieldUnsubscribeEnabled:
+		return m.OldUnsubscribeEnabled(ctx)
+	case template.FieldCategory:
+		return m.OldCategory(ctx)
+	}
+	return nil, fmt.Errorf("unknown Template field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TemplateMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case template.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case template.FieldAlias:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAlias(v)
+		return nil
+	case template.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case template.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case template.FieldLastVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastVersion(v)
+		return nil
+	case template.FieldPublishedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPublishedAt(v)
+		return nil
+	case template.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case template.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case template.FieldSubject:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubject(v)
+		return nil
+	case template.FieldFrom:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFrom(v)
+		return nil
+	case template.FieldReplyTo:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReplyTo(v)
+		return nil
+	case template.FieldHTML:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHTML(v)
+		return nil
+	case template.FieldText:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetText(v)
+		return nil
+	case template.FieldVariables:
+		v, ok := value.([]shape.Variable)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVariables(v)
+		return nil
+	case template.FieldUnsubscribeEnabled:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUnsubscribeEnabled(v)
+		return nil
+	case template.FieldCategory:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCategory(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Template field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *TemplateMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion != nil {
+		fields = append(fields, template.FieldVersion)
+	}
+	if m.addlast_version != nil {
+		fields = append(fields, template.FieldLastVersion)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *TemplateMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case template.FieldVersion:
+		return m.AddedVersion()
+	case template.FieldLastVersion:
+		return m.AddedLastVersion()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TemplateMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case template.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	case template.FieldLastVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLastVersion(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Template numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *TemplateMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(template.FieldAlias) {
+		fields = append(fields, template.FieldAlias)
+	}
+	if m.FieldCleared(template.FieldVersion) {
+		fields = append(fields, template.FieldVersion)
+	}
+	if m.FieldCleared(template.FieldPublishedAt) {
+		fields = append(fields, template.FieldPublishedAt)
+	}
+	if m.FieldCleared(template.FieldReplyTo) {
+		fields = append(fields, template.FieldReplyTo)
+	}
+	if m.FieldCleared(template.FieldHTML) {
+		fields = append(fields, template.FieldHTML)
+	}
+	if m.FieldCleared(template.FieldText) {
+		fields = append(fields, template.FieldText)
+	}
+	if m.FieldCleared(template.FieldVariables) {
+		fields = append(fields, template.FieldVariables)
+	}
+	if m.FieldCleared(template.FieldCategory) {
+		fields = append(fields, template.FieldCategory)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *TemplateMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *TemplateMutation) ClearField(name string) error {
+	switch name {
+	case template.FieldAlias:
+		m.ClearAlias()
+		return nil
+	case template.FieldVersion:
+		m.ClearVersion()
+		return nil
+	case template.FieldPublishedAt:
+		m.ClearPublishedAt()
+		return nil
+	case template.FieldReplyTo:
+		m.ClearReplyTo()
+		return nil
+	case template.FieldHTML:
+		m.ClearHTML()
+		return nil
+	case template.FieldText:
+		m.ClearText()
+		return nil
+	case template.FieldVariables:
+		m.ClearVariables()
+		return nil
+	case template.FieldCategory:
+		m.ClearCategory()
+		return nil
+	}
+	return fmt.Errorf("unknown Template nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *TemplateMutation) ResetField(name string) error {
+	switch name {
+	case template.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case template.FieldAlias:
+		m.ResetAlias()
+		return nil
+	case template.FieldName:
+		m.ResetName()
+		return nil
+	case template.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case template.FieldLastVersion:
+		m.ResetLastVersion()
+		return nil
+	case template.FieldPublishedAt:
+		m.ResetPublishedAt()
+		return nil
+	case template.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case template.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case template.FieldSubject:
+		m.ResetSubject()
+		return nil
+	case template.FieldFrom:
+		m.ResetFrom()
+		return nil
+	case template.FieldReplyTo:
+		m.ResetReplyTo()
+		return nil
+	case template.FieldHTML:
+		m.ResetHTML()
+		return nil
+	case template.FieldText:
+		m.ResetText()
+		return nil
+	case template.FieldVariables:
+		m.ResetVariables()
+		return nil
+	case template.FieldUnsubscribeEnabled:
+		m.ResetUnsubscribeEnabled()
+		return nil
+	case template.FieldCategory:
+		m.ResetCategory()
+		return nil
+	}
+	return fmt.Errorf("unknown Template field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *TemplateMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.versions != nil {
+		edges = append(edges, template.EdgeVersions)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *TemplateMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case template.EdgeVersions:
+		ids := make([]ent.Value, 0, len(m.versions))
+		for id := range m.versions {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *TemplateMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.removedversions != nil {
+		edges = append(edges, template.EdgeVersions)
+	}
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *TemplateMutation) RemovedIDs(name string) []ent.Value {
+	switch name {
+	case template.EdgeVersions:
+		ids := make([]ent.Value, 0, len(m.removedversions))
+		for id := range m.removedversions {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *TemplateMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedversions {
+		edges = append(edges, template.EdgeVersions)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *TemplateMutation) EdgeCleared(name string) bool {
+	switch name {
+	case template.EdgeVersions:
+		return m.clearedversions
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *TemplateMutation) ClearEdge(name string) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Template unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *TemplateMutation) ResetEdge(name string) error {
+	switch name {
+	case template.EdgeVersions:
+		m.ResetVersions()
+		return nil
+	}
+	return fmt.Errorf("unknown Template edge %s", name)
+}
+
+// TemplateVersionMutation represents an operation that mutates the TemplateVersion nodes in the graph.
+type TemplateVersionMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *int64
+	account_id          *string
+	number              *int
+	addnumber           *int
+	source_html         *string
+	source_text         *string
+	created_at          *time.Time
+	subject             *string
+	from                *string
+	reply_to            *[]string
+	appendreply_to      []string
+	html                *string
+	text                *string
+	variables           *[]shape.Variable
+	appendvariables     []shape.Variable
+	unsubscribe_enabled *bool
+	category            *string
+	clearedFields       map[string]struct{}
+	template            *string
+	clearedtemplate     bool
+	done                bool
+	oldValue            func(context.Context) (*TemplateVersion, error)
+	predicates          []predicate.TemplateVersion
+}
+
+var _ ent.Mutation = (*TemplateVersionMutation)(nil)
+
+// templateversionOption allows management of the mutation configuration using functional options.
+type templateversionOption func(*TemplateVersionMutation)
+
+// newTemplateVersionMutation creates new mutation for the TemplateVersion entity.
+func newTemplateVersionMutation(c config, op Op, opts ...templateversionOption) *TemplateVersionMutation {
+	m := &TemplateVersionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeTemplateVersion,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withTemplateVersionID sets the ID field of the mutation.
+func withTemplateVersionID(id int64) templateversionOption {
+	return func(m *TemplateVersionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *TemplateVersion
+		)
+		m.oldValue = func(ctx context.Context) (*TemplateVersion, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().TemplateVersion.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withTemplateVersion sets the old TemplateVersion of the mutation.
+func withTemplateVersion(node *TemplateVersion) templateversionOption {
+	return func(m *TemplateVersionMutation) {
+		m.oldValue = func(context.Context) (*TemplateVersion, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m TemplateVersionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m TemplateVersionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of TemplateVersion entities.
+func (m *TemplateVersionMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *TemplateVersionMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *TemplateVersionMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().TemplateVersion.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetTemplateID sets the "template_id" field.
+func (m *TemplateVersionMutation) SetTemplateID(s string) {
+	m.template = &s
+}
+
+// TemplateID returns the value of the "template_id" field in the mutation.
+func (m *TemplateVersionMutation) TemplateID() (r string, exists bool) {
+	v := m.template
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTemplateID returns the old "template_id" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldTemplateID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTemplateID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTemplateID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTemplateID: %w", err)
+	}
+	return oldValue.TemplateID, nil
+}
+
+// ResetTemplateID resets all changes to the "template_id" field.
+func (m *TemplateVersionMutation) ResetTemplateID() {
+	m.template = nil
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *TemplateVersionMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *TemplateVersionMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *TemplateVersionMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *TemplateVersionMutation) SetNumber(i int) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *TemplateVersionMutation) Number() (r int, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldNumber(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *TemplateVersionMutation) AddNumber(i int) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *TemplateVersionMutation) AddedNumber() (r int, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *TemplateVersionMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetSourceHTML sets the "source_html" field.
+func (m *TemplateVersionMutation) SetSourceHTML(s string) {
+	m.source_html = &s
+}
+
+// SourceHTML returns the value of the "source_html" field in the mutation.
+func (m *TemplateVersionMutation) SourceHTML() (r string, exists bool) {
+	v := m.source_html
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSourceHTML returns the old "source_html" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldSourceHTML(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSourceHTML is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSourceHTML requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSourceHTML: %w", err)
+	}
+	return oldValue.SourceHTML, nil
+}
+
+// ClearSourceHTML clears the value of the "source_html" field.
+func (m *TemplateVersionMutation) ClearSourceHTML() {
+	m.source_html = nil
+	m.clearedFields[templateversion.FieldSourceHTML] = struct{}{}
+}
+
+// SourceHTMLCleared returns if the "source_html" field was cleared in this mutation.
+func (m *TemplateVersionMutation) SourceHTMLCleared() bool {
+	_, ok := m.clearedFields[templateversion.FieldSourceHTML]
+	return ok
+}
+
+// ResetSourceHTML resets all changes to the "source_html" field.
+func (m *TemplateVersionMutation) ResetSourceHTML() {
+	m.source_html = nil
+	delete(m.clearedFields, templateversion.FieldSourceHTML)
+}
+
+// SetSourceText sets the "source_text" field.
+func (m *TemplateVersionMutation) SetSourceText(s string) {
+	m.source_text = &s
+}
+
+// SourceText returns the value of the "source_text" field in the mutation.
+func (m *TemplateVersionMutation) SourceText() (r string, exists bool) {
+	v := m.source_text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSourceText returns the old "source_text" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldSourceText(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSourceText is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSourceText requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSourceText: %w", err)
+	}
+	return oldValue.SourceText, nil
+}
+
+// ClearSourceText clears the value of the "source_text" field.
+func (m *TemplateVersionMutation) ClearSourceText() {
+	m.source_text = nil
+	m.clearedFields[templateversion.FieldSourceText] = struct{}{}
+}
+
+// SourceTextCleared returns if the "source_text" field was cleared in this mutation.
+func (m *TemplateVersionMutation) SourceTextCleared() bool {
+	_, ok := m.clearedFields[templateversion.FieldSourceText]
+	return ok
+}
+
+// ResetSourceText resets all changes to the "source_text" field.
+func (m *TemplateVersionMutation) ResetSourceText() {
+	m.source_text = nil
+	delete(m.clearedFields, templateversion.FieldSourceText)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *TemplateVersionMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *TemplateVersionMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *TemplateVersionMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetSubject sets the "subject" field.
+func (m *TemplateVersionMutation) SetSubject(s string) {
+	m.subject = &s
+}
+
+// Subject returns the value of the "subject" field in the mutation.
+func (m *TemplateVersionMutation) Subject() (r string, exists bool) {
+	v := m.subject
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubject returns the old "subject" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldSubject(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubject requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
+	}
+	return oldValue.Subject, nil
+}
+
+// ResetSubject resets all changes to the "subject" field.
+func (m *TemplateVersionMutation) ResetSubject() {
+	m.subject = nil
+}
+
+// SetFrom sets the "from" field.
+func (m *TemplateVersionMutation) SetFrom(s string) {
+	m.from = &s
+}
+
+// From returns the value of the "from" field in the mutation.
+func (m *TemplateVersionMutation) From() (r string, exists bool) {
+	v := m.from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFrom returns the old "from" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldFrom(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFrom is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFrom requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFrom: %w", err)
+	}
+	return oldValue.From, nil
+}
+
+// ResetFrom resets all changes to the "from" field.
+func (m *TemplateVersionMutation) ResetFrom() {
+	m.from = nil
+}
+
+// SetReplyTo sets the "reply_to" field.
+func (m *TemplateVersionMutation) SetReplyTo(s []string) {
+	m.reply_to = &s
+	m.appendreply_to = nil
+}
+
+// ReplyTo returns the value of the "reply_to" field in the mutation.
+func (m *TemplateVersionMutation) ReplyTo() (r []string, exists bool) {
+	v := m.reply_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReplyTo returns the old "reply_to" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldReplyTo(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReplyTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReplyTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReplyTo: %w", err)
+	}
+	return oldValue.ReplyTo, nil
+}
+
+// AppendReplyTo adds s to the "reply_to" field.
+func (m *TemplateVersionMutation) AppendReplyTo(s []string) {
+	m.appendreply_to = append(m.appendreply_to, s...)
+}
+
+// AppendedReplyTo returns the list of values that were appended to the "reply_to" field in this mutation.
+func (m *TemplateVersionMutation) AppendedReplyTo() ([]string, bool) {
+	if len(m.appendreply_to) == 0 {
+		return nil, false
+	}
+	return m.appendreply_to, true
+}
+
+// ClearReplyTo clears the value of the "reply_to" field.
+func (m *TemplateVersionMutation) ClearReplyTo() {
+	m.reply_to = nil
+	m.appendreply_to = nil
+	m.clearedFields[templateversion.FieldReplyTo] = struct{}{}
+}
+
+// ReplyToCleared returns if the "reply_to" field was cleared in this mutation.
+func (m *TemplateVersionMutation) ReplyToCleared() bool {
+	_, ok := m.clearedFields[templateversion.FieldReplyTo]
+	return ok
+}
+
+// ResetReplyTo resets all changes to the "reply_to" field.
+func (m *TemplateVersionMutation) ResetReplyTo() {
+	m.reply_to = nil
+	m.appendreply_to = nil
+	delete(m.clearedFields, templateversion.FieldReplyTo)
+}
+
+// SetHTML sets the "html" field.
+func (m *TemplateVersionMutation) SetHTML(s string) {
+	m.html = &s
+}
+
+// HTML returns the value of the "html" field in the mutation.
+func (m *TemplateVersionMutation) HTML() (r string, exists bool) {
+	v := m.html
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHTML returns the old "html" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldHTML(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHTML is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHTML requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHTML: %w", err)
+	}
+	return oldValue.HTML, nil
+}
+
+// ClearHTML clears the value of the "html" field.
+func (m *TemplateVersionMutation) ClearHTML() {
+	m.html = nil
+	m.clearedFields[templateversion.FieldHTML] = struct{}{}
+}
+
+// HTMLCleared returns if the "html" field was cleared in this mutation.
+func (m *TemplateVersionMutation) HTMLCleared() bool {
+	_, ok := m.clearedFields[templateversion.FieldHTML]
+	return ok
+}
+
+// ResetHTML resets all changes to the "html" field.
+func (m *TemplateVersionMutation) ResetHTML() {
+	m.html = nil
+	delete(m.clearedFields, templateversion.FieldHTML)
+}
+
+// SetText sets the "text" field.
+func (m *TemplateVersionMutation) SetText(s string) {
+	m.text = &s
+}
+
+// Text returns the value of the "text" field in the mutation.
+func (m *TemplateVersionMutation) Text() (r string, exists bool) {
+	v := m.text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldText returns the old "text" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldText(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldText is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldText requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldText: %w", err)
+	}
+	return oldValue.Text, nil
+}
+
+// ClearText clears the value of the "text" field.
+func (m *TemplateVersionMutation) ClearText() {
+	m.text = nil
+	m.clearedFields[templateversion.FieldText] = struct{}{}
+}
+
+// TextCleared returns if the "text" field was cleared in this mutation.
+func (m *TemplateVersionMutation) TextCleared() bool {
+	_, ok := m.clearedFields[templateversion.FieldText]
+	return ok
+}
+
+// ResetText resets all changes to the "text" field.
+func (m *TemplateVersionMutation) ResetText() {
+	m.text = nil
+	delete(m.clearedFields, templateversion.FieldText)
+}
+
+// SetVariables sets the "variables" field.
+func (m *TemplateVersionMutation) SetVariables(s []shape.Variable) {
+	m.variables = &s
+	m.appendvariables = nil
+}
+
+// Variables returns the value of the "variables" field in the mutation.
+func (m *TemplateVersionMutation) Variables() (r []shape.Variable, exists bool) {
+	v := m.variables
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVariables returns the old "variables" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldVariables(ctx context.Context) (v []shape.Variable, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVariables is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVariables requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVariables: %w", err)
+	}
+	return oldValue.Variables, nil
+}
+
+// AppendVariables adds s to the "variables" field.
+func (m *TemplateVersionMutation) AppendVariables(s []shape.Variable) {
+	m.appendvariables = append(m.appendvariables, s...)
+}
+
+// AppendedVariables returns the list of values that were appended to the "variables" field in this mutation.
+func (m *TemplateVersionMutation) AppendedVariables() ([]shape.Variable, bool) {
+	if len(m.appendvariables) == 0 {
+		return nil, false
+	}
+	return m.appendvariables, true
+}
+
+// ClearVariables clears the value of the "variables" field.
+func (m *TemplateVersionMutation) ClearVariables() {
+	m.variables = nil
+	m.appendvariables = nil
+	m.clearedFields[templateversion.FieldVariables] = struct{}{}
+}
+
+// VariablesCleared returns if the "variables" field was cleared in this mutation.
+func (m *TemplateVersionMutation) VariablesCleared() bool {
+	_, ok := m.clearedFields[templateversion.FieldVariables]
+	return ok
+}
+
+// ResetVariables resets all changes to the "variables" field.
+func (m *TemplateVersionMutation) ResetVariables() {
+	m.variables = nil
+	m.appendvariables = nil
+	delete(m.clearedFields, templateversion.FieldVariables)
+}
+
+// SetUnsubscribeEnabled sets the "unsubscribe_enabled" field.
+func (m *TemplateVersionMutation) SetUnsubscribeEnabled(b bool) {
+	m.unsubscribe_enabled = &b
+}
+
+// UnsubscribeEnabled returns the value of the "unsubscribe_enabled" field in the mutation.
+func (m *TemplateVersionMutation) UnsubscribeEnabled() (r bool, exists bool) {
+	v := m.unsubscribe_enabled
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUnsubscribeEnabled returns the old "unsubscribe_enabled" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldUnsubscribeEnabled(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUnsubscribeEnabled is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUnsubscribeEnabled requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUnsubscribeEnabled: %w", err)
+	}
+	return oldValue.UnsubscribeEnabled, nil
+}
+
+// ResetUnsubscribeEnabled resets all changes to the "unsubscribe_enabled" field.
+func (m *TemplateVersionMutation) ResetUnsubscribeEnabled() {
+	m.unsubscribe_enabled = nil
+}
+
+// SetCategory sets the "category" field.
+func (m *TemplateVersionMutation) SetCategory(s string) {
+	m.category = &s
+}
+
+// Category returns the value of the "category" field in the mutation.
+func (m *TemplateVersionMutation) Category() (r string, exists bool) {
+	v := m.category
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCategory returns the old "category" field's value of the TemplateVersion entity.
+// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TemplateVersionMutation) OldCategory(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCategory is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCategory requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCategory: %w", err)
+	}
+	return oldValue.Category, nil
+}
+
+// ClearCategory clears the value of the "category" field.
+func (m *TemplateVersionMutation) ClearCategory() {
+	m.category = nil
+	m.clearedFields[templateversion.FieldCategory] = struct{}{}
+}
+
+// CategoryCleared returns if the "category" field was cleared in this mutation.
+func (m *TemplateVersionMutation) CategoryCleared() bool {
+	_, ok := m.clearedFields[templateversion.FieldCategory]
+	return ok
+}
+
+// ResetCategory resets all changes to the "category" field.
+func (m *TemplateVersionMutation) ResetCategory() {
+	m.category = nil
+	delete(m.clearedFields, templateversion.FieldCategory)
+}
+
+// ClearTemplate clears the "template" edge to the Template entity.
+func (m *TemplateVersionMutation) ClearTemplate() {
+	m.clearedtemplate = true
+	m.clearedFields[templateversion.FieldTemplateID] = struct{}{}
+}
+
+// TemplateCleared reports if the "template" edge to the Template entity was cleared.
+func (m *TemplateVersionMutation) TemplateCleared() bool {
+	return m.clearedtemplate
+}
+
+// TemplateIDs returns the "template" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// TemplateID instead. It exists only for internal usage by the builders.
+func (m *TemplateVersionMutation) TemplateIDs() (ids []string) {
+	if id := m.template; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetTemplate resets all changes to the "template" edge.
+func (m *TemplateVersionMutation) ResetTemplate() {
+	m.template = nil
+	m.clearedtemplate = false
+}
+
+// Where appends a list predicates to the TemplateVersionMutation builder.
+func (m *TemplateVersionMutation) Where(ps ...predicate.TemplateVersion) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the TemplateVersionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *TemplateVersionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.TemplateVersion, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *TemplateVersionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *TemplateVersionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (TemplateVersion).
+func (m *TemplateVersionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *TemplateVersionMutation) Fields() []string {
+	fields := make([]string, 0, 14)
+	if m.template != nil {
+		fields = append(fields, templateversion.FieldTemplateID)
+	}
+	if m.account_id != nil {
+		fields = append(fields, templateversion.FieldAccountID)
+	}
+	if m.number != nil {
+		fields = append(fields, templateversion.FieldNumber)
+	}
+	if m.source_html != nil {
+		fields = append(fields, templateversion.FieldSourceHTML)
+	}
+	if m.source_text != nil {
+		fields = append(fields, templateversion.FieldSourceText)
+	}
+	if m.created_at != nil {
+		fields = append(fields, templateversion.FieldCreatedAt)
+	}
+	if m.subject != nil {
+		fields = append(fields, templateversion.FieldSubject)
+	}
+	if m.from != nil {
+		fields = append(fields, templateversion.FieldFrom)
+	}
+	if m.reply_to != nil {
+		fields = append(fields, templateversion.FieldReplyTo)
+	}
+	if m.html != nil {
+		fields = append(fields, templateversion.FieldHTML)
+	}
+	if m.text != nil {
+		fields = append(fields, templateversion.FieldText)
+	}
+	if m.variables != nil {
+		fields = append(fields, templateversion.FieldVariables)
+	}
+	if m.unsubscribe_enabled != nil {
+		fields = append(fields, templateversion.FieldUnsubscribeEnabled)
+	}
+	if m.category != nil {
+		fields = append(fields, templateversion.FieldCategory)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *TemplateVersionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case templateversion.FieldTemplateID:
+		return m.TemplateID()
+	case templateversion.FieldAccountID:
+		return m.AccountID()
+	case templateversion.FieldNumber:
+		return m.Number()
+	case templateversion.FieldSourceHTML:
+		return m.SourceHTML()
+	case templateversion.FieldSourceText:
+		return m.SourceText()
+	case templateversion.FieldCreatedAt:
+		return m.CreatedAt()
+	case templateversion.FieldSubject:
+		return m.Subject()
+	case templateversion.FieldFrom:
+		return m.From()
+	case templateversion.FieldReplyTo:
+		return m.ReplyTo()
+	case templateversion.FieldHTML:
+		return m.HTML()
+	case templateversion.FieldText:
+		return m.Text()
+	case templateversion.FieldVariables:
+		return m.Variables()
+	case templateversion.FieldUnsubscribeEnabled:
+		return m.UnsubscribeEnabled()
+	case templateversion.FieldCategory:
+		return m.Category()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *TemplateVersionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case templateversion.FieldTemplateID:
+		return m.OldTemplateID(ctx)
+	case templateversion.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case templateversion.FieldNumber:
+		return m.OldNumber(ctx)
+	case templateversion.FieldSourceHTML:
+		return m.OldSourceHTML(ctx)
+	case templateversion.FieldSourceText:
+		return m.OldSourceText(ctx)
+	case templateversion.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case templateversion.FieldSubject:
+		return m.OldSubject(ctx)
+	case templateversion.FieldFrom:
+		return m.OldFrom(ctx)
+	case templateversion.FieldReplyTo:
+		return m.OldReplyTo(ctx)
+	case templateversion.FieldHTML:
+		return m.OldHTML(ctx)
+	case templateversion.FieldText:
+		return m.OldText(ctx)
+	case templateversion.FieldVariables:
+		return m.OldVariables(ctx)
+	case templateversion.FieldUnsubscribeEnabled:
+		return m.OldUnsubscribeEnabled(ctx)
+	case templateversion.FieldCategory:
+		return m.OldCategory(ctx)
+	}
+	return nil, fmt.Errorf("unknown TemplateVersion field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TemplateVersionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case templateversion.FieldTemplateID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTemplateID(v)
+		return nil
+	case templateversion.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case templateversion.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case templateversion.FieldSourceHTML:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSourceHTML(v)
+		return nil
+	case templateversion.FieldSourceText:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSourceText(v)
+		return nil
+	case templateversion.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case templateversion.FieldSubject:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubject(v)
+		return nil
+	case templateversion.FieldFrom:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFrom(v)
+		return nil
+	case templateversion.FieldReplyTo:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReplyTo(v)
+		return nil
+	case templateversion.FieldHTML:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHTML(v)
+		return nil
+	case templateversion.FieldText:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetText(v)
+		return nil
+	case templateversion.FieldVariables:
+		v, ok := value.([]shape.Variable)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVariables(v)
+		return nil
+	case templateversion.FieldUnsubscribeEnabled:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUnsubscribeEnabled(v)
+		return nil
+	case templateversion.FieldCategory:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCategory(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TemplateVersion field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *TemplateVersionMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, templateversion.FieldNumber)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *TemplateVersionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case templateversion.FieldNumber:
+		return m.AddedNumber()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TemplateVersionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case templateversion.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TemplateVersion numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *TemplateVersionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(templateversion.FieldSourceHTML) {
+		fields = append(fields, templateversion.FieldSourceHTML)
+	}
+	if m.FieldCleared(templateversion.FieldSourceText) {
+		fields = append(fields, templateversion.FieldSourceText)
+	}
+	if m.FieldCleared(templateversion.FieldReplyTo) {
+		fields = append(fields, templateversion.FieldReplyTo)
+	}
+	if m.FieldCleared(templateversion.FieldHTML) {
+		fields = append(fields, templateversion.FieldHTML)
+	}
+	if m.FieldCleared(templateversion.FieldText) {
+		fields = append(fields, templateversion.FieldText)
+	}
+	if m.FieldCleared(templateversion.FieldVariables) {
+		fields = append(fields, templateversion.FieldVariables)
+	}
+	if m.FieldCleared(templateversion.FieldCategory) {
+		fields = append(fields, templateversion.FieldCategory)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *TemplateVersionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *TemplateVersionMutation) ClearField(name string) error {
+	switch name {
+	case templateversion.FieldSourceHTML:
+		m.ClearSourceHTML()
+		return nil
+	case templateversion.FieldSourceText:
+		m.ClearSourceText()
+		return nil
+	case templateversion.FieldReplyTo:
+		m.ClearReplyTo()
+		return nil
+	case templateversion.FieldHTML:
+		m.ClearHTML()
+		return nil
+	case templateversion.FieldText:
+		m.ClearText()
+		return nil
+	case templateversion.FieldVariables:
+		m.ClearVariables()
+		return nil
+	case templateversion.FieldCategory:
+		m.ClearCategory()
+		return nil
+	}
+	return fmt.Errorf("unknown TemplateVersion nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *TemplateVersionMutation) ResetField(name string) error {
+	switch name {
+	case templateversion.FieldTemplateID:
+		m.ResetTemplateID()
+		return nil
+	case templateversion.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case templateversion.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case templateversion.FieldSourceHTML:
+		m.ResetSourceHTML()
+		return nil
+	case templateversion.FieldSourceText:
+		m.ResetSourceText()
+		return nil
+	case templateversion.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case templateversion.FieldSubject:
+		m.ResetSubject()
+		return nil
+	case templateversion.FieldFrom:
+		m.ResetFrom()
+		return nil
+	case templateversion.FieldReplyTo:
+		m.ResetReplyTo()
+		return nil
+	case templateversion.FieldHTML:
+		m.ResetHTML()
+		return nil
+	case templateversion.FieldText:
+		m.ResetText()
+		return nil
+	case templateversion.FieldVariables:
+		m.ResetVariables()
+		return nil
+	case templateversion.FieldUnsubscribeEnabled:
+		m.ResetUnsubscribeEnabled()
+		return nil
+	case templateversion.FieldCategory:
+		m.ResetCategory()
+		return nil
+	}
+	return fmt.Errorf("unknown TemplateVersion field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *TemplateVersionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.template != nil {
+		edges = append(edges, templateversion.EdgeTemplate)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *TemplateVersionMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case templateversion.EdgeTemplate:
+		if id := m.template; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *TemplateVersionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *TemplateVersionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *TemplateVersionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedtemplate {
+		edges = append(edges, templateversion.EdgeTemplate)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *TemplateVersionMutation) EdgeCleared(name string) bool {
+	switch name {
+	case templateversion.EdgeTemplate:
+		return m.clearedtemplate
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *TemplateVersionMutation) ClearEdge(name string) error {
+	switch name {
+	case templateversion.EdgeTemplate:
+		m.ClearTemplate()
+		return nil
+	}
+	return fmt.Errorf("unknown TemplateVersion unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *TemplateVersionMutation) ResetEdge(name string) error {
+	switch name {
+	case templateversion.EdgeTemplate:
+		m.ResetTemplate()
+		return nil
+	}
+	return fmt.Errorf("unknown TemplateVersion edge %s", name)
+}
+
+// TrackingHostMutation represents an operation that mutates the TrackingHost nodes in the graph.
+type TrackingHostMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *int64
+	account_id      *string
+	domain_id       *string
+	host            *string
+	status          *trackinghost.Status
+	found           *[]string
+	appendfound     []string
+	error           *string
+	verified_at     *time.Time
+	last_checked_at *time.Time
+	failing_since   *time.Time
+	due_at          *time.Time
+	fence           *int64
+	addfence        *int64
+	created_at      *time.Time
+	updated_at      *time.Time
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*TrackingHost, error)
+	predicates      []predicate.TrackingHost
+}
+
+var _ ent.Mutation = (*TrackingHostMutation)(nil)
+
+// trackinghostOption allows management of the mutation configuration using functional options.
+type trackinghostOption func(*TrackingHostMutation)
+
+// newTrackingHostMutation creates new mutation for the TrackingHost entity.
+func newTrackingHostMutation(c config, op Op, opts ...trackinghostOption) *TrackingHostMutation {
+	m := &TrackingHostMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeTrackingHost,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withTrackingHostID sets the ID field of the mutation.
+func withTrackingHostID(id int64) trackinghostOption {
+	return func(m *TrackingHostMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *TrackingHost
+		)
+		m.oldValue = func(ctx context.Context) (*TrackingHost, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().TrackingHost.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withTrackingHost sets the old TrackingHost of the mutation.
+func withTrackingHost(node *TrackingHost) trackinghostOption {
+	return func(m *TrackingHostMutation) {
+		m.oldValue = func(context.Context) (*TrackingHost, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m TrackingHostMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m TrackingHostMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of TrackingHost entities.
+func (m *TrackingHostMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *TrackingHostMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *TrackingHostMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().TrackingHost.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *TrackingHostMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *TrackingHostMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *TrackingHostMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetDomainID sets the "domain_id" field.
+func (m *TrackingHostMutation) SetDomainID(s string) {
+	m.domain_id = &s
+}
+
+// DomainID returns the value of the "domain_id" field in the mutation.
+func (m *TrackingHostMutation) DomainID() (r string, exists bool) {
+	v := m.domain_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDomainID returns the old "domain_id" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldDomainID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDomainID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
+	}
+	return oldValue.DomainID, nil
+}
+
+// ResetDomainID resets all changes to the "domain_id" field.
+func (m *TrackingHostMutation) ResetDomainID() {
+	m.domain_id = nil
+}
+
+// SetHost sets the "host" field.
+func (m *TrackingHostMutation) SetHost(s string) {
+	m.host = &s
+}
+
+// Host returns the value of the "host" field in the mutation.
+func (m *TrackingHostMutation) Host() (r string, exists bool) {
+	v := m.host
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHost returns the old "host" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldHost(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHost is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHost requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHost: %w", err)
+	}
+	return oldValue.Host, nil
+}
+
+// ResetHost resets all changes to the "host" field.
+func (m *TrackingHostMutation) ResetHost() {
+	m.host = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *TrackingHostMutation) SetStatus(t trackinghost.Status) {
+	m.status = &t
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *TrackingHostMutation) Status() (r trackinghost.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldStatus(ctx context.Context) (v trackinghost.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *TrackingHostMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetFound sets the "found" field.
+func (m *TrackingHostMutation) SetFound(s []string) {
+	m.found = &s
+	m.appendfound = nil
+}
+
+// Found returns the value of the "found" field in the mutation.
+func (m *TrackingHostMutation) Found() (r []string, exists bool) {
+	v := m.found
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFound returns the old "found" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldFound(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFound is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFound requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFound: %w", err)
+	}
+	return oldValue.Found, nil
+}
+
+// AppendFound adds s to the "found" field.
+func (m *TrackingHostMutation) AppendFound(s []string) {
+	m.appendfound = append(m.appendfound, s...)
+}
+
+// AppendedFound returns the list of values that were appended to the "found" field in this mutation.
+func (m *TrackingHostMutation) AppendedFound() ([]string, bool) {
+	if len(m.appendfound) == 0 {
+		return nil, false
+	}
+	return m.appendfound, true
+}
+
+// ClearFound clears the value of the "found" field.
+func (m *TrackingHostMutation) ClearFound() {
+	m.found = nil
+	m.appendfound = nil
+	m.clearedFields[trackinghost.FieldFound] = struct{}{}
+}
+
+// FoundCleared returns if the "found" field was cleared in this mutation.
+func (m *TrackingHostMutation) FoundCleared() bool {
+	_, ok := m.clearedFields[trackinghost.FieldFound]
+	return ok
+}
+
+// ResetFound resets all changes to the "found" field.
+func (m *TrackingHostMutation) ResetFound() {
+	m.found = nil
+	m.appendfound = nil
+	delete(m.clearedFields, trackinghost.FieldFound)
+}
+
+// SetError sets the "error" field.
+func (m *TrackingHostMutation) SetError(s string) {
+	m.error = &s
+}
+
+// Error returns the value of the "error" field in the mutation.
+func (m *TrackingHostMutation) Error() (r string, exists bool) {
+	v := m.error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldError returns the old "error" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldError(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldError: %w", err)
+	}
+	return oldValue.Error, nil
+}
+
+// ResetError resets all changes to the "error" field.
+func (m *TrackingHostMutation) ResetError() {
+	m.error = nil
+}
+
+// SetVerifiedAt sets the "verified_at" field.
+func (m *TrackingHostMutation) SetVerifiedAt(t time.Time) {
+	m.verified_at = &t
+}
+
+// VerifiedAt returns the value of the "verified_at" field in the mutation.
+func (m *TrackingHostMutation) VerifiedAt() (r time.Time, exists bool) {
+	v := m.verified_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVerifiedAt returns the old "verified_at" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldVerifiedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVerifiedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVerifiedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVerifiedAt: %w", err)
+	}
+	return oldValue.VerifiedAt, nil
+}
+
+// ClearVerifiedAt clears the value of the "verified_at" field.
+func (m *TrackingHostMutation) ClearVerifiedAt() {
+	m.verified_at = nil
+	m.clearedFields[trackinghost.FieldVerifiedAt] = struct{}{}
+}
+
+// VerifiedAtCleared returns if the "verified_at" field was cleared in this mutation.
+func (m *TrackingHostMutation) VerifiedAtCleared() bool {
+	_, ok := m.clearedFields[trackinghost.FieldVerifiedAt]
+	return ok
+}
+
+// ResetVerifiedAt resets all changes to the "verified_at" field.
+func (m *TrackingHostMutation) ResetVerifiedAt() {
+	m.verified_at = nil
+	delete(m.clearedFields, trackinghost.FieldVerifiedAt)
+}
+
+// SetLastCheckedAt sets the "last_checked_at" field.
+func (m *TrackingHostMutation) SetLastCheckedAt(t time.Time) {
+	m.last_checked_at = &t
+}
+
+// LastCheckedAt returns the value of the "last_checked_at" field in the mutation.
+func (m *TrackingHostMutation) LastCheckedAt() (r time.Time, exists bool) {
+	v := m.last_checked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastCheckedAt returns the old "last_checked_at" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldLastCheckedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastCheckedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastCheckedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastCheckedAt: %w", err)
+	}
+	return oldValue.LastCheckedAt, nil
+}
+
+// ClearLastCheckedAt clears the value of the "last_checked_at" field.
+func (m *TrackingHostMutation) ClearLastCheckedAt() {
+	m.last_checked_at = nil
+	m.clearedFields[trackinghost.FieldLastCheckedAt] = struct{}{}
+}
+
+// LastCheckedAtCleared returns if the "last_checked_at" field was cleared in this mutation.
+func (m *TrackingHostMutation) LastCheckedAtCleared() bool {
+	_, ok := m.clearedFields[trackinghost.FieldLastCheckedAt]
+	return ok
+}
+
+// ResetLastCheckedAt resets all changes to the "last_checked_at" field.
+func (m *TrackingHostMutation) ResetLastCheckedAt() {
+	m.last_checked_at = nil
+	delete(m.clearedFields, trackinghost.FieldLastCheckedAt)
+}
+
+// SetFailingSince sets the "failing_since" field.
+func (m *TrackingHostMutation) SetFailingSince(t time.Time) {
+	m.failing_since = &t
+}
+
+// FailingSince returns the value of the "failing_since" field in the mutation.
+func (m *TrackingHostMutation) FailingSince() (r time.Time, exists bool) {
+	v := m.failing_since
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailingSince returns the old "failing_since" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldFailingSince(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailingSince is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailingSince requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailingSince: %w", err)
+	}
+	return oldValue.FailingSince, nil
+}
+
+// ClearFailingSince clears the value of the "failing_since" field.
+func (m *TrackingHostMutation) ClearFailingSince() {
+	m.failing_since = nil
+	m.clearedFields[trackinghost.FieldFailingSince] = struct{}{}
+}
+
+// FailingSinceCleared returns if the "failing_since" field was cleared in this mutation.
+func (m *TrackingHostMutation) FailingSinceCleared() bool {
+	_, ok := m.clearedFields[trackinghost.FieldFailingSince]
+	return ok
+}
+
+// ResetFailingSince resets all changes to the "failing_since" field.
+func (m *TrackingHostMutation) ResetFailingSince() {
+	m.failing_since = nil
+	delete(m.clearedFields, trackinghost.FieldFailingSince)
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *TrackingHostMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *TrackingHostMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (m *TrackingHostMutation) ClearDueAt() {
+	m.due_at = nil
+	m.clearedFields[trackinghost.FieldDueAt] = struct{}{}
+}
+
+// DueAtCleared returns if the "due_at" field was cleared in this mutation.
+func (m *TrackingHostMutation) DueAtCleared() bool {
+	_, ok := m.clearedFields[trackinghost.FieldDueAt]
+	return ok
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *TrackingHostMutation) ResetDueAt() {
+	m.due_at = nil
+	delete(m.clearedFields, trackinghost.FieldDueAt)
+}
+
+// SetFence sets the "fence" field.
+func (m *TrackingHostMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *TrackingHostMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *TrackingHostMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *TrackingHostMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *TrackingHostMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *TrackingHostMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *TrackingHostMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *TrackingHostMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *TrackingHostMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *TrackingHostMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the TrackingHost entity.
+// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrackingHostMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *TrackingHostMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// Where appends a list predicates to the TrackingHostMutation builder.
+func (m *TrackingHostMutation) Where(ps ...predicate.TrackingHost) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the TrackingHostMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *TrackingHostMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.TrackingHost, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *TrackingHostMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *TrackingHostMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (TrackingHost).
+func (m *TrackingHostMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *TrackingHostMutation) Fields() []string {
+	fields := make([]string, 0, 13)
+	if m.account_id != nil {
+		fields = append(fields, trackinghost.FieldAccountID)
+	}
+	if m.domain_id != nil {
+		fields = append(fields, trackinghost.FieldDomainID)
+	}
+	if m.host != nil {
+		fields = append(fields, trackinghost.FieldHost)
+	}
+	if m.status != nil {
+		fields = append(fields, trackinghost.FieldStatus)
+	}
+	if m.found != nil {
+		fields = append(fields, trackinghost.FieldFound)
+	}
+	if m.error != nil {
+		fields = append(fields, trackinghost.FieldError)
+	}
+	if m.verified_at != nil {
+		fields = append(fields, trackinghost.FieldVerifiedAt)
+	}
+	if m.last_checked_at != nil {
+		fields = append(fields, trackinghost.FieldLastCheckedAt)
+	}
+	if m.failing_since != nil {
+		fields = append(fields, trackinghost.FieldFailingSince)
+	}
+	if m.due_at != nil {
+		fields = append(fields, trackinghost.FieldDueAt)
+	}
+	if m.fence != nil {
+		fields = append(fields, trackinghost.FieldFence)
+	}
+	if m.created_at != nil {
+		fields = append(fields, trackinghost.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, trackinghost.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *TrackingHostMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case trackinghost.FieldAccountID:
+		return m.AccountID()
+	case trackinghost.FieldDomainID:
+		return m.DomainID()
+	case trackinghost.FieldHost:
+		return m.Host()
+	case trackinghost.FieldStatus:
+		return m.Status()
+	case trackinghost.FieldFound:
+		return m.Found()
+	case trackinghost.FieldError:
+		return m.Error()
+	case trackinghost.FieldVerifiedAt:
+		return m.VerifiedAt()
+	case trackinghost.FieldLastCheckedAt:
+		return m.LastCheckedAt()
+	case trackinghost.FieldFailingSince:
+		return m.FailingSince()
+	case trackinghost.FieldDueAt:
+		return m.DueAt()
+	case trackinghost.FieldFence:
+		return m.Fence()
+	case trackinghost.FieldCreatedAt:
+		return m.CreatedAt()
+	case trackinghost.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *TrackingHostMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case trackinghost.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case trackinghost.FieldDomainID:
+		return m.OldDomainID(ctx)
+	case trackinghost.FieldHost:
+		return m.OldHost(ctx)
+	case trackinghost.FieldStatus:
+		return m.OldStatus(ctx)
+	case trackinghost.FieldFound:
+		return m.OldFound(ctx)
+	case trackinghost.FieldError:
+		return m.OldError(ctx)
+	case trackinghost.FieldVerifiedAt:
+		return m.OldVerifiedAt(ctx)
+	case trackinghost.FieldLastCheckedAt:
+		return m.OldLastCheckedAt(ctx)
+	case trackinghost.FieldFailingSince:
+		return m.OldFailingSince(ctx)
+	case trackinghost.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case trackinghost.FieldFence:
+		return m.OldFence(ctx)
+	case trackinghost.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case trackinghost.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown TrackingHost field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TrackingHostMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case trackinghost.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case trackinghost.FieldDomainID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDomainID(v)
+		return nil
+	case trackinghost.FieldHost:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHost(v)
+		return nil
+	case trackinghost.FieldStatus:
+		v, ok := value.(trackinghost.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case trackinghost.FieldFound:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFound(v)
+		return nil
+	case trackinghost.FieldError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetError(v)
+		return nil
+	case trackinghost.FieldVerifiedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVerifiedAt(v)
+		return nil
+	case trackinghost.FieldLastCheckedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastCheckedAt(v)
+		return nil
+	case trackinghost.FieldFailingSince:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailingSince(v)
+		return nil
+	case trackinghost.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case trackinghost.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case trackinghost.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case trackinghost.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TrackingHost field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *TrackingHostMutation) AddedFields() []string {
+	var fields []string
+	if m.addfence != nil {
+		fields = append(fields, trackinghost.FieldFence)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *TrackingHostMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case trackinghost.FieldFence:
+		return m.AddedFence()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TrackingHostMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case trackinghost.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TrackingHost numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *TrackingHostMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(trackinghost.FieldFound) {
+		fields = append(fields, trackinghost.FieldFound)
+	}
+	if m.FieldCleared(trackinghost.FieldVerifiedAt) {
+		fields = append(fields, trackinghost.FieldVerifiedAt)
+	}
+	if m.FieldCleared(trackinghost.FieldLastCheckedAt) {
+		fields = append(fields, trackinghost.FieldLastCheckedAt)
+	}
+	if m.FieldCleared(trackinghost.FieldFailingSince) {
+		fields = append(fields, trackinghost.FieldFailingSince)
+	}
+	if m.FieldCleared(trackinghost.FieldDueAt) {
+		fields = append(fields, trackinghost.FieldDueAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *TrackingHostMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *TrackingHostMutation) ClearField(name string) error {
+	switch name {
+	case trackinghost.FieldFound:
+		m.ClearFound()
+		return nil
+	case trackinghost.FieldVerifiedAt:
+		m.ClearVerifiedAt()
+		return nil
+	case trackinghost.FieldLastCheckedAt:
+		m.ClearLastCheckedAt()
+		return nil
+	case trackinghost.FieldFailingSince:
+		m.ClearFailingSince()
+		return nil
+	case trackinghost.FieldDueAt:
+		m.ClearDueAt()
+		return nil
+	}
+	return fmt.Errorf("unknown TrackingHost nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *TrackingHostMutation) ResetField(name string) error {
+	switch name {
+	case trackinghost.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case trackinghost.FieldDomainID:
+		m.ResetDomainID()
+		return nil
+	case trackinghost.FieldHost:
+		m.ResetHost()
+		return nil
+	case trackinghost.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case trackinghost.FieldFound:
+		m.ResetFound()
+		return nil
+	case trackinghost.FieldError:
+		m.ResetError()
+		return nil
+	case trackinghost.FieldVerifiedAt:
+		m.ResetVerifiedAt()
+		return nil
+	case trackinghost.FieldLastCheckedAt:
+		m.ResetLastCheckedAt()
+		return nil
+	case trackinghost.FieldFailingSince:
+		m.ResetFailingSince()
+		return nil
+	case trackinghost.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case trackinghost.FieldFence:
+		m.ResetFence()
+		return nil
+	case trackinghost.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case trackinghost.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown TrackingHost field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *TrackingHostMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *TrackingHostMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *TrackingHostMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *TrackingHostMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *TrackingHostMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *TrackingHostMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *TrackingHostMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown TrackingHost unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *TrackingHostMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown TrackingHost edge %s", name)
+}
+
+// UsageMutation represents an operation that mutates the Usage nodes in the graph.
+type UsageMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *string
+	period        *string
+	emails        *int64
+	addemails     *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Usage, error)
+	predicates    []predicate.Usage
+}
+
+var _ ent.Mutation = (*UsageMutation)(nil)
+
+// usageOption allows management of the mutation configuration using functional options.
+type usageOption func(*UsageMutation)
+
+// newUsageMutation creates new mutation for the Usage entity.
+func newUsageMutation(c config, op Op, opts ...usageOption) *UsageMutation {
+	m := &UsageMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeUsage,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withUsageID sets the ID field of the mutation.
+func withUsageID(id int64) usageOption {
+	return func(m *UsageMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Usage
+		)
+		m.oldValue = func(ctx context.Context) (*Usage, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Usage.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withUsage sets the old Usage of the mutation.
+func withUsage(node *Usage) usageOption {
+	return func(m *UsageMutation) {
+		m.oldValue = func(context.Context) (*Usage, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m UsageMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m UsageMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Usage entities.
+func (m *UsageMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *UsageMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *UsageMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Usage.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *UsageMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *UsageMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Usage entity.
+// If the Usage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UsageMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *UsageMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetPeriod sets the "period" field.
+func (m *UsageMutation) SetPeriod(s string) {
+	m.period = &s
+}
+
+// Period returns the value of the "period" field in the mutation.
+func (m *UsageMutation) Period() (r string, exists bool) {
+	v := m.period
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPeriod returns the old "period" field's value of the Usage entity.
+// If the Usage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UsageMutation) OldPeriod(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPeriod is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPeriod requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPeriod: %w", err)
+	}
+	return oldValue.Period, nil
+}
+
+// ResetPeriod resets all changes to the "period" field.
+func (m *UsageMutation) ResetPeriod() {
+	m.period = nil
+}
+
+// SetEmails sets the "emails" field.
+func (m *UsageMutation) SetEmails(i int64) {
+	m.emails = &i
+	m.addemails = nil
+}
+
+// Emails returns the value of the "emails" field in the mutation.
+func (m *UsageMutation) Emails() (r int64, exists bool) {
+	v := m.emails
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmails returns the old "emails" field's value of the Usage entity.
+// If the Usage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UsageMutation) OldEmails(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmails is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmails requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmails: %w", err)
+	}
+	return oldValue.Emails, nil
+}
+
+// AddEmails adds i to the "emails" field.
+func (m *UsageMutation) AddEmails(i int64) {
+	if m.addemails != nil {
+		*m.addemails += i
+	} else {
+		m.addemails = &i
+	}
+}
+
+// AddedEmails returns the value that was added to the "emails" field in this mutation.
+func (m *UsageMutation) AddedEmails() (r int64, exists bool) {
+	v := m.addemails
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEmails resets all changes to the "emails" field.
+func (m *UsageMutation) ResetEmails() {
+	m.emails = nil
+	m.addemails = nil
+}
+
+// Where appends a list predicates to the UsageMutation builder.
+func (m *UsageMutation) Where(ps ...predicate.Usage) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the UsageMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *UsageMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Usage, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *UsageMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *UsageMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Usage).
+func (m *UsageMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *UsageMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.account_id != nil {
+		fields = append(fields, usage.FieldAccountID)
+	}
+	if m.period != nil {
+		fields = append(fields, usage.FieldPeriod)
+	}
+	if m.emails != nil {
+		fields = append(fields, usage.FieldEmails)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *UsageMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case usage.FieldAccountID:
+		return m.AccountID()
+	case usage.FieldPeriod:
+		return m.Period()
+	case usage.FieldEmails:
+		return m.Emails()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *UsageMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case usage.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case usage.FieldPeriod:
+		return m.OldPeriod(ctx)
+	case usage.FieldEmails:
+		return m.OldEmails(ctx)
+	}
+	return nil, fmt.Errorf("unknown Usage field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UsageMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case usage.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case usage.FieldPeriod:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPeriod(v)
+		return nil
+	case usage.FieldEmails:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmails(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Usage field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *UsageMutation) AddedFields() []string {
+	var fields []string
+	if m.addemails != nil {
+		fields = append(fields, usage.FieldEmails)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *UsageMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case usage.FieldEmails:
+		return m.AddedEmails()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UsageMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case usage.FieldEmails:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEmails(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Usage numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *UsageMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *UsageMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *UsageMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Usage nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *UsageMutation) ResetField(name string) error {
+	switch name {
+	case usage.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case usage.FieldPeriod:
+		m.ResetPeriod()
+		return nil
+	case usage.FieldEmails:
+		m.ResetEmails()
+		return nil
+	}
+	return fmt.Errorf("unknown Usage field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *UsageMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *UsageMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *UsageMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *UsageMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *UsageMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *UsageMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *UsageMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Usage unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *UsageMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Usage edge %s", name)
 }
 
 // UserMutation represents an operation that mutates the User nodes in the graph.

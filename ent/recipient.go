@@ -46,6 +46,8 @@ type Recipient struct {
 	RemoteMta *string `json:"remote_mta,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
+	// accepted or released: where the 72 hours of retries begin
+	QueuedAt time.Time `json:"queued_at,omitempty"`
 	// SettledAt holds the value of the "settled_at" field.
 	SettledAt *time.Time `json:"settled_at,omitempty"`
 	// last email.delivery_delayed
@@ -85,7 +87,7 @@ func (*Recipient) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case recipient.FieldEmailID, recipient.FieldAccountID, recipient.FieldKind, recipient.FieldAddress, recipient.FieldDestination, recipient.FieldState, recipient.FieldEnhancedCode, recipient.FieldDiagnostic, recipient.FieldRemoteMta:
 			values[i] = new(sql.NullString)
-		case recipient.FieldDueAt, recipient.FieldCreatedAt, recipient.FieldSettledAt, recipient.FieldDelayNotifiedAt:
+		case recipient.FieldDueAt, recipient.FieldCreatedAt, recipient.FieldQueuedAt, recipient.FieldSettledAt, recipient.FieldDelayNotifiedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -197,6 +199,12 @@ func (_m *Recipient) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.CreatedAt = value.Time
 			}
+		case recipient.FieldQueuedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field queued_at", values[i])
+			} else if value.Valid {
+				_m.QueuedAt = value.Time
+			}
 		case recipient.FieldSettledAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field settled_at", values[i])
@@ -303,6 +311,9 @@ func (_m *Recipient) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+	builder.WriteString(", ")
+	builder.WriteString("queued_at=")
+	builder.WriteString(_m.QueuedAt.Format(time.ANSIC))
 	builder.WriteString(", ")
 	if v := _m.SettledAt; v != nil {
 		builder.WriteString("settled_at=")

@@ -179,6 +179,20 @@ func (_c *RecipientCreate) SetNillableCreatedAt(v *time.Time) *RecipientCreate {
 	return _c
 }
 
+// SetQueuedAt sets the "queued_at" field.
+func (_c *RecipientCreate) SetQueuedAt(v time.Time) *RecipientCreate {
+	_c.mutation.SetQueuedAt(v)
+	return _c
+}
+
+// SetNillableQueuedAt sets the "queued_at" field if the given value is not nil.
+func (_c *RecipientCreate) SetNillableQueuedAt(v *time.Time) *RecipientCreate {
+	if v != nil {
+		_c.SetQueuedAt(*v)
+	}
+	return _c
+}
+
 // SetSettledAt sets the "settled_at" field.
 func (_c *RecipientCreate) SetSettledAt(v time.Time) *RecipientCreate {
 	_c.mutation.SetSettledAt(v)
@@ -269,6 +283,10 @@ func (_c *RecipientCreate) defaults() {
 		v := recipient.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
 	}
+	if _, ok := _c.mutation.QueuedAt(); !ok {
+		v := recipient.DefaultQueuedAt()
+		_c.mutation.SetQueuedAt(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -329,6 +347,9 @@ func (_c *RecipientCreate) check() error {
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Recipient.created_at"`)}
+	}
+	if _, ok := _c.mutation.QueuedAt(); !ok {
+		return &ValidationError{Name: "queued_at", err: errors.New(`ent: missing required field "Recipient.queued_at"`)}
 	}
 	if len(_c.mutation.EmailIDs()) == 0 {
 		return &ValidationError{Name: "email", err: errors.New(`ent: missing required edge "Recipient.email"`)}
@@ -417,6 +438,10 @@ func (_c *RecipientCreate) createSpec() (*Recipient, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(recipient.FieldCreatedAt, field.TypeTime, value)
 		_node.CreatedAt = value
+	}
+	if value, ok := _c.mutation.QueuedAt(); ok {
+		_spec.SetField(recipient.FieldQueuedAt, field.TypeTime, value)
+		_node.QueuedAt = value
 	}
 	if value, ok := _c.mutation.SettledAt(); ok {
 		_spec.SetField(recipient.FieldSettledAt, field.TypeTime, value)
@@ -696,6 +721,18 @@ func (u *RecipientUpsert) UpdateRemoteMta() *RecipientUpsert {
 // ClearRemoteMta clears the value of the "remote_mta" field.
 func (u *RecipientUpsert) ClearRemoteMta() *RecipientUpsert {
 	u.SetNull(recipient.FieldRemoteMta)
+	return u
+}
+
+// SetQueuedAt sets the "queued_at" field.
+func (u *RecipientUpsert) SetQueuedAt(v time.Time) *RecipientUpsert {
+	u.Set(recipient.FieldQueuedAt, v)
+	return u
+}
+
+// UpdateQueuedAt sets the "queued_at" field to the value that was provided on create.
+func (u *RecipientUpsert) UpdateQueuedAt() *RecipientUpsert {
+	u.SetExcluded(recipient.FieldQueuedAt)
 	return u
 }
 
@@ -1021,6 +1058,20 @@ func (u *RecipientUpsertOne) UpdateRemoteMta() *RecipientUpsertOne {
 func (u *RecipientUpsertOne) ClearRemoteMta() *RecipientUpsertOne {
 	return u.Update(func(s *RecipientUpsert) {
 		s.ClearRemoteMta()
+	})
+}
+
+// SetQueuedAt sets the "queued_at" field.
+func (u *RecipientUpsertOne) SetQueuedAt(v time.Time) *RecipientUpsertOne {
+	return u.Update(func(s *RecipientUpsert) {
+		s.SetQueuedAt(v)
+	})
+}
+
+// UpdateQueuedAt sets the "queued_at" field to the value that was provided on create.
+func (u *RecipientUpsertOne) UpdateQueuedAt() *RecipientUpsertOne {
+	return u.Update(func(s *RecipientUpsert) {
+		s.UpdateQueuedAt()
 	})
 }
 
@@ -1518,6 +1569,20 @@ func (u *RecipientUpsertBulk) UpdateRemoteMta() *RecipientUpsertBulk {
 func (u *RecipientUpsertBulk) ClearRemoteMta() *RecipientUpsertBulk {
 	return u.Update(func(s *RecipientUpsert) {
 		s.ClearRemoteMta()
+	})
+}
+
+// SetQueuedAt sets the "queued_at" field.
+func (u *RecipientUpsertBulk) SetQueuedAt(v time.Time) *RecipientUpsertBulk {
+	return u.Update(func(s *RecipientUpsert) {
+		s.SetQueuedAt(v)
+	})
+}
+
+// UpdateQueuedAt sets the "queued_at" field to the value that was provided on create.
+func (u *RecipientUpsertBulk) UpdateQueuedAt() *RecipientUpsertBulk {
+	return u.Update(func(s *RecipientUpsert) {
+		s.UpdateQueuedAt()
 	})
 }
 

@@ -263,6 +263,20 @@ func (_u *RecipientUpdate) ClearRemoteMta() *RecipientUpdate {
 	return _u
 }
 
+// SetQueuedAt sets the "queued_at" field.
+func (_u *RecipientUpdate) SetQueuedAt(v time.Time) *RecipientUpdate {
+	_u.mutation.SetQueuedAt(v)
+	return _u
+}
+
+// SetNillableQueuedAt sets the "queued_at" field if the given value is not nil.
+func (_u *RecipientUpdate) SetNillableQueuedAt(v *time.Time) *RecipientUpdate {
+	if v != nil {
+		_u.SetQueuedAt(*v)
+	}
+	return _u
+}
+
 // SetSettledAt sets the "settled_at" field.
 func (_u *RecipientUpdate) SetSettledAt(v time.Time) *RecipientUpdate {
 	_u.mutation.SetSettledAt(v)
@@ -461,6 +475,9 @@ func (_u *RecipientUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.RemoteMtaCleared() {
 		_spec.ClearField(recipient.FieldRemoteMta, field.TypeString)
+	}
+	if value, ok := _u.mutation.QueuedAt(); ok {
+		_spec.SetField(recipient.FieldQueuedAt, field.TypeTime, value)
 	}
 	if value, ok := _u.mutation.SettledAt(); ok {
 		_spec.SetField(recipient.FieldSettledAt, field.TypeTime, value)
@@ -758,6 +775,20 @@ func (_u *RecipientUpdateOne) ClearRemoteMta() *RecipientUpdateOne {
 	return _u
 }
 
+// SetQueuedAt sets the "queued_at" field.
+func (_u *RecipientUpdateOne) SetQueuedAt(v time.Time) *RecipientUpdateOne {
+	_u.mutation.SetQueuedAt(v)
+	return _u
+}
+
+// SetNillableQueuedAt sets the "queued_at" field if the given value is not nil.
+func (_u *RecipientUpdateOne) SetNillableQueuedAt(v *time.Time) *RecipientUpdateOne {
+	if v != nil {
+		_u.SetQueuedAt(*v)
+	}
+	return _u
+}
+
 // SetSettledAt sets the "settled_at" field.
 func (_u *RecipientUpdateOne) SetSettledAt(v time.Time) *RecipientUpdateOne {
 	_u.mutation.SetSettledAt(v)
@@ -986,6 +1017,9 @@ func (_u *RecipientUpdateOne) sqlSave(ctx context.Context) (_node *Recipient, er
 	}
 	if _u.mutation.RemoteMtaCleared() {
 		_spec.ClearField(recipient.FieldRemoteMta, field.TypeString)
+	}
+	if value, ok := _u.mutation.QueuedAt(); ok {
+		_spec.SetField(recipient.FieldQueuedAt, field.TypeTime, value)
 	}
 	if value, ok := _u.mutation.SettledAt(); ok {
 		_spec.SetField(recipient.FieldSettledAt, field.TypeTime, value)

@@ -10,16 +10,24 @@ import (
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/categoryoptout"
+	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema"
+	"github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
 )
 
@@ -73,16 +81,28 @@ func init() {
 	accountDescProductionUnlocked := accountFields[4].Descriptor()
 	// account.DefaultProductionUnlocked holds the default value on creation for the production_unlocked field.
 	account.DefaultProductionUnlocked = accountDescProductionUnlocked.Default.(bool)
+	// accountDescBodyRetentionDays is the schema descriptor for body_retention_days field.
+	accountDescBodyRetentionDays := accountFields[6].Descriptor()
+	// account.DefaultBodyRetentionDays holds the default value on creation for the body_retention_days field.
+	account.DefaultBodyRetentionDays = accountDescBodyRetentionDays.Default.(int)
+	// account.BodyRetentionDaysValidator is a validator for the "body_retention_days" field. It is called by the builders before save.
+	account.BodyRetentionDaysValidator = accountDescBodyRetentionDays.Validators[0].(func(int) error)
+	// accountDescRecordRetentionDays is the schema descriptor for record_retention_days field.
+	accountDescRecordRetentionDays := accountFields[7].Descriptor()
+	// account.DefaultRecordRetentionDays holds the default value on creation for the record_retention_days field.
+	account.DefaultRecordRetentionDays = accountDescRecordRetentionDays.Default.(int)
+	// account.RecordRetentionDaysValidator is a validator for the "record_retention_days" field. It is called by the builders before save.
+	account.RecordRetentionDaysValidator = accountDescRecordRetentionDays.Validators[0].(func(int) error)
 	// accountDescUnmetered is the schema descriptor for unmetered field.
-	accountDescUnmetered := accountFields[5].Descriptor()
+	accountDescUnmetered := accountFields[8].Descriptor()
 	// account.DefaultUnmetered holds the default value on creation for the unmetered field.
 	account.DefaultUnmetered = accountDescUnmetered.Default.(bool)
 	// accountDescCreatedAt is the schema descriptor for created_at field.
-	accountDescCreatedAt := accountFields[7].Descriptor()
+	accountDescCreatedAt := accountFields[10].Descriptor()
 	// account.DefaultCreatedAt holds the default value on creation for the created_at field.
 	account.DefaultCreatedAt = accountDescCreatedAt.Default.(func() time.Time)
 	// accountDescUpdatedAt is the schema descriptor for updated_at field.
-	accountDescUpdatedAt := accountFields[8].Descriptor()
+	accountDescUpdatedAt := accountFields[11].Descriptor()
 	// account.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	account.DefaultUpdatedAt = accountDescUpdatedAt.Default.(func() time.Time)
 	// account.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
@@ -155,6 +175,10 @@ func init() {
 	attemptDescTLS := attemptFields[15].Descriptor()
 	// attempt.DefaultTLS holds the default value on creation for the tls field.
 	attempt.DefaultTLS = attemptDescTLS.Default.(string)
+	// attemptDescTLSPolicy is the schema descriptor for tls_policy field.
+	attemptDescTLSPolicy := attemptFields[16].Descriptor()
+	// attempt.DefaultTLSPolicy holds the default value on creation for the tls_policy field.
+	attempt.DefaultTLSPolicy = attemptDescTLSPolicy.Default.(string)
 	capturedmailFields := schema.CapturedMail{}.Fields()
 	_ = capturedmailFields
 	// capturedmailDescReceivedAt is the schema descriptor for received_at field.
@@ -177,6 +201,44 @@ func init() {
 	capturedmailDescSize := capturedmailFields[7].Descriptor()
 	// capturedmail.SizeValidator is a validator for the "size" field. It is called by the builders before save.
 	capturedmail.SizeValidator = capturedmailDescSize.Validators[0].(func(int) error)
+	categoryoptoutFields := schema.CategoryOptOut{}.Fields()
+	_ = categoryoptoutFields
+	// categoryoptoutDescAccountID is the schema descriptor for account_id field.
+	categoryoptoutDescAccountID := categoryoptoutFields[1].Descriptor()
+	// categoryoptout.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	categoryoptout.AccountIDValidator = categoryoptoutDescAccountID.Validators[0].(func(string) error)
+	// categoryoptoutDescCategory is the schema descriptor for category field.
+	categoryoptoutDescCategory := categoryoptoutFields[4].Descriptor()
+	// categoryoptout.CategoryValidator is a validator for the "category" field. It is called by the builders before save.
+	categoryoptout.CategoryValidator = categoryoptoutDescCategory.Validators[0].(func(string) error)
+	// categoryoptoutDescCategoryLabel is the schema descriptor for category_label field.
+	categoryoptoutDescCategoryLabel := categoryoptoutFields[5].Descriptor()
+	// categoryoptout.CategoryLabelValidator is a validator for the "category_label" field. It is called by the builders before save.
+	categoryoptout.CategoryLabelValidator = categoryoptoutDescCategoryLabel.Validators[0].(func(string) error)
+	// categoryoptoutDescSource is the schema descriptor for source field.
+	categoryoptoutDescSource := categoryoptoutFields[6].Descriptor()
+	// categoryoptout.SourceValidator is a validator for the "source" field. It is called by the builders before save.
+	categoryoptout.SourceValidator = categoryoptoutDescSource.Validators[0].(func(string) error)
+	// categoryoptoutDescCreatedAt is the schema descriptor for created_at field.
+	categoryoptoutDescCreatedAt := categoryoptoutFields[8].Descriptor()
+	// categoryoptout.DefaultCreatedAt holds the default value on creation for the created_at field.
+	categoryoptout.DefaultCreatedAt = categoryoptoutDescCreatedAt.Default.(func() time.Time)
+	// categoryoptoutDescID is the schema descriptor for id field.
+	categoryoptoutDescID := categoryoptoutFields[0].Descriptor()
+	// categoryoptout.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	categoryoptout.IDValidator = categoryoptoutDescID.Validators[0].(func(string) error)
+	certificatefileFields := schema.CertificateFile{}.Fields()
+	_ = certificatefileFields
+	// certificatefileDescName is the schema descriptor for name field.
+	certificatefileDescName := certificatefileFields[1].Descriptor()
+	// certificatefile.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	certificatefile.NameValidator = certificatefileDescName.Validators[0].(func(string) error)
+	// certificatefileDescUpdatedAt is the schema descriptor for updated_at field.
+	certificatefileDescUpdatedAt := certificatefileFields[5].Descriptor()
+	// certificatefile.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	certificatefile.DefaultUpdatedAt = certificatefileDescUpdatedAt.Default.(func() time.Time)
+	// certificatefile.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	certificatefile.UpdateDefaultUpdatedAt = certificatefileDescUpdatedAt.UpdateDefault.(func() time.Time)
 	dkimkeyFields := schema.DKIMKey{}.Fields()
 	_ = dkimkeyFields
 	// dkimkeyDescDomainID is the schema descriptor for domain_id field.
@@ -306,29 +368,59 @@ func init() {
 	// email.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
 	email.DomainIDValidator = emailDescDomainID.Validators[0].(func(string) error)
 	// emailDescFrom is the schema descriptor for from field.
-	emailDescFrom := emailFields[4].Descriptor()
+	emailDescFrom := emailFields[6].Descriptor()
 	// email.FromValidator is a validator for the "from" field. It is called by the builders before save.
 	email.FromValidator = emailDescFrom.Validators[0].(func(string) error)
 	// emailDescFromAddress is the schema descriptor for from_address field.
-	emailDescFromAddress := emailFields[5].Descriptor()
+	emailDescFromAddress := emailFields[7].Descriptor()
 	// email.FromAddressValidator is a validator for the "from_address" field. It is called by the builders before save.
 	email.FromAddressValidator = emailDescFromAddress.Validators[0].(func(string) error)
 	// emailDescMessageID is the schema descriptor for message_id field.
-	emailDescMessageID := emailFields[15].Descriptor()
+	emailDescMessageID := emailFields[17].Descriptor()
 	// email.MessageIDValidator is a validator for the "message_id" field. It is called by the builders before save.
 	email.MessageIDValidator = emailDescMessageID.Validators[0].(func(string) error)
 	// emailDescAttachmentCount is the schema descriptor for attachment_count field.
-	emailDescAttachmentCount := emailFields[16].Descriptor()
+	emailDescAttachmentCount := emailFields[18].Descriptor()
 	// email.DefaultAttachmentCount holds the default value on creation for the attachment_count field.
 	email.DefaultAttachmentCount = emailDescAttachmentCount.Default.(int)
+	// emailDescUnsubscribe is the schema descriptor for unsubscribe field.
+	emailDescUnsubscribe := emailFields[19].Descriptor()
+	// email.DefaultUnsubscribe holds the default value on creation for the unsubscribe field.
+	email.DefaultUnsubscribe = emailDescUnsubscribe.Default.(bool)
 	// emailDescCreatedAt is the schema descriptor for created_at field.
-	emailDescCreatedAt := emailFields[20].Descriptor()
+	emailDescCreatedAt := emailFields[24].Descriptor()
 	// email.DefaultCreatedAt holds the default value on creation for the created_at field.
 	email.DefaultCreatedAt = emailDescCreatedAt.Default.(func() time.Time)
 	// emailDescID is the schema descriptor for id field.
 	emailDescID := emailFields[0].Descriptor()
 	// email.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	email.IDValidator = emailDescID.Validators[0].(func(string) error)
+	engagementFields := schema.Engagement{}.Fields()
+	_ = engagementFields
+	// engagementDescAccountID is the schema descriptor for account_id field.
+	engagementDescAccountID := engagementFields[1].Descriptor()
+	// engagement.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	engagement.AccountIDValidator = engagementDescAccountID.Validators[0].(func(string) error)
+	// engagementDescEmailID is the schema descriptor for email_id field.
+	engagementDescEmailID := engagementFields[2].Descriptor()
+	// engagement.EmailIDValidator is a validator for the "email_id" field. It is called by the builders before save.
+	engagement.EmailIDValidator = engagementDescEmailID.Validators[0].(func(string) error)
+	// engagementDescIP is the schema descriptor for ip field.
+	engagementDescIP := engagementFields[5].Descriptor()
+	// engagement.DefaultIP holds the default value on creation for the ip field.
+	engagement.DefaultIP = engagementDescIP.Default.(string)
+	// engagementDescUserAgent is the schema descriptor for user_agent field.
+	engagementDescUserAgent := engagementFields[6].Descriptor()
+	// engagement.DefaultUserAgent holds the default value on creation for the user_agent field.
+	engagement.DefaultUserAgent = engagementDescUserAgent.Default.(string)
+	// engagementDescMachine is the schema descriptor for machine field.
+	engagementDescMachine := engagementFields[7].Descriptor()
+	// engagement.DefaultMachine holds the default value on creation for the machine field.
+	engagement.DefaultMachine = engagementDescMachine.Default.(string)
+	// engagementDescCreatedAt is the schema descriptor for created_at field.
+	engagementDescCreatedAt := engagementFields[8].Descriptor()
+	// engagement.DefaultCreatedAt holds the default value on creation for the created_at field.
+	engagement.DefaultCreatedAt = engagementDescCreatedAt.Default.(func() time.Time)
 	factFields := schema.Fact{}.Fields()
 	_ = factFields
 	// factDescAccountID is the schema descriptor for account_id field.
@@ -435,6 +527,140 @@ func init() {
 	recipientDescCreatedAt := recipientFields[14].Descriptor()
 	// recipient.DefaultCreatedAt holds the default value on creation for the created_at field.
 	recipient.DefaultCreatedAt = recipientDescCreatedAt.Default.(func() time.Time)
+	// recipientDescQueuedAt is the schema descriptor for queued_at field.
+	recipientDescQueuedAt := recipientFields[15].Descriptor()
+	// recipient.DefaultQueuedAt holds the default value on creation for the queued_at field.
+	recipient.DefaultQueuedAt = recipientDescQueuedAt.Default.(func() time.Time)
+	suppressionFields := schema.Suppression{}.Fields()
+	_ = suppressionFields
+	// suppressionDescAccountID is the schema descriptor for account_id field.
+	suppressionDescAccountID := suppressionFields[1].Descriptor()
+	// suppression.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	suppression.AccountIDValidator = suppressionDescAccountID.Validators[0].(func(string) error)
+	// suppressionDescCreatedAt is the schema descriptor for created_at field.
+	suppressionDescCreatedAt := suppressionFields[6].Descriptor()
+	// suppression.DefaultCreatedAt holds the default value on creation for the created_at field.
+	suppression.DefaultCreatedAt = suppressionDescCreatedAt.Default.(func() time.Time)
+	// suppressionDescID is the schema descriptor for id field.
+	suppressionDescID := suppressionFields[0].Descriptor()
+	// suppression.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	suppression.IDValidator = suppressionDescID.Validators[0].(func(string) error)
+	templateFields := schema.Template{}.Fields()
+	_ = templateFields
+	// templateDescAccountID is the schema descriptor for account_id field.
+	templateDescAccountID := templateFields[1].Descriptor()
+	// template.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	template.AccountIDValidator = templateDescAccountID.Validators[0].(func(string) error)
+	// templateDescName is the schema descriptor for name field.
+	templateDescName := templateFields[3].Descriptor()
+	// template.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	template.NameValidator = templateDescName.Validators[0].(func(string) error)
+	// templateDescLastVersion is the schema descriptor for last_version field.
+	templateDescLastVersion := templateFields[5].Descriptor()
+	// template.DefaultLastVersion holds the default value on creation for the last_version field.
+	template.DefaultLastVersion = templateDescLastVersion.Default.(int)
+	// templateDescCreatedAt is the schema descriptor for created_at field.
+	templateDescCreatedAt := templateFields[7].Descriptor()
+	// template.DefaultCreatedAt holds the default value on creation for the created_at field.
+	template.DefaultCreatedAt = templateDescCreatedAt.Default.(func() time.Time)
+	// templateDescUpdatedAt is the schema descriptor for updated_at field.
+	templateDescUpdatedAt := templateFields[8].Descriptor()
+	// template.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	template.DefaultUpdatedAt = templateDescUpdatedAt.Default.(func() time.Time)
+	// template.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	template.UpdateDefaultUpdatedAt = templateDescUpdatedAt.UpdateDefault.(func() time.Time)
+	// templateDescSubject is the schema descriptor for subject field.
+	templateDescSubject := templateFields[9].Descriptor()
+	// template.DefaultSubject holds the default value on creation for the subject field.
+	template.DefaultSubject = templateDescSubject.Default.(string)
+	// templateDescFrom is the schema descriptor for from field.
+	templateDescFrom := templateFields[10].Descriptor()
+	// template.DefaultFrom holds the default value on creation for the from field.
+	template.DefaultFrom = templateDescFrom.Default.(string)
+	// templateDescUnsubscribeEnabled is the schema descriptor for unsubscribe_enabled field.
+	templateDescUnsubscribeEnabled := templateFields[15].Descriptor()
+	// template.DefaultUnsubscribeEnabled holds the default value on creation for the unsubscribe_enabled field.
+	template.DefaultUnsubscribeEnabled = templateDescUnsubscribeEnabled.Default.(bool)
+	// templateDescID is the schema descriptor for id field.
+	templateDescID := templateFields[0].Descriptor()
+	// template.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	template.IDValidator = templateDescID.Validators[0].(func(string) error)
+	templateversionFields := schema.TemplateVersion{}.Fields()
+	_ = templateversionFields
+	// templateversionDescTemplateID is the schema descriptor for template_id field.
+	templateversionDescTemplateID := templateversionFields[1].Descriptor()
+	// templateversion.TemplateIDValidator is a validator for the "template_id" field. It is called by the builders before save.
+	templateversion.TemplateIDValidator = templateversionDescTemplateID.Validators[0].(func(string) error)
+	// templateversionDescAccountID is the schema descriptor for account_id field.
+	templateversionDescAccountID := templateversionFields[2].Descriptor()
+	// templateversion.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	templateversion.AccountIDValidator = templateversionDescAccountID.Validators[0].(func(string) error)
+	// templateversionDescNumber is the schema descriptor for number field.
+	templateversionDescNumber := templateversionFields[3].Descriptor()
+	// templateversion.NumberValidator is a validator for the "number" field. It is called by the builders before save.
+	templateversion.NumberValidator = templateversionDescNumber.Validators[0].(func(int) error)
+	// templateversionDescCreatedAt is the schema descriptor for created_at field.
+	templateversionDescCreatedAt := templateversionFields[6].Descriptor()
+	// templateversion.DefaultCreatedAt holds the default value on creation for the created_at field.
+	templateversion.DefaultCreatedAt = templateversionDescCreatedAt.Default.(func() time.Time)
+	// templateversionDescSubject is the schema descriptor for subject field.
+	templateversionDescSubject := templateversionFields[7].Descriptor()
+	// templateversion.DefaultSubject holds the default value on creation for the subject field.
+	templateversion.DefaultSubject = templateversionDescSubject.Default.(string)
+	// templateversionDescFrom is the schema descriptor for from field.
+	templateversionDescFrom := templateversionFields[8].Descriptor()
+	// templateversion.DefaultFrom holds the default value on creation for the from field.
+	templateversion.DefaultFrom = templateversionDescFrom.Default.(string)
+	// templateversionDescUnsubscribeEnabled is the schema descriptor for unsubscribe_enabled field.
+	templateversionDescUnsubscribeEnabled := templateversionFields[13].Descriptor()
+	// templateversion.DefaultUnsubscribeEnabled holds the default value on creation for the unsubscribe_enabled field.
+	templateversion.DefaultUnsubscribeEnabled = templateversionDescUnsubscribeEnabled.Default.(bool)
+	trackinghostFields := schema.TrackingHost{}.Fields()
+	_ = trackinghostFields
+	// trackinghostDescAccountID is the schema descriptor for account_id field.
+	trackinghostDescAccountID := trackinghostFields[1].Descriptor()
+	// trackinghost.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	trackinghost.AccountIDValidator = trackinghostDescAccountID.Validators[0].(func(string) error)
+	// trackinghostDescDomainID is the schema descriptor for domain_id field.
+	trackinghostDescDomainID := trackinghostFields[2].Descriptor()
+	// trackinghost.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
+	trackinghost.DomainIDValidator = trackinghostDescDomainID.Validators[0].(func(string) error)
+	// trackinghostDescHost is the schema descriptor for host field.
+	trackinghostDescHost := trackinghostFields[3].Descriptor()
+	// trackinghost.HostValidator is a validator for the "host" field. It is called by the builders before save.
+	trackinghost.HostValidator = trackinghostDescHost.Validators[0].(func(string) error)
+	// trackinghostDescError is the schema descriptor for error field.
+	trackinghostDescError := trackinghostFields[6].Descriptor()
+	// trackinghost.DefaultError holds the default value on creation for the error field.
+	trackinghost.DefaultError = trackinghostDescError.Default.(string)
+	// trackinghostDescFence is the schema descriptor for fence field.
+	trackinghostDescFence := trackinghostFields[11].Descriptor()
+	// trackinghost.DefaultFence holds the default value on creation for the fence field.
+	trackinghost.DefaultFence = trackinghostDescFence.Default.(int64)
+	// trackinghostDescCreatedAt is the schema descriptor for created_at field.
+	trackinghostDescCreatedAt := trackinghostFields[12].Descriptor()
+	// trackinghost.DefaultCreatedAt holds the default value on creation for the created_at field.
+	trackinghost.DefaultCreatedAt = trackinghostDescCreatedAt.Default.(func() time.Time)
+	// trackinghostDescUpdatedAt is the schema descriptor for updated_at field.
+	trackinghostDescUpdatedAt := trackinghostFields[13].Descriptor()
+	// trackinghost.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	trackinghost.DefaultUpdatedAt = trackinghostDescUpdatedAt.Default.(func() time.Time)
+	// trackinghost.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	trackinghost.UpdateDefaultUpdatedAt = trackinghostDescUpdatedAt.UpdateDefault.(func() time.Time)
+	usageFields := schema.Usage{}.Fields()
+	_ = usageFields
+	// usageDescAccountID is the schema descriptor for account_id field.
+	usageDescAccountID := usageFields[1].Descriptor()
+	// usage.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	usage.AccountIDValidator = usageDescAccountID.Validators[0].(func(string) error)
+	// usageDescPeriod is the schema descriptor for period field.
+	usageDescPeriod := usageFields[2].Descriptor()
+	// usage.PeriodValidator is a validator for the "period" field. It is called by the builders before save.
+	usage.PeriodValidator = usageDescPeriod.Validators[0].(func(string) error)
+	// usageDescEmails is the schema descriptor for emails field.
+	usageDescEmails := usageFields[3].Descriptor()
+	// usage.DefaultEmails holds the default value on creation for the emails field.
+	usage.DefaultEmails = usageDescEmails.Default.(int64)
 	userFields := schema.User{}.Fields()
 	_ = userFields
 	// userDescAccountID is the schema descriptor for account_id field.

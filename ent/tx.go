@@ -24,6 +24,10 @@ type Tx struct {
 	Attempt *AttemptClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
+	// CategoryOptOut is the client for interacting with the CategoryOptOut builders.
+	CategoryOptOut *CategoryOptOutClient
+	// CertificateFile is the client for interacting with the CertificateFile builders.
+	CertificateFile *CertificateFileClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
 	// Domain is the client for interacting with the Domain builders.
@@ -34,6 +38,8 @@ type Tx struct {
 	DomainClaim *DomainClaimClient
 	// Email is the client for interacting with the Email builders.
 	Email *EmailClient
+	// Engagement is the client for interacting with the Engagement builders.
+	Engagement *EngagementClient
 	// Fact is the client for interacting with the Fact builders.
 	Fact *FactClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
@@ -42,6 +48,16 @@ type Tx struct {
 	Plan *PlanClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
+	// Suppression is the client for interacting with the Suppression builders.
+	Suppression *SuppressionClient
+	// Template is the client for interacting with the Template builders.
+	Template *TemplateClient
+	// TemplateVersion is the client for interacting with the TemplateVersion builders.
+	TemplateVersion *TemplateVersionClient
+	// TrackingHost is the client for interacting with the TrackingHost builders.
+	TrackingHost *TrackingHostClient
+	// Usage is the client for interacting with the Usage builders.
+	Usage *UsageClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 
@@ -180,15 +196,23 @@ func (tx *Tx) init() {
 	tx.Attachment = NewAttachmentClient(tx.config)
 	tx.Attempt = NewAttemptClient(tx.config)
 	tx.CapturedMail = NewCapturedMailClient(tx.config)
+	tx.CategoryOptOut = NewCategoryOptOutClient(tx.config)
+	tx.CertificateFile = NewCertificateFileClient(tx.config)
 	tx.DKIMKey = NewDKIMKeyClient(tx.config)
 	tx.Domain = NewDomainClient(tx.config)
 	tx.DomainCheck = NewDomainCheckClient(tx.config)
 	tx.DomainClaim = NewDomainClaimClient(tx.config)
 	tx.Email = NewEmailClient(tx.config)
+	tx.Engagement = NewEngagementClient(tx.config)
 	tx.Fact = NewFactClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)
 	tx.Recipient = NewRecipientClient(tx.config)
+	tx.Suppression = NewSuppressionClient(tx.config)
+	tx.Template = NewTemplateClient(tx.config)
+	tx.TemplateVersion = NewTemplateVersionClient(tx.config)
+	tx.TrackingHost = NewTrackingHostClient(tx.config)
+	tx.Usage = NewUsageClient(tx.config)
 	tx.User = NewUserClient(tx.config)
 }
 

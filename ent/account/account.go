@@ -22,6 +22,12 @@ const (
 	FieldPlanID = "plan_id"
 	// FieldProductionUnlocked holds the string denoting the production_unlocked field in the database.
 	FieldProductionUnlocked = "production_unlocked"
+	// FieldPaymentMethodAt holds the string denoting the payment_method_at field in the database.
+	FieldPaymentMethodAt = "payment_method_at"
+	// FieldBodyRetentionDays holds the string denoting the body_retention_days field in the database.
+	FieldBodyRetentionDays = "body_retention_days"
+	// FieldRecordRetentionDays holds the string denoting the record_retention_days field in the database.
+	FieldRecordRetentionDays = "record_retention_days"
 	// FieldUnmetered holds the string denoting the unmetered field in the database.
 	FieldUnmetered = "unmetered"
 	// FieldSuspendedAt holds the string denoting the suspended_at field in the database.
@@ -68,6 +74,9 @@ var Columns = []string{
 	FieldEmail,
 	FieldPlanID,
 	FieldProductionUnlocked,
+	FieldPaymentMethodAt,
+	FieldBodyRetentionDays,
+	FieldRecordRetentionDays,
 	FieldUnmetered,
 	FieldSuspendedAt,
 	FieldCreatedAt,
@@ -95,6 +104,14 @@ var (
 	PlanIDValidator func(string) error
 	// DefaultProductionUnlocked holds the default value on creation for the "production_unlocked" field.
 	DefaultProductionUnlocked bool
+	// DefaultBodyRetentionDays holds the default value on creation for the "body_retention_days" field.
+	DefaultBodyRetentionDays int
+	// BodyRetentionDaysValidator is a validator for the "body_retention_days" field. It is called by the builders before save.
+	BodyRetentionDaysValidator func(int) error
+	// DefaultRecordRetentionDays holds the default value on creation for the "record_retention_days" field.
+	DefaultRecordRetentionDays int
+	// RecordRetentionDaysValidator is a validator for the "record_retention_days" field. It is called by the builders before save.
+	RecordRetentionDaysValidator func(int) error
 	// DefaultUnmetered holds the default value on creation for the "unmetered" field.
 	DefaultUnmetered bool
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
@@ -133,6 +150,21 @@ func ByPlanID(opts ...sql.OrderTermOption) OrderOption {
 // ByProductionUnlocked orders the results by the production_unlocked field.
 func ByProductionUnlocked(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldProductionUnlocked, opts...).ToFunc()
+}
+
+// ByPaymentMethodAt orders the results by the payment_method_at field.
+func ByPaymentMethodAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPaymentMethodAt, opts...).ToFunc()
+}
+
+// ByBodyRetentionDays orders the results by the body_retention_days field.
+func ByBodyRetentionDays(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBodyRetentionDays, opts...).ToFunc()
+}
+
+// ByRecordRetentionDays orders the results by the record_retention_days field.
+func ByRecordRetentionDays(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRecordRetentionDays, opts...).ToFunc()
 }
 
 // ByUnmetered orders the results by the unmetered field.

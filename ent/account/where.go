@@ -85,6 +85,21 @@ func ProductionUnlocked(v bool) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldProductionUnlocked, v))
 }
 
+// PaymentMethodAt applies equality check predicate on the "payment_method_at" field. It's identical to PaymentMethodAtEQ.
+func PaymentMethodAt(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldPaymentMethodAt, v))
+}
+
+// BodyRetentionDays applies equality check predicate on the "body_retention_days" field. It's identical to BodyRetentionDaysEQ.
+func BodyRetentionDays(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldBodyRetentionDays, v))
+}
+
+// RecordRetentionDays applies equality check predicate on the "record_retention_days" field. It's identical to RecordRetentionDaysEQ.
+func RecordRetentionDays(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldRecordRetentionDays, v))
+}
+
 // Unmetered applies equality check predicate on the "unmetered" field. It's identical to UnmeteredEQ.
 func Unmetered(v bool) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldUnmetered, v))
@@ -308,6 +323,136 @@ func ProductionUnlockedEQ(v bool) predicate.Account {
 // ProductionUnlockedNEQ applies the NEQ predicate on the "production_unlocked" field.
 func ProductionUnlockedNEQ(v bool) predicate.Account {
 	return predicate.Account(sql.FieldNEQ(FieldProductionUnlocked, v))
+}
+
+// PaymentMethodAtEQ applies the EQ predicate on the "payment_method_at" field.
+func PaymentMethodAtEQ(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldPaymentMethodAt, v))
+}
+
+// PaymentMethodAtNEQ applies the NEQ predicate on the "payment_method_at" field.
+func PaymentMethodAtNEQ(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldPaymentMethodAt, v))
+}
+
+// PaymentMethodAtIn applies the In predicate on the "payment_method_at" field.
+func PaymentMethodAtIn(vs ...time.Time) predicate.Account {
+	return predicate.Account(sql.FieldIn(FieldPaymentMethodAt, vs...))
+}
+
+// PaymentMethodAtNotIn applies the NotIn predicate on the "payment_method_at" field.
+func PaymentMethodAtNotIn(vs ...time.Time) predicate.Account {
+	return predicate.Account(sql.FieldNotIn(FieldPaymentMethodAt, vs...))
+}
+
+// PaymentMethodAtGT applies the GT predicate on the "payment_method_at" field.
+func PaymentMethodAtGT(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldGT(FieldPaymentMethodAt, v))
+}
+
+// PaymentMethodAtGTE applies the GTE predicate on the "payment_method_at" field.
+func PaymentMethodAtGTE(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldGTE(FieldPaymentMethodAt, v))
+}
+
+// PaymentMethodAtLT applies the LT predicate on the "payment_method_at" field.
+func PaymentMethodAtLT(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldLT(FieldPaymentMethodAt, v))
+}
+
+// PaymentMethodAtLTE applies the LTE predicate on the "payment_method_at" field.
+func PaymentMethodAtLTE(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldLTE(FieldPaymentMethodAt, v))
+}
+
+// PaymentMethodAtIsNil applies the IsNil predicate on the "payment_method_at" field.
+func PaymentMethodAtIsNil() predicate.Account {
+	return predicate.Account(sql.FieldIsNull(FieldPaymentMethodAt))
+}
+
+// PaymentMethodAtNotNil applies the NotNil predicate on the "payment_method_at" field.
+func PaymentMethodAtNotNil() predicate.Account {
+	return predicate.Account(sql.FieldNotNull(FieldPaymentMethodAt))
+}
+
+// BodyRetentionDaysEQ applies the EQ predicate on the "body_retention_days" field.
+func BodyRetentionDaysEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldBodyRetentionDays, v))
+}
+
+// BodyRetentionDaysNEQ applies the NEQ predicate on the "body_retention_days" field.
+func BodyRetentionDaysNEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldBodyRetentionDays, v))
+}
+
+// BodyRetentionDaysIn applies the In predicate on the "body_retention_days" field.
+func BodyRetentionDaysIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldIn(FieldBodyRetentionDays, vs...))
+}
+
+// BodyRetentionDaysNotIn applies the NotIn predicate on the "body_retention_days" field.
+func BodyRetentionDaysNotIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldNotIn(FieldBodyRetentionDays, vs...))
+}
+
+// BodyRetentionDaysGT applies the GT predicate on the "body_retention_days" field.
+func BodyRetentionDaysGT(v int) predicate.Account {
+	return predicate.Account(sql.FieldGT(FieldBodyRetentionDays, v))
+}
+
+// BodyRetentionDaysGTE applies the GTE predicate on the "body_retention_days" field.
+func BodyRetentionDaysGTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldGTE(FieldBodyRetentionDays, v))
+}
+
+// BodyRetentionDaysLT applies the LT predicate on the "body_retention_days" field.
+func BodyRetentionDaysLT(v int) predicate.Account {
+	return predicate.Account(sql.FieldLT(FieldBodyRetentionDays, v))
+}
+
+// BodyRetentionDaysLTE applies the LTE predicate on the "body_retention_days" field.
+func BodyRetentionDaysLTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldLTE(FieldBodyRetentionDays, v))
+}
+
+// RecordRetentionDaysEQ applies the EQ predicate on the "record_retention_days" field.
+func RecordRetentionDaysEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldRecordRetentionDays, v))
+}
+
+// RecordRetentionDaysNEQ applies the NEQ predicate on the "record_retention_days" field.
+func RecordRetentionDaysNEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldRecordRetentionDays, v))
+}
+
+// RecordRetentionDaysIn applies the In predicate on the "record_retention_days" field.
+func RecordRetentionDaysIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldIn(FieldRecordRetentionDays, vs...))
+}
+
+// RecordRetentionDaysNotIn applies the NotIn predicate on the "record_retention_days" field.
+func RecordRetentionDaysNotIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldNotIn(FieldRecordRetentionDays, vs...))
+}
+
+// RecordRetentionDaysGT applies the GT predicate on the "record_retention_days" field.
+func RecordRetentionDaysGT(v int) predicate.Account {
+	return predicate.Account(sql.FieldGT(FieldRecordRetentionDays, v))
+}
+
+// RecordRetentionDaysGTE applies the GTE predicate on the "record_retention_days" field.
+func RecordRetentionDaysGTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldGTE(FieldRecordRetentionDays, v))
+}
+
+// RecordRetentionDaysLT applies the LT predicate on the "record_retention_days" field.
+func RecordRetentionDaysLT(v int) predicate.Account {
+	return predicate.Account(sql.FieldLT(FieldRecordRetentionDays, v))
+}
+
+// RecordRetentionDaysLTE applies the LTE predicate on the "record_retention_days" field.
+func RecordRetentionDaysLTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldLTE(FieldRecordRetentionDays, v))
 }
 
 // UnmeteredEQ applies the EQ predicate on the "unmetered" field.

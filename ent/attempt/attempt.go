@@ -43,6 +43,8 @@ const (
 	FieldRemoteAddr = "remote_addr"
 	// FieldTLS holds the string denoting the tls field in the database.
 	FieldTLS = "tls"
+	// FieldTLSPolicy holds the string denoting the tls_policy field in the database.
+	FieldTLSPolicy = "tls_policy"
 	// Table holds the table name of the attempt in the database.
 	Table = "attempts"
 )
@@ -65,6 +67,7 @@ var Columns = []string{
 	FieldRemoteHost,
 	FieldRemoteAddr,
 	FieldTLS,
+	FieldTLSPolicy,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -94,6 +97,8 @@ var (
 	DefaultRemoteAddr string
 	// DefaultTLS holds the default value on creation for the "tls" field.
 	DefaultTLS string
+	// DefaultTLSPolicy holds the default value on creation for the "tls_policy" field.
+	DefaultTLSPolicy string
 )
 
 // Outcome defines the type for the "outcome" enum field.
@@ -203,4 +208,9 @@ func ByRemoteAddr(opts ...sql.OrderTermOption) OrderOption {
 // ByTLS orders the results by the tls field.
 func ByTLS(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldTLS, opts...).ToFunc()
+}
+
+// ByTLSPolicy orders the results by the tls_policy field.
+func ByTLSPolicy(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTLSPolicy, opts...).ToFunc()
 }

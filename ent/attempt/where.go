@@ -124,6 +124,11 @@ func TLS(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldTLS, v))
 }
 
+// TLSPolicy applies equality check predicate on the "tls_policy" field. It's identical to TLSPolicyEQ.
+func TLSPolicy(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldTLSPolicy, v))
+}
+
 // RecipientIDEQ applies the EQ predicate on the "recipient_id" field.
 func RecipientIDEQ(v int64) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldRecipientID, v))
@@ -942,6 +947,71 @@ func TLSEqualFold(v string) predicate.Attempt {
 // TLSContainsFold applies the ContainsFold predicate on the "tls" field.
 func TLSContainsFold(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldContainsFold(FieldTLS, v))
+}
+
+// TLSPolicyEQ applies the EQ predicate on the "tls_policy" field.
+func TLSPolicyEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldTLSPolicy, v))
+}
+
+// TLSPolicyNEQ applies the NEQ predicate on the "tls_policy" field.
+func TLSPolicyNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldTLSPolicy, v))
+}
+
+// TLSPolicyIn applies the In predicate on the "tls_policy" field.
+func TLSPolicyIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldTLSPolicy, vs...))
+}
+
+// TLSPolicyNotIn applies the NotIn predicate on the "tls_policy" field.
+func TLSPolicyNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldTLSPolicy, vs...))
+}
+
+// TLSPolicyGT applies the GT predicate on the "tls_policy" field.
+func TLSPolicyGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldTLSPolicy, v))
+}
+
+// TLSPolicyGTE applies the GTE predicate on the "tls_policy" field.
+func TLSPolicyGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldTLSPolicy, v))
+}
+
+// TLSPolicyLT applies the LT predicate on the "tls_policy" field.
+func TLSPolicyLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldTLSPolicy, v))
+}
+
+// TLSPolicyLTE applies the LTE predicate on the "tls_policy" field.
+func TLSPolicyLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldTLSPolicy, v))
+}
+
+// TLSPolicyContains applies the Contains predicate on the "tls_policy" field.
+func TLSPolicyContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldTLSPolicy, v))
+}
+
+// TLSPolicyHasPrefix applies the HasPrefix predicate on the "tls_policy" field.
+func TLSPolicyHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldTLSPolicy, v))
+}
+
+// TLSPolicyHasSuffix applies the HasSuffix predicate on the "tls_policy" field.
+func TLSPolicyHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldTLSPolicy, v))
+}
+
+// TLSPolicyEqualFold applies the EqualFold predicate on the "tls_policy" field.
+func TLSPolicyEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldTLSPolicy, v))
+}
+
+// TLSPolicyContainsFold applies the ContainsFold predicate on the "tls_policy" field.
+func TLSPolicyContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldTLSPolicy, v))
 }
 
 // And groups predicates with the AND operator between them.

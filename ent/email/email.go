@@ -21,6 +21,10 @@ const (
 	FieldDomainID = "domain_id"
 	// FieldAPIKeyID holds the string denoting the api_key_id field in the database.
 	FieldAPIKeyID = "api_key_id"
+	// FieldTemplateID holds the string denoting the template_id field in the database.
+	FieldTemplateID = "template_id"
+	// FieldTemplateVersion holds the string denoting the template_version field in the database.
+	FieldTemplateVersion = "template_version"
 	// FieldFrom holds the string denoting the from field in the database.
 	FieldFrom = "from"
 	// FieldFromAddress holds the string denoting the from_address field in the database.
@@ -47,6 +51,10 @@ const (
 	FieldMessageID = "message_id"
 	// FieldAttachmentCount holds the string denoting the attachment_count field in the database.
 	FieldAttachmentCount = "attachment_count"
+	// FieldUnsubscribe holds the string denoting the unsubscribe field in the database.
+	FieldUnsubscribe = "unsubscribe"
+	// FieldCategory holds the string denoting the category field in the database.
+	FieldCategory = "category"
 	// FieldStatus holds the string denoting the status field in the database.
 	FieldStatus = "status"
 	// FieldLastEvent holds the string denoting the last_event field in the database.
@@ -65,6 +73,14 @@ const (
 	FieldDeliveredAt = "delivered_at"
 	// FieldBouncedAt holds the string denoting the bounced_at field in the database.
 	FieldBouncedAt = "bounced_at"
+	// FieldReleaseAt holds the string denoting the release_at field in the database.
+	FieldReleaseAt = "release_at"
+	// FieldUncommon holds the string denoting the uncommon field in the database.
+	FieldUncommon = "uncommon"
+	// FieldSearch holds the string denoting the search field in the database.
+	FieldSearch = "search"
+	// FieldBodyPurgedAt holds the string denoting the body_purged_at field in the database.
+	FieldBodyPurgedAt = "body_purged_at"
 	// EdgeRecipients holds the string denoting the recipients edge name in mutations.
 	EdgeRecipients = "recipients"
 	// EdgeAttachments holds the string denoting the attachments edge name in mutations.
@@ -93,6 +109,8 @@ var Columns = []string{
 	FieldAccountID,
 	FieldDomainID,
 	FieldAPIKeyID,
+	FieldTemplateID,
+	FieldTemplateVersion,
 	FieldFrom,
 	FieldFromAddress,
 	FieldTo,
@@ -106,6 +124,8 @@ var Columns = []string{
 	FieldTags,
 	FieldMessageID,
 	FieldAttachmentCount,
+	FieldUnsubscribe,
+	FieldCategory,
 	FieldStatus,
 	FieldLastEvent,
 	FieldBounceReason,
@@ -115,6 +135,10 @@ var Columns = []string{
 	FieldSentAt,
 	FieldDeliveredAt,
 	FieldBouncedAt,
+	FieldReleaseAt,
+	FieldUncommon,
+	FieldSearch,
+	FieldBodyPurgedAt,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -140,6 +164,8 @@ var (
 	MessageIDValidator func(string) error
 	// DefaultAttachmentCount holds the default value on creation for the "attachment_count" field.
 	DefaultAttachmentCount int
+	// DefaultUnsubscribe holds the default value on creation for the "unsubscribe" field.
+	DefaultUnsubscribe bool
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
 	DefaultCreatedAt func() time.Time
 	// IDValidator is a validator for the "id" field. It is called by the builders before save.
@@ -197,6 +223,16 @@ func ByAPIKeyID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAPIKeyID, opts...).ToFunc()
 }
 
+// ByTemplateID orders the results by the template_id field.
+func ByTemplateID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTemplateID, opts...).ToFunc()
+}
+
+// ByTemplateVersion orders the results by the template_version field.
+func ByTemplateVersion(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTemplateVersion, opts...).ToFunc()
+}
+
 // ByFrom orders the results by the from field.
 func ByFrom(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldFrom, opts...).ToFunc()
@@ -230,6 +266,16 @@ func ByMessageID(opts ...sql.OrderTermOption) OrderOption {
 // ByAttachmentCount orders the results by the attachment_count field.
 func ByAttachmentCount(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAttachmentCount, opts...).ToFunc()
+}
+
+// ByUnsubscribe orders the results by the unsubscribe field.
+func ByUnsubscribe(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldUnsubscribe, opts...).ToFunc()
+}
+
+// ByCategory orders the results by the category field.
+func ByCategory(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCategory, opts...).ToFunc()
 }
 
 // ByStatus orders the results by the status field.
@@ -275,6 +321,26 @@ func ByDeliveredAt(opts ...sql.OrderTermOption) OrderOption {
 // ByBouncedAt orders the results by the bounced_at field.
 func ByBouncedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldBouncedAt, opts...).ToFunc()
+}
+
+// ByReleaseAt orders the results by the release_at field.
+func ByReleaseAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldReleaseAt, opts...).ToFunc()
+}
+
+// ByUncommon orders the results by the uncommon field.
+func ByUncommon(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldUncommon, opts...).ToFunc()
+}
+
+// BySearch orders the results by the search field.
+func BySearch(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSearch, opts...).ToFunc()
+}
+
+// ByBodyPurgedAt orders the results by the body_purged_at field.
+func ByBodyPurgedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBodyPurgedAt, opts...).ToFunc()
 }
 
 // ByRecipientsCount orders the results by recipients count.

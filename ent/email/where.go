@@ -80,6 +80,16 @@ func APIKeyID(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldAPIKeyID, v))
 }
 
+// TemplateID applies equality check predicate on the "template_id" field. It's identical to TemplateIDEQ.
+func TemplateID(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldTemplateID, v))
+}
+
+// TemplateVersion applies equality check predicate on the "template_version" field. It's identical to TemplateVersionEQ.
+func TemplateVersion(v int) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldTemplateVersion, v))
+}
+
 // From applies equality check predicate on the "from" field. It's identical to FromEQ.
 func From(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldFrom, v))
@@ -113,6 +123,16 @@ func MessageID(v string) predicate.Email {
 // AttachmentCount applies equality check predicate on the "attachment_count" field. It's identical to AttachmentCountEQ.
 func AttachmentCount(v int) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldAttachmentCount, v))
+}
+
+// Unsubscribe applies equality check predicate on the "unsubscribe" field. It's identical to UnsubscribeEQ.
+func Unsubscribe(v bool) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldUnsubscribe, v))
+}
+
+// Category applies equality check predicate on the "category" field. It's identical to CategoryEQ.
+func Category(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldCategory, v))
 }
 
 // LastEvent applies equality check predicate on the "last_event" field. It's identical to LastEventEQ.
@@ -153,6 +173,26 @@ func DeliveredAt(v time.Time) predicate.Email {
 // BouncedAt applies equality check predicate on the "bounced_at" field. It's identical to BouncedAtEQ.
 func BouncedAt(v time.Time) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldBouncedAt, v))
+}
+
+// ReleaseAt applies equality check predicate on the "release_at" field. It's identical to ReleaseAtEQ.
+func ReleaseAt(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldReleaseAt, v))
+}
+
+// Uncommon applies equality check predicate on the "uncommon" field. It's identical to UncommonEQ.
+func Uncommon(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldUncommon, v))
+}
+
+// Search applies equality check predicate on the "search" field. It's identical to SearchEQ.
+func Search(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldSearch, v))
+}
+
+// BodyPurgedAt applies equality check predicate on the "body_purged_at" field. It's identical to BodyPurgedAtEQ.
+func BodyPurgedAt(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldBodyPurgedAt, v))
 }
 
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
@@ -358,6 +398,131 @@ func APIKeyIDEqualFold(v string) predicate.Email {
 // APIKeyIDContainsFold applies the ContainsFold predicate on the "api_key_id" field.
 func APIKeyIDContainsFold(v string) predicate.Email {
 	return predicate.Email(sql.FieldContainsFold(FieldAPIKeyID, v))
+}
+
+// TemplateIDEQ applies the EQ predicate on the "template_id" field.
+func TemplateIDEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldTemplateID, v))
+}
+
+// TemplateIDNEQ applies the NEQ predicate on the "template_id" field.
+func TemplateIDNEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldTemplateID, v))
+}
+
+// TemplateIDIn applies the In predicate on the "template_id" field.
+func TemplateIDIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldTemplateID, vs...))
+}
+
+// TemplateIDNotIn applies the NotIn predicate on the "template_id" field.
+func TemplateIDNotIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldTemplateID, vs...))
+}
+
+// TemplateIDGT applies the GT predicate on the "template_id" field.
+func TemplateIDGT(v string) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldTemplateID, v))
+}
+
+// TemplateIDGTE applies the GTE predicate on the "template_id" field.
+func TemplateIDGTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldTemplateID, v))
+}
+
+// TemplateIDLT applies the LT predicate on the "template_id" field.
+func TemplateIDLT(v string) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldTemplateID, v))
+}
+
+// TemplateIDLTE applies the LTE predicate on the "template_id" field.
+func TemplateIDLTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldTemplateID, v))
+}
+
+// TemplateIDContains applies the Contains predicate on the "template_id" field.
+func TemplateIDContains(v string) predicate.Email {
+	return predicate.Email(sql.FieldContains(FieldTemplateID, v))
+}
+
+// TemplateIDHasPrefix applies the HasPrefix predicate on the "template_id" field.
+func TemplateIDHasPrefix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasPrefix(FieldTemplateID, v))
+}
+
+// TemplateIDHasSuffix applies the HasSuffix predicate on the "template_id" field.
+func TemplateIDHasSuffix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasSuffix(FieldTemplateID, v))
+}
+
+// TemplateIDIsNil applies the IsNil predicate on the "template_id" field.
+func TemplateIDIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldTemplateID))
+}
+
+// TemplateIDNotNil applies the NotNil predicate on the "template_id" field.
+func TemplateIDNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldTemplateID))
+}
+
+// TemplateIDEqualFold applies the EqualFold predicate on the "template_id" field.
+func TemplateIDEqualFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldEqualFold(FieldTemplateID, v))
+}
+
+// TemplateIDContainsFold applies the ContainsFold predicate on the "template_id" field.
+func TemplateIDContainsFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldContainsFold(FieldTemplateID, v))
+}
+
+// TemplateVersionEQ applies the EQ predicate on the "template_version" field.
+func TemplateVersionEQ(v int) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldTemplateVersion, v))
+}
+
+// TemplateVersionNEQ applies the NEQ predicate on the "template_version" field.
+func TemplateVersionNEQ(v int) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldTemplateVersion, v))
+}
+
+// TemplateVersionIn applies the In predicate on the "template_version" field.
+func TemplateVersionIn(vs ...int) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldTemplateVersion, vs...))
+}
+
+// TemplateVersionNotIn applies the NotIn predicate on the "template_version" field.
+func TemplateVersionNotIn(vs ...int) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldTemplateVersion, vs...))
+}
+
+// TemplateVersionGT applies the GT predicate on the "template_version" field.
+func TemplateVersionGT(v int) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldTemplateVersion, v))
+}
+
+// TemplateVersionGTE applies the GTE predicate on the "template_version" field.
+func TemplateVersionGTE(v int) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldTemplateVersion, v))
+}
+
+// TemplateVersionLT applies the LT predicate on the "template_version" field.
+func TemplateVersionLT(v int) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldTemplateVersion, v))
+}
+
+// TemplateVersionLTE applies the LTE predicate on the "template_version" field.
+func TemplateVersionLTE(v int) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldTemplateVersion, v))
+}
+
+// TemplateVersionIsNil applies the IsNil predicate on the "template_version" field.
+func TemplateVersionIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldTemplateVersion))
+}
+
+// TemplateVersionNotNil applies the NotNil predicate on the "template_version" field.
+func TemplateVersionNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldTemplateVersion))
 }
 
 // FromEQ applies the EQ predicate on the "from" field.
@@ -860,6 +1025,91 @@ func AttachmentCountLTE(v int) predicate.Email {
 	return predicate.Email(sql.FieldLTE(FieldAttachmentCount, v))
 }
 
+// UnsubscribeEQ applies the EQ predicate on the "unsubscribe" field.
+func UnsubscribeEQ(v bool) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldUnsubscribe, v))
+}
+
+// UnsubscribeNEQ applies the NEQ predicate on the "unsubscribe" field.
+func UnsubscribeNEQ(v bool) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldUnsubscribe, v))
+}
+
+// CategoryEQ applies the EQ predicate on the "category" field.
+func CategoryEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldCategory, v))
+}
+
+// CategoryNEQ applies the NEQ predicate on the "category" field.
+func CategoryNEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldCategory, v))
+}
+
+// CategoryIn applies the In predicate on the "category" field.
+func CategoryIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldCategory, vs...))
+}
+
+// CategoryNotIn applies the NotIn predicate on the "category" field.
+func CategoryNotIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldCategory, vs...))
+}
+
+// CategoryGT applies the GT predicate on the "category" field.
+func CategoryGT(v string) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldCategory, v))
+}
+
+// CategoryGTE applies the GTE predicate on the "category" field.
+func CategoryGTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldCategory, v))
+}
+
+// CategoryLT applies the LT predicate on the "category" field.
+func CategoryLT(v string) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldCategory, v))
+}
+
+// CategoryLTE applies the LTE predicate on the "category" field.
+func CategoryLTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldCategory, v))
+}
+
+// CategoryContains applies the Contains predicate on the "category" field.
+func CategoryContains(v string) predicate.Email {
+	return predicate.Email(sql.FieldContains(FieldCategory, v))
+}
+
+// CategoryHasPrefix applies the HasPrefix predicate on the "category" field.
+func CategoryHasPrefix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasPrefix(FieldCategory, v))
+}
+
+// CategoryHasSuffix applies the HasSuffix predicate on the "category" field.
+func CategoryHasSuffix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasSuffix(FieldCategory, v))
+}
+
+// CategoryIsNil applies the IsNil predicate on the "category" field.
+func CategoryIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldCategory))
+}
+
+// CategoryNotNil applies the NotNil predicate on the "category" field.
+func CategoryNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldCategory))
+}
+
+// CategoryEqualFold applies the EqualFold predicate on the "category" field.
+func CategoryEqualFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldEqualFold(FieldCategory, v))
+}
+
+// CategoryContainsFold applies the ContainsFold predicate on the "category" field.
+func CategoryContainsFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldContainsFold(FieldCategory, v))
+}
+
 // StatusEQ applies the EQ predicate on the "status" field.
 func StatusEQ(v Status) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldStatus, v))
@@ -1308,6 +1558,256 @@ func BouncedAtIsNil() predicate.Email {
 // BouncedAtNotNil applies the NotNil predicate on the "bounced_at" field.
 func BouncedAtNotNil() predicate.Email {
 	return predicate.Email(sql.FieldNotNull(FieldBouncedAt))
+}
+
+// ReleaseAtEQ applies the EQ predicate on the "release_at" field.
+func ReleaseAtEQ(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldReleaseAt, v))
+}
+
+// ReleaseAtNEQ applies the NEQ predicate on the "release_at" field.
+func ReleaseAtNEQ(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldReleaseAt, v))
+}
+
+// ReleaseAtIn applies the In predicate on the "release_at" field.
+func ReleaseAtIn(vs ...time.Time) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldReleaseAt, vs...))
+}
+
+// ReleaseAtNotIn applies the NotIn predicate on the "release_at" field.
+func ReleaseAtNotIn(vs ...time.Time) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldReleaseAt, vs...))
+}
+
+// ReleaseAtGT applies the GT predicate on the "release_at" field.
+func ReleaseAtGT(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldReleaseAt, v))
+}
+
+// ReleaseAtGTE applies the GTE predicate on the "release_at" field.
+func ReleaseAtGTE(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldReleaseAt, v))
+}
+
+// ReleaseAtLT applies the LT predicate on the "release_at" field.
+func ReleaseAtLT(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldReleaseAt, v))
+}
+
+// ReleaseAtLTE applies the LTE predicate on the "release_at" field.
+func ReleaseAtLTE(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldReleaseAt, v))
+}
+
+// ReleaseAtIsNil applies the IsNil predicate on the "release_at" field.
+func ReleaseAtIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldReleaseAt))
+}
+
+// ReleaseAtNotNil applies the NotNil predicate on the "release_at" field.
+func ReleaseAtNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldReleaseAt))
+}
+
+// UncommonEQ applies the EQ predicate on the "uncommon" field.
+func UncommonEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldUncommon, v))
+}
+
+// UncommonNEQ applies the NEQ predicate on the "uncommon" field.
+func UncommonNEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldUncommon, v))
+}
+
+// UncommonIn applies the In predicate on the "uncommon" field.
+func UncommonIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldUncommon, vs...))
+}
+
+// UncommonNotIn applies the NotIn predicate on the "uncommon" field.
+func UncommonNotIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldUncommon, vs...))
+}
+
+// UncommonGT applies the GT predicate on the "uncommon" field.
+func UncommonGT(v string) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldUncommon, v))
+}
+
+// UncommonGTE applies the GTE predicate on the "uncommon" field.
+func UncommonGTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldUncommon, v))
+}
+
+// UncommonLT applies the LT predicate on the "uncommon" field.
+func UncommonLT(v string) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldUncommon, v))
+}
+
+// UncommonLTE applies the LTE predicate on the "uncommon" field.
+func UncommonLTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldUncommon, v))
+}
+
+// UncommonContains applies the Contains predicate on the "uncommon" field.
+func UncommonContains(v string) predicate.Email {
+	return predicate.Email(sql.FieldContains(FieldUncommon, v))
+}
+
+// UncommonHasPrefix applies the HasPrefix predicate on the "uncommon" field.
+func UncommonHasPrefix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasPrefix(FieldUncommon, v))
+}
+
+// UncommonHasSuffix applies the HasSuffix predicate on the "uncommon" field.
+func UncommonHasSuffix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasSuffix(FieldUncommon, v))
+}
+
+// UncommonIsNil applies the IsNil predicate on the "uncommon" field.
+func UncommonIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldUncommon))
+}
+
+// UncommonNotNil applies the NotNil predicate on the "uncommon" field.
+func UncommonNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldUncommon))
+}
+
+// UncommonEqualFold applies the EqualFold predicate on the "uncommon" field.
+func UncommonEqualFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldEqualFold(FieldUncommon, v))
+}
+
+// UncommonContainsFold applies the ContainsFold predicate on the "uncommon" field.
+func UncommonContainsFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldContainsFold(FieldUncommon, v))
+}
+
+// SearchEQ applies the EQ predicate on the "search" field.
+func SearchEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldSearch, v))
+}
+
+// SearchNEQ applies the NEQ predicate on the "search" field.
+func SearchNEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldSearch, v))
+}
+
+// SearchIn applies the In predicate on the "search" field.
+func SearchIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldSearch, vs...))
+}
+
+// SearchNotIn applies the NotIn predicate on the "search" field.
+func SearchNotIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldSearch, vs...))
+}
+
+// SearchGT applies the GT predicate on the "search" field.
+func SearchGT(v string) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldSearch, v))
+}
+
+// SearchGTE applies the GTE predicate on the "search" field.
+func SearchGTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldSearch, v))
+}
+
+// SearchLT applies the LT predicate on the "search" field.
+func SearchLT(v string) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldSearch, v))
+}
+
+// SearchLTE applies the LTE predicate on the "search" field.
+func SearchLTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldSearch, v))
+}
+
+// SearchContains applies the Contains predicate on the "search" field.
+func SearchContains(v string) predicate.Email {
+	return predicate.Email(sql.FieldContains(FieldSearch, v))
+}
+
+// SearchHasPrefix applies the HasPrefix predicate on the "search" field.
+func SearchHasPrefix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasPrefix(FieldSearch, v))
+}
+
+// SearchHasSuffix applies the HasSuffix predicate on the "search" field.
+func SearchHasSuffix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasSuffix(FieldSearch, v))
+}
+
+// SearchIsNil applies the IsNil predicate on the "search" field.
+func SearchIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldSearch))
+}
+
+// SearchNotNil applies the NotNil predicate on the "search" field.
+func SearchNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldSearch))
+}
+
+// SearchEqualFold applies the EqualFold predicate on the "search" field.
+func SearchEqualFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldEqualFold(FieldSearch, v))
+}
+
+// SearchContainsFold applies the ContainsFold predicate on the "search" field.
+func SearchContainsFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldContainsFold(FieldSearch, v))
+}
+
+// BodyPurgedAtEQ applies the EQ predicate on the "body_purged_at" field.
+func BodyPurgedAtEQ(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldBodyPurgedAt, v))
+}
+
+// BodyPurgedAtNEQ applies the NEQ predicate on the "body_purged_at" field.
+func BodyPurgedAtNEQ(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldBodyPurgedAt, v))
+}
+
+// BodyPurgedAtIn applies the In predicate on the "body_purged_at" field.
+func BodyPurgedAtIn(vs ...time.Time) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldBodyPurgedAt, vs...))
+}
+
+// BodyPurgedAtNotIn applies the NotIn predicate on the "body_purged_at" field.
+func BodyPurgedAtNotIn(vs ...time.Time) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldBodyPurgedAt, vs...))
+}
+
+// BodyPurgedAtGT applies the GT predicate on the "body_purged_at" field.
+func BodyPurgedAtGT(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldBodyPurgedAt, v))
+}
+
+// BodyPurgedAtGTE applies the GTE predicate on the "body_purged_at" field.
+func BodyPurgedAtGTE(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldBodyPurgedAt, v))
+}
+
+// BodyPurgedAtLT applies the LT predicate on the "body_purged_at" field.
+func BodyPurgedAtLT(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldBodyPurgedAt, v))
+}
+
+// BodyPurgedAtLTE applies the LTE predicate on the "body_purged_at" field.
+func BodyPurgedAtLTE(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldBodyPurgedAt, v))
+}
+
+// BodyPurgedAtIsNil applies the IsNil predicate on the "body_purged_at" field.
+func BodyPurgedAtIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldBodyPurgedAt))
+}
+
+// BodyPurgedAtNotNil applies the NotNil predicate on the "body_purged_at" field.
+func BodyPurgedAtNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldBodyPurgedAt))
 }
 
 // HasRecipients applies the HasEdge predicate on the "recipients" edge.

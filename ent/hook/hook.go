@@ -69,6 +69,30 @@ func (f CapturedMailFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CapturedMailMutation", m)
 }
 
+// The CategoryOptOutFunc type is an adapter to allow the use of ordinary
+// function as CategoryOptOut mutator.
+type CategoryOptOutFunc func(context.Context, *ent.CategoryOptOutMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f CategoryOptOutFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.CategoryOptOutMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CategoryOptOutMutation", m)
+}
+
+// The CertificateFileFunc type is an adapter to allow the use of ordinary
+// function as CertificateFile mutator.
+type CertificateFileFunc func(context.Context, *ent.CertificateFileMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f CertificateFileFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.CertificateFileMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CertificateFileMutation", m)
+}
+
 // The DKIMKeyFunc type is an adapter to allow the use of ordinary
 // function as DKIMKey mutator.
 type DKIMKeyFunc func(context.Context, *ent.DKIMKeyMutation) (ent.Value, error)
@@ -129,6 +153,18 @@ func (f EmailFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EmailMutation", m)
 }
 
+// The EngagementFunc type is an adapter to allow the use of ordinary
+// function as Engagement mutator.
+type EngagementFunc func(context.Context, *ent.EngagementMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f EngagementFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.EngagementMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EngagementMutation", m)
+}
+
 // The FactFunc type is an adapter to allow the use of ordinary
 // function as Fact mutator.
 type FactFunc func(context.Context, *ent.FactMutation) (ent.Value, error)
@@ -175,6 +211,66 @@ func (f RecipientFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RecipientMutation", m)
+}
+
+// The SuppressionFunc type is an adapter to allow the use of ordinary
+// function as Suppression mutator.
+type SuppressionFunc func(context.Context, *ent.SuppressionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SuppressionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SuppressionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SuppressionMutation", m)
+}
+
+// The TemplateFunc type is an adapter to allow the use of ordinary
+// function as Template mutator.
+type TemplateFunc func(context.Context, *ent.TemplateMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f TemplateFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.TemplateMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TemplateMutation", m)
+}
+
+// The TemplateVersionFunc type is an adapter to allow the use of ordinary
+// function as TemplateVersion mutator.
+type TemplateVersionFunc func(context.Context, *ent.TemplateVersionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f TemplateVersionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.TemplateVersionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TemplateVersionMutation", m)
+}
+
+// The TrackingHostFunc type is an adapter to allow the use of ordinary
+// function as TrackingHost mutator.
+type TrackingHostFunc func(context.Context, *ent.TrackingHostMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f TrackingHostFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.TrackingHostMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TrackingHostMutation", m)
+}
+
+// The UsageFunc type is an adapter to allow the use of ordinary
+// function as Usage mutator.
+type UsageFunc func(context.Context, *ent.UsageMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f UsageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.UsageMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UsageMutation", m)
 }
 
 // The UserFunc type is an adapter to allow the use of ordinary

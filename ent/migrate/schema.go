@@ -55,6 +55,9 @@ var (
 		{Name: "name", Type: field.TypeString},
 		{Name: "email", Type: field.TypeString},
 		{Name: "production_unlocked", Type: field.TypeBool, Default: false},
+		{Name: "payment_method_at", Type: field.TypeTime, Nullable: true},
+		{Name: "body_retention_days", Type: field.TypeInt, Default: 30},
+		{Name: "record_retention_days", Type: field.TypeInt, Default: 90},
 		{Name: "unmetered", Type: field.TypeBool, Default: false},
 		{Name: "suspended_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -69,7 +72,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[8]},
+				Columns:    []*schema.Column{AccountsColumns[11]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -133,6 +136,7 @@ var (
 		{Name: "remote_host", Type: field.TypeString, Default: ""},
 		{Name: "remote_addr", Type: field.TypeString, Default: ""},
 		{Name: "tls", Type: field.TypeString, Default: ""},
+		{Name: "tls_policy", Type: field.TypeString, Default: ""},
 	}
 	// AttemptsTable holds the schema information for the "attempts" table.
 	AttemptsTable = &schema.Table{
@@ -169,6 +173,58 @@ var (
 		Name:       "captured_mails",
 		Columns:    CapturedMailsColumns,
 		PrimaryKey: []*schema.Column{CapturedMailsColumns[0]},
+	}
+	// CategoryOptOutsColumns holds the columns for the "category_opt_outs" table.
+	CategoryOptOutsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "address_hash", Type: field.TypeBytes},
+		{Name: "email", Type: field.TypeString, Nullable: true},
+		{Name: "category", Type: field.TypeString},
+		{Name: "category_label", Type: field.TypeString},
+		{Name: "source", Type: field.TypeString},
+		{Name: "email_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// CategoryOptOutsTable holds the schema information for the "category_opt_outs" table.
+	CategoryOptOutsTable = &schema.Table{
+		Name:       "category_opt_outs",
+		Columns:    CategoryOptOutsColumns,
+		PrimaryKey: []*schema.Column{CategoryOptOutsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "categoryoptout_account_id_address_hash_category",
+				Unique:  true,
+				Columns: []*schema.Column{CategoryOptOutsColumns[1], CategoryOptOutsColumns[2], CategoryOptOutsColumns[4]},
+			},
+			{
+				Name:    "categoryoptout_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{CategoryOptOutsColumns[1], CategoryOptOutsColumns[0]},
+			},
+		},
+	}
+	// CertificateFilesColumns holds the columns for the "certificate_files" table.
+	CertificateFilesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "name", Type: field.TypeString},
+		{Name: "sealed", Type: field.TypeBytes},
+		{Name: "size", Type: field.TypeInt64},
+		{Name: "locked_until", Type: field.TypeTime, Nullable: true},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// CertificateFilesTable holds the schema information for the "certificate_files" table.
+	CertificateFilesTable = &schema.Table{
+		Name:       "certificate_files",
+		Columns:    CertificateFilesColumns,
+		PrimaryKey: []*schema.Column{CertificateFilesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "certificatefile_name",
+				Unique:  true,
+				Columns: []*schema.Column{CertificateFilesColumns[1]},
+			},
+		},
 	}
 	// DkimKeysColumns holds the columns for the "dkim_keys" table.
 	DkimKeysColumns = []*schema.Column{
@@ -327,6 +383,8 @@ var (
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
 		{Name: "api_key_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "template_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "template_version", Type: field.TypeInt, Nullable: true},
 		{Name: "from", Type: field.TypeString},
 		{Name: "from_address", Type: field.TypeString},
 		{Name: "to", Type: field.TypeJSON},
@@ -340,6 +398,8 @@ var (
 		{Name: "tags", Type: field.TypeJSON, Nullable: true},
 		{Name: "message_id", Type: field.TypeString},
 		{Name: "attachment_count", Type: field.TypeInt, Default: 0},
+		{Name: "unsubscribe", Type: field.TypeBool, Default: false},
+		{Name: "category", Type: field.TypeString, Nullable: true},
 		{Name: "status", Type: field.TypeEnum, Enums: []string{"queued", "scheduled", "sent", "delivered", "bounced", "failed", "cancelled"}},
 		{Name: "last_event", Type: field.TypeString},
 		{Name: "bounce_reason", Type: field.TypeString, Nullable: true},
@@ -349,6 +409,10 @@ var (
 		{Name: "sent_at", Type: field.TypeTime, Nullable: true},
 		{Name: "delivered_at", Type: field.TypeTime, Nullable: true},
 		{Name: "bounced_at", Type: field.TypeTime, Nullable: true},
+		{Name: "release_at", Type: field.TypeTime, Nullable: true},
+		{Name: "uncommon", Type: field.TypeString, Nullable: true},
+		{Name: "search", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "tsvector"}},
+		{Name: "body_purged_at", Type: field.TypeTime, Nullable: true},
 	}
 	// EmailsTable holds the schema information for the "emails" table.
 	EmailsTable = &schema.Table{
@@ -365,6 +429,68 @@ var (
 				Name:    "email_domain_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{EmailsColumns[2], EmailsColumns[0]},
+			},
+			{
+				Name:    "email_release",
+				Unique:  false,
+				Columns: []*schema.Column{EmailsColumns[30]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "release_at IS NOT NULL",
+				},
+			},
+			{
+				Name:    "email_uncommon",
+				Unique:  false,
+				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[31], EmailsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "uncommon IS NOT NULL",
+				},
+			},
+			{
+				Name:    "email_search",
+				Unique:  false,
+				Columns: []*schema.Column{EmailsColumns[32]},
+				Annotation: &entsql.IndexAnnotation{
+					Type: "GIN",
+				},
+			},
+			{
+				Name:    "email_scheduled_sent",
+				Unique:  false,
+				Columns: []*schema.Column{EmailsColumns[27]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "scheduled_at IS NOT NULL",
+				},
+			},
+		},
+	}
+	// EngagementsColumns holds the columns for the "engagements" table.
+	EngagementsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "email_id", Type: field.TypeString, Collation: "C"},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"open", "click"}},
+		{Name: "url", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "ip", Type: field.TypeString, Default: ""},
+		{Name: "user_agent", Type: field.TypeString, Default: ""},
+		{Name: "machine", Type: field.TypeString, Default: ""},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// EngagementsTable holds the schema information for the "engagements" table.
+	EngagementsTable = &schema.Table{
+		Name:       "engagements",
+		Columns:    EngagementsColumns,
+		PrimaryKey: []*schema.Column{EngagementsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "engagement_email_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{EngagementsColumns[2], EngagementsColumns[0]},
+			},
+			{
+				Name:    "engagement_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{EngagementsColumns[1], EngagementsColumns[0]},
 			},
 		},
 	}
@@ -457,6 +583,7 @@ var (
 		{Name: "diagnostic", Type: field.TypeString, Nullable: true},
 		{Name: "remote_mta", Type: field.TypeString, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "queued_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "settled_at", Type: field.TypeTime, Nullable: true},
 		{Name: "delay_notified_at", Type: field.TypeTime, Nullable: true},
 		{Name: "email_id", Type: field.TypeString, Collation: "C"},
@@ -469,7 +596,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "recipients_emails_recipients",
-				Columns:    []*schema.Column{RecipientsColumns[16]},
+				Columns:    []*schema.Column{RecipientsColumns[17]},
 				RefColumns: []*schema.Column{EmailsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -478,7 +605,7 @@ var (
 			{
 				Name:    "recipient_email_id",
 				Unique:  false,
-				Columns: []*schema.Column{RecipientsColumns[16]},
+				Columns: []*schema.Column{RecipientsColumns[17]},
 			},
 			{
 				Name:    "recipient_due",
@@ -487,6 +614,174 @@ var (
 				Annotation: &entsql.IndexAnnotation{
 					Where: "due_at IS NOT NULL",
 				},
+			},
+		},
+	}
+	// SuppressionsColumns holds the columns for the "suppressions" table.
+	SuppressionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "address_hash", Type: field.TypeBytes},
+		{Name: "email", Type: field.TypeString, Nullable: true},
+		{Name: "reason", Type: field.TypeEnum, Enums: []string{"bounce", "failure", "complaint", "unsubscribe", "manual"}},
+		{Name: "email_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// SuppressionsTable holds the schema information for the "suppressions" table.
+	SuppressionsTable = &schema.Table{
+		Name:       "suppressions",
+		Columns:    SuppressionsColumns,
+		PrimaryKey: []*schema.Column{SuppressionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "suppression_account_id_address_hash",
+				Unique:  true,
+				Columns: []*schema.Column{SuppressionsColumns[1], SuppressionsColumns[2]},
+			},
+			{
+				Name:    "suppression_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{SuppressionsColumns[1], SuppressionsColumns[0]},
+			},
+		},
+	}
+	// TemplatesColumns holds the columns for the "templates" table.
+	TemplatesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "alias", Type: field.TypeString, Nullable: true},
+		{Name: "name", Type: field.TypeString},
+		{Name: "version", Type: field.TypeInt, Nullable: true},
+		{Name: "last_version", Type: field.TypeInt, Default: 0},
+		{Name: "published_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "subject", Type: field.TypeString, Default: ""},
+		{Name: "from", Type: field.TypeString, Default: ""},
+		{Name: "reply_to", Type: field.TypeJSON, Nullable: true},
+		{Name: "html", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "variables", Type: field.TypeJSON, Nullable: true},
+		{Name: "unsubscribe_enabled", Type: field.TypeBool, Default: false},
+		{Name: "category", Type: field.TypeString, Nullable: true},
+	}
+	// TemplatesTable holds the schema information for the "templates" table.
+	TemplatesTable = &schema.Table{
+		Name:       "templates",
+		Columns:    TemplatesColumns,
+		PrimaryKey: []*schema.Column{TemplatesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "template_account_id_alias",
+				Unique:  true,
+				Columns: []*schema.Column{TemplatesColumns[1], TemplatesColumns[2]},
+			},
+			{
+				Name:    "template_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{TemplatesColumns[1], TemplatesColumns[0]},
+			},
+		},
+	}
+	// TemplateVersionsColumns holds the columns for the "template_versions" table.
+	TemplateVersionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "number", Type: field.TypeInt},
+		{Name: "source_html", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "source_text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "subject", Type: field.TypeString, Default: ""},
+		{Name: "from", Type: field.TypeString, Default: ""},
+		{Name: "reply_to", Type: field.TypeJSON, Nullable: true},
+		{Name: "html", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "variables", Type: field.TypeJSON, Nullable: true},
+		{Name: "unsubscribe_enabled", Type: field.TypeBool, Default: false},
+		{Name: "category", Type: field.TypeString, Nullable: true},
+		{Name: "template_id", Type: field.TypeString, Collation: "C"},
+	}
+	// TemplateVersionsTable holds the schema information for the "template_versions" table.
+	TemplateVersionsTable = &schema.Table{
+		Name:       "template_versions",
+		Columns:    TemplateVersionsColumns,
+		PrimaryKey: []*schema.Column{TemplateVersionsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "template_versions_templates_versions",
+				Columns:    []*schema.Column{TemplateVersionsColumns[14]},
+				RefColumns: []*schema.Column{TemplatesColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "templateversion_template_id_number",
+				Unique:  true,
+				Columns: []*schema.Column{TemplateVersionsColumns[14], TemplateVersionsColumns[2]},
+			},
+		},
+	}
+	// TrackingHostsColumns holds the columns for the "tracking_hosts" table.
+	TrackingHostsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+		{Name: "host", Type: field.TypeString},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"pending", "verified", "failed"}, Default: "pending"},
+		{Name: "found", Type: field.TypeJSON, Nullable: true},
+		{Name: "error", Type: field.TypeString, Default: ""},
+		{Name: "verified_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_checked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "failing_since", Type: field.TypeTime, Nullable: true},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "fence", Type: field.TypeInt64, Default: 0},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// TrackingHostsTable holds the schema information for the "tracking_hosts" table.
+	TrackingHostsTable = &schema.Table{
+		Name:       "tracking_hosts",
+		Columns:    TrackingHostsColumns,
+		PrimaryKey: []*schema.Column{TrackingHostsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "trackinghost_domain_id",
+				Unique:  true,
+				Columns: []*schema.Column{TrackingHostsColumns[2]},
+			},
+			{
+				Name:    "trackinghost_host",
+				Unique:  true,
+				Columns: []*schema.Column{TrackingHostsColumns[3]},
+			},
+			{
+				Name:    "trackinghost_due",
+				Unique:  false,
+				Columns: []*schema.Column{TrackingHostsColumns[10]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "due_at IS NOT NULL",
+				},
+			},
+		},
+	}
+	// UsagesColumns holds the columns for the "usages" table.
+	UsagesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "period", Type: field.TypeString},
+		{Name: "emails", Type: field.TypeInt64, Default: 0},
+	}
+	// UsagesTable holds the schema information for the "usages" table.
+	UsagesTable = &schema.Table{
+		Name:       "usages",
+		Columns:    UsagesColumns,
+		PrimaryKey: []*schema.Column{UsagesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "usage_account_id_period",
+				Unique:  true,
+				Columns: []*schema.Column{UsagesColumns[1], UsagesColumns[2]},
 			},
 		},
 	}
@@ -528,15 +823,23 @@ var (
 		AttachmentsTable,
 		AttemptsTable,
 		CapturedMailsTable,
+		CategoryOptOutsTable,
+		CertificateFilesTable,
 		DkimKeysTable,
 		DomainsTable,
 		DomainChecksTable,
 		DomainClaimsTable,
 		EmailsTable,
+		EngagementsTable,
 		FactsTable,
 		IdempotencyKeysTable,
 		PlansTable,
 		RecipientsTable,
+		SuppressionsTable,
+		TemplatesTable,
+		TemplateVersionsTable,
+		TrackingHostsTable,
+		UsagesTable,
 		UsersTable,
 	}
 )
@@ -547,5 +850,6 @@ func init() {
 	AttachmentsTable.ForeignKeys[0].RefTable = EmailsTable
 	DkimKeysTable.ForeignKeys[0].RefTable = DomainsTable
 	RecipientsTable.ForeignKeys[0].RefTable = EmailsTable
+	TemplateVersionsTable.ForeignKeys[0].RefTable = TemplatesTable
 	UsersTable.ForeignKeys[0].RefTable = AccountsTable
 }

@@ -21,6 +21,12 @@ type Attempt func(*sql.Selector)
 // CapturedMail is the predicate function for capturedmail builders.
 type CapturedMail func(*sql.Selector)
 
+// CategoryOptOut is the predicate function for categoryoptout builders.
+type CategoryOptOut func(*sql.Selector)
+
+// CertificateFile is the predicate function for certificatefile builders.
+type CertificateFile func(*sql.Selector)
+
 // DKIMKey is the predicate function for dkimkey builders.
 type DKIMKey func(*sql.Selector)
 
@@ -36,6 +42,9 @@ type DomainClaim func(*sql.Selector)
 // Email is the predicate function for email builders.
 type Email func(*sql.Selector)
 
+// Engagement is the predicate function for engagement builders.
+type Engagement func(*sql.Selector)
+
 // Fact is the predicate function for fact builders.
 type Fact func(*sql.Selector)
 
@@ -47,6 +56,21 @@ type Plan func(*sql.Selector)
 
 // Recipient is the predicate function for recipient builders.
 type Recipient func(*sql.Selector)
+
+// Suppression is the predicate function for suppression builders.
+type Suppression func(*sql.Selector)
+
+// Template is the predicate function for template builders.
+type Template func(*sql.Selector)
+
+// TemplateVersion is the predicate function for templateversion builders.
+type TemplateVersion func(*sql.Selector)
+
+// TrackingHost is the predicate function for trackinghost builders.
+type TrackingHost func(*sql.Selector)
+
+// Usage is the predicate function for usage builders.
+type Usage func(*sql.Selector)
 
 // User is the predicate function for user builders.
 type User func(*sql.Selector)

@@ -43,6 +43,8 @@ const (
 	FieldRemoteMta = "remote_mta"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// FieldQueuedAt holds the string denoting the queued_at field in the database.
+	FieldQueuedAt = "queued_at"
 	// FieldSettledAt holds the string denoting the settled_at field in the database.
 	FieldSettledAt = "settled_at"
 	// FieldDelayNotifiedAt holds the string denoting the delay_notified_at field in the database.
@@ -77,6 +79,7 @@ var Columns = []string{
 	FieldDiagnostic,
 	FieldRemoteMta,
 	FieldCreatedAt,
+	FieldQueuedAt,
 	FieldSettledAt,
 	FieldDelayNotifiedAt,
 }
@@ -106,6 +109,8 @@ var (
 	DefaultAttempts int
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
 	DefaultCreatedAt func() time.Time
+	// DefaultQueuedAt holds the default value on creation for the "queued_at" field.
+	DefaultQueuedAt func() time.Time
 )
 
 // Kind defines the type for the "kind" enum field.
@@ -237,6 +242,11 @@ func ByRemoteMta(opts ...sql.OrderTermOption) OrderOption {
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByQueuedAt orders the results by the queued_at field.
+func ByQueuedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldQueuedAt, opts...).ToFunc()
 }
 
 // BySettledAt orders the results by the settled_at field.

@@ -115,6 +115,11 @@ func CreatedAt(v time.Time) predicate.Recipient {
 	return predicate.Recipient(sql.FieldEQ(FieldCreatedAt, v))
 }
 
+// QueuedAt applies equality check predicate on the "queued_at" field. It's identical to QueuedAtEQ.
+func QueuedAt(v time.Time) predicate.Recipient {
+	return predicate.Recipient(sql.FieldEQ(FieldQueuedAt, v))
+}
+
 // SettledAt applies equality check predicate on the "settled_at" field. It's identical to SettledAtEQ.
 func SettledAt(v time.Time) predicate.Recipient {
 	return predicate.Recipient(sql.FieldEQ(FieldSettledAt, v))
@@ -868,6 +873,46 @@ func CreatedAtLT(v time.Time) predicate.Recipient {
 // CreatedAtLTE applies the LTE predicate on the "created_at" field.
 func CreatedAtLTE(v time.Time) predicate.Recipient {
 	return predicate.Recipient(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// QueuedAtEQ applies the EQ predicate on the "queued_at" field.
+func QueuedAtEQ(v time.Time) predicate.Recipient {
+	return predicate.Recipient(sql.FieldEQ(FieldQueuedAt, v))
+}
+
+// QueuedAtNEQ applies the NEQ predicate on the "queued_at" field.
+func QueuedAtNEQ(v time.Time) predicate.Recipient {
+	return predicate.Recipient(sql.FieldNEQ(FieldQueuedAt, v))
+}
+
+// QueuedAtIn applies the In predicate on the "queued_at" field.
+func QueuedAtIn(vs ...time.Time) predicate.Recipient {
+	return predicate.Recipient(sql.FieldIn(FieldQueuedAt, vs...))
+}
+
+// QueuedAtNotIn applies the NotIn predicate on the "queued_at" field.
+func QueuedAtNotIn(vs ...time.Time) predicate.Recipient {
+	return predicate.Recipient(sql.FieldNotIn(FieldQueuedAt, vs...))
+}
+
+// QueuedAtGT applies the GT predicate on the "queued_at" field.
+func QueuedAtGT(v time.Time) predicate.Recipient {
+	return predicate.Recipient(sql.FieldGT(FieldQueuedAt, v))
+}
+
+// QueuedAtGTE applies the GTE predicate on the "queued_at" field.
+func QueuedAtGTE(v time.Time) predicate.Recipient {
+	return predicate.Recipient(sql.FieldGTE(FieldQueuedAt, v))
+}
+
+// QueuedAtLT applies the LT predicate on the "queued_at" field.
+func QueuedAtLT(v time.Time) predicate.Recipient {
+	return predicate.Recipient(sql.FieldLT(FieldQueuedAt, v))
+}
+
+// QueuedAtLTE applies the LTE predicate on the "queued_at" field.
+func QueuedAtLTE(v time.Time) predicate.Recipient {
+	return predicate.Recipient(sql.FieldLTE(FieldQueuedAt, v))
 }
 
 // SettledAtEQ applies the EQ predicate on the "settled_at" field.

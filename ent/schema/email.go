@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
@@ -21,6 +22,8 @@ func (Email) Fields() []ent.Field {
 		reference("account_id").required(),
 		reference("domain_id").required(),
 		reference("api_key_id").optional(),
+		reference("template_id").optional(),
+		field.Int("template_version").Optional().Nillable(),
 		field.String("from").NotEmpty().Comment("display form, as the record shows it"),
 		field.String("from_address").NotEmpty().Comment("addr-spec, domain in A-labels"),
 		field.JSON("to", []string{}).Comment("display forms"),
@@ -34,6 +37,8 @@ func (Email) Fields() []ent.Field {
 		field.JSON("tags", []shape.Tag{}).Optional(),
 		field.String("message_id").NotEmpty().Comment("Message-ID without angle brackets"),
 		field.Int("attachment_count").Default(0),
+		field.Bool("unsubscribe").Default(false).Comment("managed unsubscribe: header fields and {{unsubscribe_url}}"),
+		field.String("category").Optional().Nillable().Comment("what kind of mail, as the caller wrote it; the scope of an unsubscribe"),
 		field.Enum("status").Values("queued", "scheduled", "sent", "delivered", "bounced", "failed", "cancelled"),
 		field.String("last_event").Comment("full event type"),
 		field.String("bounce_reason").Optional().Nillable(),
@@ -43,6 +48,12 @@ func (Email) Fields() []ent.Field {
 		field.Time("sent_at").Optional().Nillable(),
 		field.Time("delivered_at").Optional().Nillable(),
 		field.Time("bounced_at").Optional().Nillable(),
+		field.Time("release_at").Optional().Nillable().Comment("when a worker looks at a scheduled email; null once it is released or cancelled"),
+		field.String("uncommon").Optional().Nillable().
+			Comment("the status where it is none of sent and delivered: what the index of rare states holds, so that the usual way changes no index"),
+		field.String("search").Optional().Nillable().SchemaType(map[string]string{dialect.Postgres: "tsvector"}).
+			Comment("words of subject, addresses and tags, and exact lexemes for filters"),
+		field.Time("body_purged_at").Optional().Nillable().Comment("when html, text, headers and attachments were deleted"),
 	}
 }
 
@@ -56,5 +67,13 @@ func (Email) Edges() []ent.Edge {
 
 // Indexes of the Email.
 func (Email) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("account_id", "id"), index.Fields("domain_id", "id")}
+	return []ent.Index{
+		index.Fields("account_id", "id"),
+		index.Fields("domain_id", "id"),
+		index.Fields("release_at").StorageKey("email_release").Annotations(entsql.IndexWhere("release_at IS NOT NULL")),
+		index.Fields("account_id", "uncommon", "id").StorageKey("email_uncommon").Annotations(entsql.IndexWhere("uncommon IS NOT NULL")),
+		index.Fields("search").StorageKey("email_search").Annotations(entsql.IndexType("GIN")),
+		// Ids tell the age of all others.
+		index.Fields("sent_at").StorageKey("email_scheduled_sent").Annotations(entsql.IndexWhere("scheduled_at IS NOT NULL")),
+	}
 }

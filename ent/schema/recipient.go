@@ -2,6 +2,8 @@
 package schema
 
 import (
+	"time"
+
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/edge"
@@ -30,6 +32,8 @@ func (Recipient) Fields() []ent.Field {
 		field.String("diagnostic").Optional().Nillable(),
 		field.String("remote_mta").Optional().Nillable(),
 		createdAt(),
+		field.Time("queued_at").Default(time.Now).Annotations(entsql.Default("CURRENT_TIMESTAMP")).
+			Comment("accepted or released: where the 72 hours of retries begin"),
 		field.Time("settled_at").Optional().Nillable(),
 		field.Time("delay_notified_at").Optional().Nillable().Comment("last email.delivery_delayed"),
 	}

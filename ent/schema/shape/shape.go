@@ -22,3 +22,11 @@ type RecordState struct {
 	Found    []string `json:"found"`              // values the resolver answered, as published
 	Error    string   `json:"error"`              // one sentence on what to do, empty when verified
 }
+
+// Variable is one gap of a template.
+type Variable struct {
+	Key      string `json:"key"`      // as `customer.name`
+	Type     string `json:"type"`     // string, number, boolean, list, object
+	Required bool   `json:"required"` // a send without it is refused
+	Fallback any    `json:"fallback"` // what stands there when a send does not give it; null for nothing
+}

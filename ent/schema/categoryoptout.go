@@ -1,0 +1,31 @@
+// Owner: suppression. An address that does not want one category of an account's mail.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// CategoryOptOut blocks the mail of one category to an address; other mail goes on.
+type CategoryOptOut struct{ ent.Schema }
+
+// Fields of the CategoryOptOut.
+func (CategoryOptOut) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		field.Bytes("address_hash").Immutable().Comment("keyed hash of the address, lower case"),
+		field.String("email").Optional().Nillable().Comment("the address, lower case; null once erased"),
+		field.String("category").NotEmpty().Immutable().Comment("the key that sends are compared by"),
+		field.String("category_label").NotEmpty().Comment("as the send wrote it"),
+		field.String("source").NotEmpty().Comment("one_click, page"),
+		reference("email_id").optional(),
+		createdAt(),
+	}
+}
+
+// Indexes of the CategoryOptOut.
+func (CategoryOptOut) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "address_hash", "category").Unique(), index.Fields("account_id", "id")}
+}

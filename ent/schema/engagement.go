@@ -1,0 +1,31 @@
+// Owner: tracking. One load of an open pixel or one use of a tracked link.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Engagement is one open or click of an email.
+type Engagement struct{ ent.Schema }
+
+// Fields of the Engagement.
+func (Engagement) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("account_id").required(),
+		reference("email_id").required(),
+		field.Enum("kind").Values("open", "click"),
+		field.Text("url").Optional().Nillable().Comment("where the link leads, for a click"),
+		field.String("ip").Default(""),
+		field.String("user_agent").Default(""),
+		field.String("machine").Default("").Comment("why it is taken for a program: prefetch, scanner, privacy_proxy, …; empty for a person"),
+		createdAt(),
+	}
+}
+
+// Indexes of the Engagement.
+func (Engagement) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("email_id", "id"), index.Fields("account_id", "id")}
+}

@@ -1,0 +1,30 @@
+// Owner: suppression. An address that an account must not write to.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Suppression blocks all mail of an account to an address. It is found by the
+// hash, so that it goes on blocking when the address itself was erased.
+type Suppression struct{ ent.Schema }
+
+// Fields of the Suppression.
+func (Suppression) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		field.Bytes("address_hash").Immutable().Comment("keyed hash of the address, lower case"),
+		field.String("email").Optional().Nillable().Comment("the address, lower case; null once erased"),
+		field.Enum("reason").Values("bounce", "failure", "complaint", "unsubscribe", "manual"),
+		reference("email_id").optional(),
+		createdAt(),
+	}
+}
+
+// Indexes of the Suppression.
+func (Suppression) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "address_hash").Unique(), index.Fields("account_id", "id")}
+}

@@ -1,0 +1,54 @@
+// Owner: templates. A message with gaps: a draft that is edited, and the versions that were published of it.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+)
+
+// Template holds the draft. Sends use the published version only.
+type Template struct{ ent.Schema }
+
+// Fields of the Template.
+func (Template) Fields() []ent.Field {
+	return append([]ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		field.String("alias").Optional().Nillable().Comment("a name for programs, unique in the account"),
+		field.String("name").NotEmpty(),
+		field.Int("version").Optional().Nillable().Comment("number of the published version; null while there is none"),
+		field.Int("last_version").Default(0).Comment("the highest number that was given"),
+		field.Time("published_at").Optional().Nillable(),
+		createdAt(),
+		updatedAt(),
+	}, templateContent()...)
+}
+
+// templateContent is what a draft and a version have in common.
+func templateContent() []ent.Field {
+	return []ent.Field{
+		field.String("subject").Default(""),
+		field.String("from").Default("").Comment("display form; empty leaves it to the send"),
+		field.JSON("reply_to", []string{}).Optional(),
+		field.Text("html").Optional().Nillable(),
+		field.Text("text").Optional().Nillable(),
+		field.JSON("variables", []shape.Variable{}).Optional(),
+		field.Bool("unsubscribe_enabled").Default(false),
+		field.String("category").Optional().Nillable(),
+	}
+}
+
+// Edges of the Template.
+func (Template) Edges() []ent.Edge {
+	return []ent.Edge{edge.To("versions", TemplateVersion.Type).Annotations(entsql.OnDelete(entsql.Cascade))}
+}
+
+// Indexes of the Template.
+func (Template) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "alias").Unique(), index.Fields("account_id", "id")}
+}

@@ -1,0 +1,36 @@
+// Owner: templates. One published state of a template; it never changes.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// TemplateVersion is what sends are rendered from: html with its CSS inlined, and
+// a text part, made from the html where the author gave none.
+type TemplateVersion struct{ ent.Schema }
+
+// Fields of the TemplateVersion.
+func (TemplateVersion) Fields() []ent.Field {
+	return append([]ent.Field{
+		field.Int64("id"),
+		reference("template_id").required(),
+		reference("account_id").required(),
+		field.Int("number").Positive().Immutable(),
+		field.Text("source_html").Optional().Nillable().Comment("html as the author wrote it, for the draft after a rollback"),
+		field.Text("source_text").Optional().Nillable().Comment("text as the author wrote it; null where it was made from the html"),
+		createdAt(),
+	}, templateContent()...)
+}
+
+// Edges of the TemplateVersion.
+func (TemplateVersion) Edges() []ent.Edge {
+	return []ent.Edge{edge.From("template", Template.Type).Ref("versions").Field("template_id").Unique().Required()}
+}
+
+// Indexes of the TemplateVersion.
+func (TemplateVersion) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("template_id", "number").Unique()}
+}
