@@ -25,6 +25,8 @@ type Identity struct {
 	Second   *SecondKey    // nil: messages carry one signature
 	Sandbox  bool          // the installation's shared domain
 	TLSMode  string        // opportunistic, enforced
+
+	OpenTracking, ClickTracking bool
 }
 
 // SecondKey is the Ed25519 key of a domain that signs with both (RFC 8463).
@@ -114,7 +116,8 @@ func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, erro
 	if !Sends(row.Status) {
 		return answer, nil
 	}
-	answer.identity = Identity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil, TLSMode: string(row.TLSMode)}
+	answer.identity = Identity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil, TLSMode: string(row.TLSMode),
+		OpenTracking: row.OpenTracking, ClickTracking: row.ClickTracking}
 	return answer, s.giveKeys(ctx, row, &answer.identity)
 }
 

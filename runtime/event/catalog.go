@@ -3,17 +3,29 @@ package event
 import (
 	"slices"
 	"time"
-
-	"github.com/postrider/postrider/ent/schema/shape"
 )
 
 // The event types that exist.
 const (
+	EmailReceived        Type = "email.received"
+	EmailScheduled       Type = "email.scheduled"
+	EmailCancelled       Type = "email.cancelled"
 	EmailSent            Type = "email.sent"
 	EmailDelivered       Type = "email.delivered"
 	EmailDeliveryDelayed Type = "email.delivery_delayed"
 	EmailBounced         Type = "email.bounced"
+	EmailComplained      Type = "email.complained"
+	EmailOpened          Type = "email.opened"
+	EmailClicked         Type = "email.clicked"
 	EmailFailed          Type = "email.failed"
+	EmailSuppressed      Type = "email.suppressed"
+
+	ContactUnsubscribed Type = "contact.unsubscribed"
+
+	AutomationStarted       Type = "automation.started"
+	AutomationStepCompleted Type = "automation.step_completed"
+	AutomationCompleted     Type = "automation.completed"
+	AutomationFailed        Type = "automation.failed"
 
 	DomainVerified         Type = "domain.verified"
 	DomainTemporaryFailure Type = "domain.temporary_failure"
@@ -47,6 +59,11 @@ func Lookup(t Type) (Entry, bool) {
 }
 
 var catalog = []Entry{
+	{AutomationCompleted, "A run finished all its steps, or ended early on a false condition", true, sampleRun("completed", 2, "send_email", nil)},
+	{AutomationFailed, "A run failed: a send failed, a wait timed out, a value was not valid", true, sampleRun("failed", 1, "send_email", &sampleRunError)},
+	{AutomationStarted, "An active automation matched an incoming event and a run was created", true, sampleRun("running", 0, "delay", nil)},
+	{AutomationStepCompleted, "One step of a run was completed", true, sampleRun("running", 1, "send_email", nil)},
+	{ContactUnsubscribed, "A recipient completed a managed unsubscribe", true, sampleUnsubscribe()},
 	{DomainClaimStarted, "The account set out to prove control of a domain that another account has verified", false, DomainClaim{
 		ClaimID: "clm_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", ExpiresAt: sampleTime.AddDate(0, 0, 7)}},
 	{DomainClaimed, "The account proved control of a domain and has it now, with new keys", false, sampleDomain("pending")},
@@ -64,6 +81,17 @@ var catalog = []Entry{
 		d.Bounce = &Bounce{Type: "permanent", Code: 550, EnhancedCode: "5.1.1",
 			Diagnostic: "550 5.1.1 <bob@example.net>: Recipient address rejected", RemoteMTA: "mx1.example.net"}
 	})},
+	{EmailCancelled, "A scheduled email was cancelled before its time", false, sampleEmail("cancelled", func(d *Email) {
+		d.ScheduledAt = &sampleSchedule
+	})},
+	{EmailClicked, "A tracked link was used, where click tracking is on", true, sampleEmail("delivered", func(d *Email) {
+		d.Recipient = "bob@example.net"
+		d.Click = &Click{URL: "https://example.com/receipts/1042", IP: "203.0.113.7", UserAgent: sampleAgent}
+	})},
+	{EmailComplained, "The recipient marked the message as spam", true, sampleEmail("delivered", func(d *Email) {
+		d.Recipient = "bob@example.net"
+		d.Complaint = &Complaint{Type: "abuse", Reporter: "Example Feedback Loop/1.0"}
+	})},
 	{EmailDelivered, "The message was delivered to the recipient's mailbox provider", true, sampleEmail("delivered", func(d *Email) {
 		d.Recipient = "bob@example.net"
 	})},
@@ -75,110 +103,16 @@ var catalog = []Entry{
 		d.Recipient = "bob@example.net"
 		d.Failure = &Failure{Reason: "The domain example.net does not accept mail (null MX)", Code: "null_mx"}
 	})},
+	{EmailOpened, "The open pixel was loaded, where open tracking is on", true, sampleEmail("delivered", func(d *Email) {
+		d.Recipient = "bob@example.net"
+		d.Open = &Open{IP: "203.0.113.7", UserAgent: sampleAgent}
+	})},
+	{EmailReceived, "Inbound email arrived on a domain that receives; its content is read from /received-emails/{id}", true, sampleInbound()},
+	{EmailScheduled, "An email was accepted with scheduled_at", true, sampleEmail("scheduled", func(d *Email) { d.ScheduledAt = &sampleSchedule })},
 	{EmailSent, "The service accepted the message for delivery", true, sampleEmail("sent", nil)},
+	{EmailSuppressed, "A send was blocked because a recipient is on the suppression list", true, sampleEmail("failed", func(d *Email) {
+		d.SuppressedRecipients = []string{"bob@example.net"}
+	})},
 }
-
-// Email is the payload of the email events.
-type Email struct {
-	EmailID      string      `json:"email_id"`
-	From         string      `json:"from"`
-	To           []string    `json:"to"`
-	CC           []string    `json:"cc"`
-	Subject      string      `json:"subject"`
-	Status       string      `json:"status"` // of the email as a whole, after this event
-	Tags         []shape.Tag `json:"tags"`
-	CreatedAt    time.Time   `json:"created_at"`
-	Recipient    string      `json:"recipient,omitempty"` // the address that the event is about
-	BounceReason string      `json:"bounce_reason,omitempty"`
-	Bounce       *Bounce     `json:"bounce,omitempty"`
-	Delay        *Delay      `json:"delay,omitempty"`
-	Failure      *Failure    `json:"failure,omitempty"`
-}
-
-// SubjectID is the email.
-func (e Email) SubjectID() string { return e.EmailID }
-
-// Bounce tells how a receiving server refused.
-type Bounce struct {
-	Type         string `json:"type"` // permanent, transient
-	Code         int    `json:"code"` // RFC 5321 reply code, 0 when there was none
-	EnhancedCode string `json:"enhanced_code"`
-	Diagnostic   string `json:"diagnostic"`
-	RemoteMTA    string `json:"remote_mta"`
-}
-
-// Delay tells why and until when a recipient waits.
-type Delay struct {
-	Attempt       int       `json:"attempt"`
-	NextAttemptAt time.Time `json:"next_attempt_at"`
-	Diagnostic    string    `json:"diagnostic"`
-}
-
-// Failure tells why no attempt could succeed.
-type Failure struct {
-	Reason string `json:"reason"`
-	Code   string `json:"code"` // tls_required, null_mx, no_such_domain, message_too_large, policy, smtputf8_required
-}
-
-// Domain is the payload of the domain events.
-type Domain struct {
-	DomainID string `json:"domain_id"`
-	Name     string `json:"name"`
-	Status   string `json:"status"`
-}
-
-// SubjectID is the domain.
-func (d Domain) SubjectID() string { return d.DomainID }
-
-// DomainUpdate is the payload of domain.updated: the settings after the change.
-type DomainUpdate struct {
-	Domain
-
-	OpenTracking   bool     `json:"open_tracking"`
-	ClickTracking  bool     `json:"click_tracking"`
-	TLSMode        string   `json:"tls_mode"`
-	InboundEnabled bool     `json:"inbound_enabled"`
-	Ed25519        bool     `json:"ed25519"`
-	Changed        []string `json:"changed"` // names of the settings that were changed
-}
-
-// DomainKey is the payload of domain.dkim_rotated.
-type DomainKey struct {
-	DomainID         string `json:"domain_id"`
-	Name             string `json:"name"`
-	Selector         string `json:"selector"`
-	Algorithm        string `json:"algorithm"`
-	PreviousSelector string `json:"previous_selector"` // its record has to stay published for 7 days
-}
-
-// SubjectID is the domain.
-func (k DomainKey) SubjectID() string { return k.DomainID }
-
-// DomainClaim is the payload of domain.claim_started.
-type DomainClaim struct {
-	ClaimID   string    `json:"claim_id"`
-	Name      string    `json:"name"`
-	ExpiresAt time.Time `json:"expires_at"`
-}
-
-// SubjectID is the claim.
-func (c DomainClaim) SubjectID() string { return c.ClaimID }
 
 var sampleTime = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
-
-func sampleDomain(status string) Domain {
-	return Domain{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", Status: status}
-}
-
-func sampleDomainUpdate() DomainUpdate {
-	return DomainUpdate{Domain: sampleDomain("verified"), OpenTracking: true, TLSMode: "opportunistic", Changed: []string{"open_tracking"}}
-}
-
-func sampleEmail(status string, change func(*Email)) Email {
-	e := Email{EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, CC: []string{},
-		Subject: "Your receipt", Status: status, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}}, CreatedAt: sampleTime}
-	if change != nil {
-		change(&e)
-	}
-	return e
-}

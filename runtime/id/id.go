@@ -24,6 +24,10 @@ const (
 	Claim   Prefix = "clm"
 	Email   Prefix = "msg"
 	Fact    Prefix = "evt"
+
+	Suppression Prefix = "sup"
+	OptOut      Prefix = "opt"
+	Template    Prefix = "tpl"
 )
 
 // New makes an id. Ids of one process never go backwards, so `ORDER BY id` is

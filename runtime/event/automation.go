@@ -1,0 +1,23 @@
+package event
+
+// Run is the payload of the automation events.
+type Run struct {
+	AutomationID   string  `json:"automation_id"`
+	AutomationName string  `json:"automation_name"`
+	RunID          string  `json:"run_id"`
+	Status         string  `json:"status"` // running, waiting, completed, failed, cancelled
+	EventName      string  `json:"event_name"`
+	StepIndex      int     `json:"step_index"` // from 0
+	StepType       string  `json:"step_type"`
+	Error          *string `json:"error"`
+}
+
+// SubjectID is the run.
+func (r Run) SubjectID() string { return r.RunID }
+
+var sampleRunError = "the template welcome is not published"
+
+func sampleRun(status string, step int, stepType string, failure *string) Run {
+	return Run{AutomationID: "aut_01kf0m4w7he6x8q2v5b3n9c1ta", AutomationName: "Welcome", RunID: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
+		Status: status, EventName: "user.signed_up", StepIndex: step, StepType: stepType, Error: failure}
+}

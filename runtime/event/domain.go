@@ -1,0 +1,55 @@
+package event
+
+import "time"
+
+// Domain is the payload of the domain events.
+type Domain struct {
+	DomainID string `json:"domain_id"`
+	Name     string `json:"name"`
+	Status   string `json:"status"`
+}
+
+// SubjectID is the domain.
+func (d Domain) SubjectID() string { return d.DomainID }
+
+// DomainUpdate is the payload of domain.updated: the settings after the change.
+type DomainUpdate struct {
+	Domain
+
+	OpenTracking   bool     `json:"open_tracking"`
+	ClickTracking  bool     `json:"click_tracking"`
+	TLSMode        string   `json:"tls_mode"`
+	InboundEnabled bool     `json:"inbound_enabled"`
+	Ed25519        bool     `json:"ed25519"`
+	Changed        []string `json:"changed"` // names of the settings that were changed
+}
+
+// DomainKey is the payload of domain.dkim_rotated.
+type DomainKey struct {
+	DomainID         string `json:"domain_id"`
+	Name             string `json:"name"`
+	Selector         string `json:"selector"`
+	Algorithm        string `json:"algorithm"`
+	PreviousSelector string `json:"previous_selector"` // its record has to stay published for 7 days
+}
+
+// SubjectID is the domain.
+func (k DomainKey) SubjectID() string { return k.DomainID }
+
+// DomainClaim is the payload of domain.claim_started.
+type DomainClaim struct {
+	ClaimID   string    `json:"claim_id"`
+	Name      string    `json:"name"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// SubjectID is the claim.
+func (c DomainClaim) SubjectID() string { return c.ClaimID }
+
+func sampleDomain(status string) Domain {
+	return Domain{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", Status: status}
+}
+
+func sampleDomainUpdate() DomainUpdate {
+	return DomainUpdate{Domain: sampleDomain("verified"), OpenTracking: true, TLSMode: "opportunistic", Changed: []string{"open_tracking"}}
+}
