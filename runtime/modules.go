@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/config"
 )
@@ -43,6 +44,11 @@ var registry = []Module{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
 		Requires: []string{"accounts"},
 		Option:   domains.Module, Edges: domainsEdges, Operations: []rest.Routes{rest.Domains(nil, nil), rest.DomainDNS(nil, nil)},
+	},
+	{
+		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
+		Requires: []string{"accounts"},
+		Option:   templates.Module, Edges: fx.Options(),
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
