@@ -1,0 +1,81 @@
+package sending
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+func (f *fixture) announce(t *testing.T, notices ...Notice) int {
+	t.Helper()
+	var known int
+	err := f.db.InHotTx(t.Context(), func(tx *sql.Tx) (err error) {
+		known, err = f.Announce(context.WithoutCancel(t.Context()), tx, notices...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known
+}
+
+func TestAnnouncedEventsCarryTheEmail(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := simple("Bob <bob@example.net>")
+	m.CC, m.Tags = nil, []shape.Tag{{Name: "kind", Value: "receipt"}}
+	one, two := f.send(t, m), f.send(t, simple("a@example.net", "b@example.net"))
+	open := func(data *event.Email) { data.Open = &event.Open{IP: "203.0.113.7", UserAgent: "x"} }
+	known := f.announce(t,
+		Notice{AccountID: testAccount, EmailID: one, Type: event.EmailOpened, Fill: open},
+		Notice{AccountID: testAccount, EmailID: two, Type: event.EmailOpened, Fill: open},
+		Notice{AccountID: testAccount, EmailID: one, Type: event.EmailClicked, Fill: func(data *event.Email) {
+			data.Click = &event.Click{URL: "https://example.com/", IP: "203.0.113.7", UserAgent: "x"}
+		}})
+	if known != 3 {
+		t.Errorf("%d of 3 notices were known", known)
+	}
+	e, _, _, types := f.state(t, one)
+	if diff := cmp.Diff([]string{"email.sent", "email.opened", "email.clicked"}, types); diff != "" || e.LastEvent != "email.clicked" {
+		t.Errorf("last_event %s, facts (-want +got):\n%s", e.LastEvent, diff)
+	}
+	facts, err := f.Timeline(t.Context(), testAccount, one, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, of2 event.Email
+	if err := json.Unmarshal(facts[one][1].Data, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := event.Email{EmailID: one, From: "Ada <ada@example.com>", To: []string{"Bob <bob@example.net>"}, CC: []string{}, Subject: "Hello", Status: "sent",
+		Tags: m.Tags, CreatedAt: e.CreatedAt.UTC(), Recipient: "bob@example.net", Open: &event.Open{IP: "203.0.113.7", UserAgent: "x"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("payload (-want +got):\n%s", diff)
+	}
+	if err := json.Unmarshal(facts[two][1].Data, &of2); err != nil || of2.Recipient != "" {
+		t.Errorf("an email with two recipients was announced for %q (%v)", of2.Recipient, err)
+	}
+}
+
+func TestUnknownEmailsAreNotAnnounced(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.send(t, simple("bob@example.net"))
+	fill := func(*event.Email) { t.Error("a payload was made for an email that the account does not have") }
+	known := f.announce(t,
+		Notice{AccountID: "acc_01kf0m4w7he6x8q2v5b3n9c1tb", EmailID: id, Type: event.EmailOpened, Fill: fill},
+		Notice{AccountID: testAccount, EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1tb", Type: event.EmailOpened, Fill: fill})
+	e, _, _, types := f.state(t, id)
+	if known != 0 || len(types) != 1 || e.LastEvent != "email.sent" {
+		t.Errorf("known %d, last_event %s, facts %v", known, e.LastEvent, types)
+	}
+	if known := f.announce(t); known != 0 {
+		t.Errorf("nothing to announce, known %d", known)
+	}
+}
