@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"entgo.io/ent/dialect/sql"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
@@ -14,22 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
 )
-
-// ListQuery asks for a page of an account's emails, newest first.
-type ListQuery struct {
-	Page page.Request
-}
-
-// EmailPage is one page. Bodies are left out: HTML and Text are nil.
-type EmailPage struct {
-	Emails     []*ent.Email
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
-const listName = "emails"
 
 // Get gives one email of the account with its body. Error: NotFound, also for
 // another account's email.
@@ -47,39 +30,6 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Emai
 	return found, nil
 }
 
-// List gives one page. Error: Invalid naming `limit` or `cursor`.
-func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (EmailPage, error) {
-	limit, after, err := s.pages.Open(page.List{Name: listName, AccountID: accountID}, q.Page)
-	if err != nil {
-		return EmailPage{}, err
-	}
-	query := s.db.Ent.Email.Query().Where(email.AccountID(accountID))
-	if after != "" {
-		query.Where(email.IDLT(after))
-	}
-	rows, err := query.Order(email.ByID(sql.OrderDesc())).Limit(limit + 1).Select(listColumns...).All(ctx)
-	if err != nil {
-		return EmailPage{}, fmt.Errorf("list emails: %w", err)
-	}
-	out := EmailPage{Emails: rows}
-	if len(rows) > limit {
-		out.Emails, out.HasMore = rows[:limit], true
-		out.NextCursor = s.Cursor(accountID, rows[limit-1].ID)
-	}
-	return out, nil
-}
-
-// listColumns are all but the bodies.
-var listColumns = func() []string {
-	var out []string
-	for _, c := range email.Columns {
-		if c != email.FieldHTML && c != email.FieldText {
-			out = append(out, c)
-		}
-	}
-	return out
-}()
-
 // Bodies gives html and text of several emails, by email; other fields are not set.
 func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error) {
 	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).
@@ -92,11 +42,6 @@ func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...stri
 		out[e.ID] = e
 	}
 	return out, nil
-}
-
-// Cursor continues the list after the given email.
-func (s *Service) Cursor(accountID, emailID string) string {
-	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
 }
 
 // Recipients gives the recipients of several emails, by email, in the order of
