@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -31,7 +32,17 @@ type searchText struct{ words, marks string }
 // inside lets the parts of an address be found as well as the whole.
 var inside = strings.NewReplacer("@", " ", ".", " ", "_", " ", "-", " ", "+", " ")
 
-func searchTextOf(accountID, fromAddress, subject string, display []string, recipients []string, tags []shape.Tag) searchText {
+func (a *acceptance) searchText() searchText {
+	e := a.email
+	recipients := make([]string, 0, len(a.recipients))
+	for _, r := range a.recipients {
+		recipients = append(recipients, r.address)
+	}
+	return searchTextOf(e.accountID, e.fromAddress, e.subject, slices.Concat([]string{e.from}, e.to, e.cc, e.bcc), recipients, e.tags)
+}
+
+// searchTextOf takes the addresses in display form and as addr-specs.
+func searchTextOf(accountID, fromAddress, subject string, display, recipients []string, tags []shape.Tag) searchText {
 	var words strings.Builder
 	marks := []string{markAccount + accountID, markFrom + strings.ToLower(fromAddress)}
 	if at := strings.LastIndexByte(fromAddress, '@'); at >= 0 {

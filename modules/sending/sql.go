@@ -37,27 +37,28 @@ func (c columns) args() []any {
 const insertSQL = `
 WITH stored AS (
 INSERT INTO emails (id, account_id, domain_id, api_key_id, "from", from_address, "to", cc, bcc, reply_to,
-	subject, html, text, headers, tags, message_id, attachment_count, status, last_event, created_at, sent_at)
+	subject, html, text, headers, tags, message_id, attachment_count, status, last_event, created_at, sent_at, search)
 SELECT v.id, v.account_id, v.domain_id, NULLIF(v.key_id, ''), v.from_header, v.from_address, v.to_list::jsonb, v.cc::jsonb, v.bcc::jsonb, v.reply_to::jsonb,
 	v.subject, NULLIF(v.html, ''), NULLIF(v.body, ''), v.headers::jsonb, v.tags::jsonb, v.message_id, v.attachments::int, v.status, v.last_event,
-	v.created_at::timestamptz, v.created_at::timestamptz
+	v.created_at::timestamptz, v.created_at::timestamptz, ` + searchSQL + `
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-	$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[])
+	$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[])
 	AS v (id, account_id, domain_id, key_id, from_header, from_address, to_list, cc, bcc, reply_to,
-	subject, html, body, headers, tags, message_id, attachments, status, last_event, created_at)
+	subject, html, body, headers, tags, message_id, attachments, status, last_event, created_at, words, marks)
 )
 INSERT INTO recipients (email_id, account_id, kind, address, destination, state, due_at)
 SELECT r.email_id, r.account_id, r.kind, r.address, r.destination, 'queued', now()
-FROM unnest($21::text[], $22::text[], $23::text[], $24::text[], $25::text[]) AS r (email_id, account_id, kind, address, destination)`
+FROM unnest($23::text[], $24::text[], $25::text[], $26::text[], $27::text[]) AS r (email_id, account_id, kind, address, destination)`
 
 func insertEmails(ctx context.Context, tx db.Execer, batch []*acceptance) error {
-	rows, recipients := make(columns, 20), make(columns, 5)
+	rows, recipients := make(columns, 22), make(columns, 5)
 	for _, a := range batch {
 		e := a.email
+		find := a.searchText()
 		rows.add(e.id, e.accountID, e.domainID, e.keyID, e.from, e.fromAddress,
 			jsonText(e.to), jsonText(e.cc), jsonText(e.bcc), jsonText(e.replyTo),
 			e.subject, e.html, e.text, jsonText(e.headers), jsonText(e.tags), e.messageID,
-			intText(e.attachments), string(e.status), string(e.lastEvent), timeText(e.createdAt))
+			intText(e.attachments), string(e.status), string(e.lastEvent), timeText(e.createdAt), find.words, find.marks)
 		for _, r := range a.recipients {
 			recipients.add(r.emailID, r.accountID, string(r.kind), r.address, r.destination)
 		}
