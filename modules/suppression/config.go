@@ -1,0 +1,22 @@
+package suppression
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Config of the module.
+type Config struct {
+	BaseURL string // public URL of this installation, for links
+}
+
+// Validate reports every setting that cannot work.
+func (c Config) Validate() error {
+	wrong := fault.Fields{}
+	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || strings.ContainsAny(c.BaseURL, "?#") {
+		wrong.Add("base_url", "must be a URL without a query")
+	}
+	return wrong.Err()
+}

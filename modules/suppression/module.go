@@ -1,0 +1,16 @@
+package suppression
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/bus"
+)
+
+// Module gives *Service.
+var Module = fx.Module("suppression",
+	fx.Provide(New),
+	fx.Provide(
+		fx.Private,
+		func(b *bus.Bus) Bus { return b },
+	),
+)

@@ -1,0 +1,53 @@
+package suppression
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Bus publishes facts inside a transaction and wakes their consumers after it.
+type Bus interface {
+	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
+	Wake()
+}
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Config  Config
+	DB      *db.DB
+	Bus     Bus
+	Box     *secret.Box
+	Cursors *page.Codec
+	Logger  *slog.Logger
+}
+
+// Service answers for suppressions and opt-outs. Safe for concurrent use.
+type Service struct {
+	db      *db.DB
+	bus     Bus
+	cursors *page.Codec
+	log     *slog.Logger
+	hashes  hasher
+	links   linker
+}
+
+// New makes the service.
+func New(p Params) (*Service, error) {
+	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, log: p.Logger,
+		hashes: hasher{keys: p.Box.DeriveEach("suppression addresses")},
+		links:  linker{base: strings.TrimSuffix(p.Config.BaseURL, "/"), keys: p.Box.DeriveEach("unsubscribe links")},
+	}, nil
+}
