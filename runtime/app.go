@@ -61,7 +61,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 3. The runtime: bus, idempotency, names, the way out.
 		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths),
 		// 4. Each module's settings.
-		fx.Provide(accountsConfig, domainsConfig, sendingConfig),
+		fx.Provide(accountsConfig, domainsConfig, sendingConfig, trackingConfig),
 	}
 	for _, m := range f.Modules {
 		options = append(options, m.Option, m.Edges)

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/config"
 )
@@ -51,9 +52,14 @@ var registry = []Module{
 		Option:   templates.Module, Edges: fx.Options(),
 	},
 	{
-		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
+		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
 		Requires: []string{"accounts", "domains"},
-		Option:   sending.Module, Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil)},
+		Option:   tracking.Module, Edges: trackingEdges,
+	},
+	{
+		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
+		Requires: []string{"accounts", "domains"}, Uses: []string{"tracking"},
+		Option: sending.Module, Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil)},
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail in development mode and shows it at /dev/inbox", Dev: true,
