@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
@@ -61,7 +62,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 3. The runtime: bus, idempotency, names, the way out.
 		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths),
 		// 4. Each module's settings.
-		fx.Provide(accountsConfig, domainsConfig, sendingConfig, trackingConfig),
+		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, sendingConfig, trackingConfig),
 	}
 	for _, m := range f.Modules {
 		options = append(options, m.Option, m.Edges)
@@ -117,6 +118,10 @@ func domainsConfig(cfg config.Config) domains.Config {
 	return domains.Config{BaseHost: hostOf(cfg.HTTP.BaseURL), Hostname: cfg.Mail.Hostname,
 		SandboxDomain: cfg.Names.SandboxDomain, ReturnPathHost: cfg.Names.ReturnPathHost,
 		SPFInclude: cfg.Names.SPFInclude, SMTPHost: cfg.Names.SMTPHost}
+}
+
+func suppressionConfig(cfg config.Config) suppression.Config {
+	return suppression.Config{BaseURL: cfg.HTTP.BaseURL}
 }
 
 func sendingConfig(cfg config.Config) sending.Config {

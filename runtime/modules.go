@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest"
@@ -45,6 +46,11 @@ var registry = []Module{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
 		Requires: []string{"accounts"},
 		Option:   domains.Module, Edges: domainsEdges, Operations: []rest.Routes{rest.Domains(nil, nil), rest.DomainDNS(nil, nil)},
+	},
+	{
+		Name: "suppression", Line: "addresses that must not be written to, and the page where recipients unsubscribe",
+		Requires: []string{"accounts"},
+		Option:   suppression.Module, Edges: fx.Options(),
 	},
 	{
 		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
