@@ -72,9 +72,17 @@ type Account struct {
 	Name               string
 	Email              string
 	Plan               Plan
-	ProductionUnlocked bool
+	ProductionUnlocked bool // by the operator
+	PaymentMethod      bool // on file
 	Unmetered          bool
 	Suspended          bool
+}
+
+// Unlocked tells whether the account may write to others than itself from a
+// sender that is, or is not, on a verified domain of its own. A free plan needs
+// that domain and a payment method on file; the operator's word stands for both.
+func (a Account) Unlocked(senderVerified bool) bool {
+	return !a.Plan.Sandboxed || a.ProductionUnlocked || a.PaymentMethod && senderVerified
 }
 
 type snapshot struct {
@@ -163,5 +171,5 @@ func (s *Service) loadAccount(ctx context.Context, accountID string) (snapshot, 
 		return snapshot{}, fmt.Errorf("account: %w", err)
 	}
 	return snapshot{askedAt: askedAt, Account: Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: planOf(row.Edges.Plan),
-		ProductionUnlocked: row.ProductionUnlocked, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil}}, nil
+		ProductionUnlocked: row.ProductionUnlocked, PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil}}, nil
 }

@@ -273,7 +273,7 @@ func TestLastUseIsWrittenMeanwhileAndNeverGoesBack(t *testing.T) {
 
 func TestUseThatCouldNotBeWrittenIsKept(t *testing.T) {
 	t.Parallel()
-	var u usage
+	var u keyUses
 	u.mark("key_a")
 	u.mark("key_b")
 	taken := u.take()

@@ -12,13 +12,13 @@ import (
 	"github.com/lib/pq"
 )
 
-// usage collects which keys were used and when, between two writes.
-type usage struct {
+// keyUses collects which keys were used and when, between two writes.
+type keyUses struct {
 	mu   sync.Mutex
 	last map[string]time.Time // key id to the latest use
 }
 
-func (u *usage) mark(keyID string) {
+func (u *keyUses) mark(keyID string) {
 	now := time.Now()
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -28,7 +28,7 @@ func (u *usage) mark(keyID string) {
 	u.last[keyID] = now
 }
 
-func (u *usage) take() map[string]time.Time {
+func (u *keyUses) take() map[string]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	taken := u.last
@@ -37,7 +37,7 @@ func (u *usage) take() map[string]time.Time {
 }
 
 // putBack returns what could not be written; a later use wins.
-func (u *usage) putBack(taken map[string]time.Time) {
+func (u *keyUses) putBack(taken map[string]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.last == nil {

@@ -33,7 +33,7 @@ type Service struct {
 
 	keys     *otter.Cache[keyHash, credential]
 	accounts *otter.Cache[string, snapshot]
-	used     usage
+	used     keyUses
 
 	stop func() // ends the background writer and waits for it
 	once sync.Once

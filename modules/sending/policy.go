@@ -28,7 +28,7 @@ func (p policyInput) check() error {
 				"The sandbox sender may write only to the account email, not to %s; verify a domain of your own", other)
 		}
 	}
-	if p.account.Plan.Sandboxed && !p.account.ProductionUnlocked {
+	if !p.account.Unlocked(!p.identity.Sandbox) { // domains gives an identity for verified domains only
 		if other, found := p.otherRecipient(); found {
 			return fault.Forbiddenf(fault.CodeProductionLocked,
 				"Until production is unlocked this account may write only to its own email, not to %s", other)

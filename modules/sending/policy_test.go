@@ -17,6 +17,7 @@ func TestPolicy(t *testing.T) {
 	other := address.Address{Local: "bob", Domain: "example.net"}
 	free := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}}
 	unlocked := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}, ProductionUnlocked: true}
+	paying := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}, PaymentMethod: true}
 	paid := accounts.Account{Email: "owner@example.com"}
 	domain := domains.Identity{DomainID: "dom_1", Domain: "example.com"}
 	sandbox := domains.Identity{DomainID: "dom_0", Domain: "sandbox.test", Sandbox: true}
@@ -29,6 +30,9 @@ func TestPolicy(t *testing.T) {
 		"free account to itself":                  {policyInput{account: free, identity: domain, recipients: []address.Address{own, ownUpper}}, ""},
 		"free account to another":                 {policyInput{account: free, identity: domain, recipients: []address.Address{own, other}}, fault.CodeProductionLocked},
 		"free account unlocked":                   {policyInput{account: unlocked, identity: domain, recipients: []address.Address{other}}, ""},
+		"free account with a payment method":      {policyInput{account: paying, identity: domain, recipients: []address.Address{own, other}}, ""},
+		"the same, sandbox sender to itself":      {policyInput{account: paying, identity: sandbox, recipients: []address.Address{own}}, ""},
+		"the same, sandbox sender to another":     {policyInput{account: paying, identity: sandbox, recipients: []address.Address{other}}, fault.CodeSandboxRecipient},
 		"sandbox to the account email":            {policyInput{account: paid, identity: sandbox, recipients: []address.Address{own}}, ""},
 		"sandbox to another, even on a paid plan": {policyInput{account: paid, identity: sandbox, recipients: []address.Address{own, other}}, fault.CodeSandboxRecipient},
 		"key bound to this domain": {policyInput{account: paid, identity: domain, recipients: []address.Address{other},
