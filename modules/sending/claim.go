@@ -19,7 +19,7 @@ type delivery struct {
 	accountID   string
 	address     string
 	attempt     int           // from 1
-	age         time.Duration // since acceptance, by the database clock
+	age         time.Duration // since acceptance or release, by the database clock
 	noticeDue   bool          // email.delivery_delayed may be sent again
 	message     *outgoing     // shared by the message's recipients in one claim
 }
@@ -34,7 +34,7 @@ WITH due AS (
 ), claimed AS (
 	UPDATE recipients r SET due_at = now() + $2 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1
 	FROM due WHERE r.id = due.id
-	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.created_at, r.delay_notified_at
+	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.queued_at, r.delay_notified_at
 ), cut_off AS (
 	UPDATE attempts a SET outcome = 'unknown', finished_at = now()
 	FROM claimed c WHERE c.attempts > 1 AND a.recipient_id = c.id AND a.outcome IS NULL
@@ -43,7 +43,7 @@ WITH due AS (
 	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '' FROM claimed
 )
 SELECT id, fence, email_id, account_id, address, attempts,
-	(extract(epoch FROM now() - created_at) * 1000000)::bigint,
+	(extract(epoch FROM now() - queued_at) * 1000000)::bigint,
 	delay_notified_at IS NULL OR delay_notified_at <= now() - $3 * interval '1 microsecond'
 FROM claimed`
 
@@ -72,6 +72,9 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) (jo
 	if err != nil {
 		return nil, err
 	}
+	if jobs, err = s.holdSuspended(ctx, jobs); err != nil {
+		return nil, fmt.Errorf("hold mail of suspended accounts: %w", err)
+	}
 	s.load.begin(jobs)
 	return jobs, nil
 }
@@ -82,7 +85,7 @@ const inlineBody = 256 << 10
 
 const loadSQL = `
 SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(reply_to, '[]'), subject,
-	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at,
+	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at, coalesce(sent_at, created_at), unsubscribe, coalesce(category, ''),
 	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, small,
 	body + CASE WHEN attachment_count = 0 THEN 0 ELSE (SELECT coalesce(sum(a.size), 0)::bigint FROM attachments a WHERE a.email_id = e.id) END
 FROM (SELECT *, body <= $2 AND attachment_count = 0 AS small
@@ -99,7 +102,7 @@ func attachMessages(ctx context.Context, tx *sql.Tx, jobs []delivery) error {
 	}
 	messages, err := scanAll(rows, func(o *outgoing) []any {
 		return []any{&o.id, &o.accountID, &o.domainID, &o.from, jsonColumn{&o.to}, jsonColumn{&o.cc}, jsonColumn{&o.replyTo}, &o.subject,
-			jsonColumn{&o.headers}, jsonColumn{&o.tags}, &o.messageID, &o.attachments, &o.createdAt, &o.html, &o.text, &o.loaded, &o.size}
+			jsonColumn{&o.headers}, jsonColumn{&o.tags}, &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, &o.html, &o.text, &o.loaded, &o.size}
 	})
 	if err != nil {
 		return err
@@ -138,7 +141,7 @@ func (s *Service) extend(ctx context.Context, jobs []delivery, lease time.Durati
 	return held, nil
 }
 
-const releaseSQL = `
+const handBackSQL = `
 WITH back AS (
 	UPDATE recipients r SET due_at = now(), attempts = r.attempts - 1
 	FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence)
@@ -150,8 +153,12 @@ DELETE FROM attempts a USING back WHERE a.recipient_id = back.id AND a.fence = b
 // release gives back deliveries that were claimed and never begun.
 func (s *Service) release(ctx context.Context, jobs []delivery) error {
 	s.load.finish(jobs...)
+	return s.handBack(ctx, jobs)
+}
+
+func (s *Service) handBack(ctx context.Context, jobs []delivery) error {
 	ids, fences := fencing(jobs)
-	_, err := s.db.Hot.ExecContext(ctx, releaseSQL, ids, fences)
+	_, err := s.db.Hot.ExecContext(ctx, handBackSQL, ids, fences)
 	return err
 }
 

@@ -26,8 +26,11 @@ type outgoing struct {
 	messageID               string
 	attachments             int
 	createdAt               time.Time
-	loaded                  bool // html and text are here and there are no attachments
-	size                    int  // octets of bodies and attachments as stored
+	date                    time.Time // accepted, or released at its time
+	unsubscribe             bool
+	category                string
+	loaded                  bool      // html and text are here and there are no attachments
+	size                    int       // octets of bodies and attachments as stored
 
 	mutex  sync.Mutex // held while composing: the other recipients wait for the result
 	users  int        // deliveries that use the composed message
@@ -126,7 +129,7 @@ func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessag
 
 // mime turns the stored columns back into a message.
 func (o *outgoing) mime() (mime.Message, error) {
-	msg := mime.Message{Subject: o.subject, HTML: o.html, Text: o.text, MessageID: o.messageID, Date: o.createdAt}
+	msg := mime.Message{Subject: o.subject, HTML: o.html, Text: o.text, MessageID: o.messageID, Date: o.date}
 	for _, h := range o.headers {
 		msg.Headers = append(msg.Headers, mime.Header{Name: h.Name, Value: h.Value})
 	}

@@ -58,7 +58,7 @@ func stillOurs(lease *worker.Lease) func() error {
 
 // returnPath is the envelope sender: at a host of the sender's own domain, so that
 // SPF aligns with From (RFC 7489 section 3.1.2), and with a token of its own, so that
-// a bounce names its recipient. It is of the day of acceptance, so that all attempts
+// a bounce names its recipient. It is of the day of acceptance or release, so that all attempts
 // have the same one: greylisting remembers senders.
 func (s *Service) returnPath(d delivery, i domains.Identity) (string, error) {
 	mark := returnpath.Mark{EmailID: d.emailID, RecipientID: d.recipientID}

@@ -160,7 +160,7 @@ func TestRetriesEndAfterSeventyTwoHours(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simple("bob@example.net"))
-	if _, err := f.db.SQL.ExecContext(t.Context(), `UPDATE recipients SET created_at = now() - interval '73 hours'`); err != nil {
+	if _, err := f.db.SQL.ExecContext(t.Context(), `UPDATE recipients SET queued_at = now() - interval '73 hours'`); err != nil {
 		t.Fatal(err)
 	}
 	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Code: 451, Reply: "451 still later"})

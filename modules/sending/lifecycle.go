@@ -10,9 +10,24 @@ import (
 
 // The states of an email and what may follow. A state without a row is final.
 //
+//	scheduled → cancelled                 by the caller, before its release
+//	scheduled → sent                      released at its time
+//	scheduled → queued → sent             its account was suspended at its time, and resumed later
+//	scheduled, queued → failed            at its time it may not be sent (any more)
 //	sent → delivered | bounced | failed   when the last recipient settles
 var lifecycle = map[email.Status][]email.Status{
-	email.StatusSent: {email.StatusDelivered, email.StatusBounced, email.StatusFailed},
+	email.StatusScheduled: {email.StatusQueued, email.StatusSent, email.StatusFailed, email.StatusCancelled},
+	email.StatusQueued:    {email.StatusSent, email.StatusFailed},
+	email.StatusSent:      {email.StatusDelivered, email.StatusBounced, email.StatusFailed},
+}
+
+// uncommon is the column of that name for a status, "" for NULL: what the index of
+// rare states holds. Most emails go from sent to delivered and change no index.
+func uncommon(s email.Status) string {
+	if s == email.StatusSent || s == email.StatusDelivered {
+		return ""
+	}
+	return string(s)
 }
 
 // mayBecome tells whether the lifecycle has the step.
@@ -47,7 +62,7 @@ var retrySchedule = []time.Duration{
 }
 
 const (
-	// maxAge is how long after acceptance a recipient is retried. RFC 5321
+	// maxAge is how long after acceptance or release a recipient is retried. RFC 5321
 	// section 4.5.4.1 asks for at least 4-5 days of a relay; a transactional
 	// mail that is three days late helps nobody.
 	maxAge = 72 * time.Hour
@@ -56,7 +71,7 @@ const (
 )
 
 // nextAttempt is the wait after attempt number n (from 1) of a recipient that
-// was accepted age ago; false when retries have run out.
+// was accepted or released age ago; false when retries have run out.
 func nextAttempt(n int, age time.Duration) (time.Duration, bool) {
 	wait := retrySchedule[min(max(n, 1), len(retrySchedule))-1]
 	if age+wait > maxAge {

@@ -44,10 +44,12 @@ type neighbours struct {
 	account  accounts.Account
 	identity domains.Identity
 	err      error
+
+	accountErr error
 }
 
 func (n *neighbours) Account(context.Context, string) (accounts.Account, error) {
-	return n.account, nil
+	return n.account, n.accountErr
 }
 
 func (n *neighbours) Identity(context.Context, string, address.Address) (domains.Identity, error) {

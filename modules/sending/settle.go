@@ -182,19 +182,19 @@ func (c emailChanges) apply(held []finished, now time.Time) []event.Fact {
 }
 
 const storeEmailsSQL = `
-UPDATE emails e SET status = v.status, last_event = v.last_event, bounce_reason = NULLIF(v.bounce_reason, ''),
+UPDATE emails e SET status = v.status, uncommon = NULLIF(v.uncommon, ''), last_event = v.last_event, bounce_reason = NULLIF(v.bounce_reason, ''),
 	delivered_at = CASE WHEN v.status = 'delivered' THEN coalesce(e.delivered_at, now()) END,
 	bounced_at = CASE WHEN v.status = 'bounced' THEN coalesce(e.bounced_at, now()) END
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS v (id, status, last_event, bounce_reason)
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) AS v (id, status, uncommon, last_event, bounce_reason)
 WHERE e.id = v.id`
 
 func (c emailChanges) store(ctx context.Context, tx *sql.Tx) error {
 	if len(c) == 0 {
 		return nil
 	}
-	rows := make(columns, 4)
+	rows := make(columns, 5)
 	for id, e := range c {
-		rows.add(id, string(e.status), e.lastEvent, e.bounceReason)
+		rows.add(id, string(e.status), uncommon(e.status), e.lastEvent, e.bounceReason)
 	}
 	_, err := tx.ExecContext(ctx, storeEmailsSQL, rows.args()...)
 	return err

@@ -29,7 +29,7 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 	}
 	message := func() *outgoing {
 		return &outgoing{id: "msg_1", accountID: testAccount, from: "Ada <ada@example.com>", to: []string{"bob@example.net"}, subject: "Hello",
-			text: "Hello", messageID: "msg_1@example.com", createdAt: time.Now(), loaded: true}
+			text: "Hello", messageID: "msg_1@example.com", date: time.Now(), loaded: true}
 	}
 	for want, key := range map[int]*domains.SecondKey{1: nil, 2: {Selector: "pe1", Key: second}} {
 		f.near.identity.Second = key
