@@ -11,7 +11,6 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 // EmailService is what the email operations need of sending.
@@ -72,12 +71,6 @@ type emailAnswer struct {
 	Email emailRecord `json:"email"`
 }
 
-type emailList struct {
-	Emails     []emailRecord `json:"emails" nullable:"false"`
-	HasMore    bool          `json:"has_more"`
-	NextCursor *string       `json:"next_cursor" doc:"Give it as cursor to get the next page; null on the last."`
-}
-
 type emailReceipt struct {
 	ID     string `json:"id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably and on its way."`
@@ -102,12 +95,7 @@ func Emails(service EmailService, store Idempotency) Routes {
 			a.describeBody(name, schema)
 		}
 		add(a, sendOperation(), e.create)
-		register(a, operation{
-			method: http.MethodGet, path: "/emails", id: "listEmails", tag: tagEmails, needs: accounts.ReadSent,
-			summary:     "List emails",
-			description: "Newest first. Emails that arrive while you page do not move what you have not seen yet.",
-			example:     emailListExample(),
-		}, e.list)
+		register(a, listOperation(), e.list)
 		register(a, operation{
 			method: http.MethodGet, path: "/emails/{id}", id: "getEmail", tag: tagEmails, needs: accounts.ReadSent,
 			summary:     "Retrieve an email",
@@ -162,16 +150,4 @@ func (e *emailEdge) get(ctx context.Context, c *call, in *emailID) (*emailAnswer
 		return nil, err
 	}
 	return &emailAnswer{Email: newEmailRecord(found)}, nil
-}
-
-func (e *emailEdge) list(ctx context.Context, c *call, in *pageInput) (*emailList, error) {
-	found, err := e.send.List(ctx, c.AccountID, sending.ListQuery{Page: page.Request{Limit: in.Limit, Cursor: in.Cursor}})
-	if err != nil {
-		return nil, err
-	}
-	out := emailList{Emails: []emailRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, row := range found.Emails {
-		out.Emails = append(out.Emails, newEmailRecord(row))
-	}
-	return &out, nil
 }
