@@ -95,7 +95,7 @@ func (c *criteria) readDomain(wrong fault.Fields, domain string) {
 	case id.Is(id.Domain, domain):
 		c.domainID = domain
 	default:
-		name, err := address.ParseDomain(domain)
+		name, err := address.ParseDomain(strings.TrimSuffix(domain, "."))
 		if err != nil {
 			wrong.Add("domain", "%s", err)
 			return
