@@ -18,7 +18,11 @@ var clientCounts = []int{1, 16, 64}
 
 // benchAccepts measures with delivery switched off, so that the cores serve the
 // requests and nothing else.
-func benchAccepts(ctx context.Context, p plan, pgbench, dir string) ([]target, error) {
+func benchAccepts(ctx context.Context, p plan, dir string) ([]target, error) {
+	pgbench, err := findPgbench() // known before anything is started
+	if err != nil {
+		return nil, err
+	}
 	progress("starting Postrider to accept mail only")
 	server, err := start(ctx, p.binary, dir, "POSTRIDER_DELIVERY_CONCURRENCY=0")
 	if err != nil {

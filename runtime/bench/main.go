@@ -5,7 +5,9 @@
 //     durable single-row inserts/s at the same concurrency;
 //   - messages/s end to end (accepted, DKIM-signed, received by a sink on
 //     loopback), beside RSA-2048 signatures/s on all cores, with the time that an
-//     accept takes meanwhile, and what the server process needs for it.
+//     accept takes meanwhile, and what the server process needs for it;
+//   - the time that page 1 and page 1,000 of GET /emails take, plain and filtered,
+//     with ten thousand emails and with a million.
 //
 // The ratios are what counts; the rates belong to the machine. Each figure and
 // its ceiling are measured in turns, in several rounds, and the median of the
@@ -22,6 +24,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -38,7 +41,8 @@ type plan struct {
 type target struct {
 	name   string
 	ratios []float64 // by round
-	least  float64   // 0: no target
+	least  float64   // 0: no lower bound
+	most   float64   // 0: no upper bound
 }
 
 // limit is the end of a run that hangs.
@@ -50,7 +54,7 @@ func main() {
 	flag.DurationVar(&p.each, "for", 3*time.Second, "length of each measurement")
 	flag.IntVar(&p.rounds, "rounds", 3, "times that each measurement is made")
 	flag.IntVar(&p.messages, "messages", 3000, "messages of an end-to-end round")
-	only := flag.String("only", "", "measure only this: accepts, delivery")
+	only := flag.String("only", "", "measure only this: "+strings.Join(partNames(), ", "))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %s", limit))
@@ -67,46 +71,59 @@ func main() {
 	}
 }
 
+// part is a group of measurements on a scratch data directory of its own.
+type part struct {
+	name    string
+	measure func(ctx context.Context, p plan, dir string) ([]target, error)
+}
+
+var parts = []part{
+	{"accepts", benchAccepts},
+	{"delivery", benchDelivery},
+	{"lists", benchLists},
+}
+
+func partNames() []string {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 func run(ctx context.Context, p plan, only string) error {
-	if p.rounds < 1 || p.messages < 10 || p.each < time.Second || (only != "" && only != "accepts" && only != "delivery") {
-		return errors.New("-rounds must be at least 1, -messages 10, -for 1s, and -only accepts or delivery")
+	if p.rounds < 1 || p.messages < 10 || p.each < time.Second || (only != "" && !slices.Contains(partNames(), only)) {
+		return fmt.Errorf("-rounds must be at least 1, -messages 10, -for 1s, and -only one of %s", strings.Join(partNames(), ", "))
 	}
 	if _, err := os.Stat(p.binary); err != nil {
 		return fmt.Errorf("%w; make build makes it", err)
 	}
-	pgbench, err := findPgbench() // known before anything is started
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "postrider-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err := os.RemoveAll(dir); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-		}
-	}()
-	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user when we are root
-		return err
-	}
 	var targets []target
-	if only != "accepts" { // delivery first: accepting leaves a queue behind
-		endToEnd, err := benchDelivery(ctx, p, dir)
-		if err != nil {
-			return err
+	for _, part := range parts {
+		if only != "" && only != part.name {
+			continue
 		}
-		targets = append(targets, endToEnd)
-	}
-	if only != "delivery" {
-		accepts, err := benchAccepts(ctx, p, pgbench, dir)
+		reached, err := inScratch(func(dir string) ([]target, error) { return part.measure(ctx, p, dir) })
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", part.name, err)
 		}
-		targets = append(accepts, targets...)
+		targets = append(targets, reached...)
 	}
 	report(targets)
 	return nil
+}
+
+// inScratch runs a part in a folder that is deleted after it.
+func inScratch(measure func(dir string) ([]target, error)) (_ []target, err error) {
+	dir, err := os.MkdirTemp("", "postrider-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user when we are root
+		return nil, err
+	}
+	return measure(dir)
 }
 
 // progress is a line about what is going on, kept apart from the results.
@@ -116,8 +133,11 @@ func report(targets []target) {
 	fmt.Printf("\n%-46s %8s %8s   %s\n", "ratio (median of the rounds)", "reached", "wanted", "rounds")
 	for _, t := range targets {
 		wanted := "-"
-		if t.least > 0 {
+		switch {
+		case t.least > 0:
 			wanted = fmt.Sprintf("≥ %.2f", t.least)
+		case t.most > 0:
+			wanted = fmt.Sprintf("≤ %.2f", t.most)
 		}
 		fmt.Printf("%-46s %8.2f %8s   %.2f\n", t.name, median(t.ratios), wanted, t.ratios)
 	}
