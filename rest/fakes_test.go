@@ -3,10 +3,12 @@ package rest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +26,6 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/ratelimit"
 )
 
 const (
@@ -46,7 +47,7 @@ type bundle struct {
 func newBundle(t *testing.T, change ...func(*rest.Options)) *bundle {
 	t.Helper()
 	b := &bundle{sending: &fakeSending{}, domains: &fakeDomains{}, limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}}
-	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: rate{ratelimit.New()}, Logger: slog.New(slog.DiscardHandler),
+	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Logger: slog.New(slog.DiscardHandler),
 		Routes: []rest.Routes{rest.Emails(b.sending, b.store), rest.Domains(b.domains, b.store)}}
 	for _, c := range change {
 		c(&options)
@@ -137,11 +138,27 @@ func (f *fakeLimits) Account(_ context.Context, id string) (accounts.Account, er
 	return accounts.Account{ID: id, Unmetered: f.unmetered, Plan: accounts.Plan{RequestsPerSecond: f.perSecond}}, nil
 }
 
-// rate is the real limiter, joined as the assembly joins it.
-type rate struct{ limiter *ratelimit.Limiter }
+// rate counts as the real limiter does, without its clock.
+type rate struct {
+	mu   sync.Mutex
+	used int
+}
 
-func (r rate) Admit(ctx context.Context, a accounts.Account, header http.Header) error {
-	return r.limiter.Admit(ctx, ratelimit.Account{ID: a.ID, PerSecond: a.Plan.RequestsPerSecond, Unmetered: a.Unmetered}, header)
+func (r *rate) Admit(_ context.Context, a accounts.Account, header http.Header) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	burst := 2 * a.Plan.RequestsPerSecond
+	if !a.Unmetered {
+		r.used++
+	}
+	header.Set("Ratelimit-Limit", strconv.Itoa(burst))
+	header.Set("Ratelimit-Remaining", strconv.Itoa(max(burst-r.used, 0)))
+	header.Set("Ratelimit-Reset", strconv.Itoa(min(r.used, burst)/a.Plan.RequestsPerSecond))
+	if r.used > burst {
+		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Second / time.Duration(a.Plan.RequestsPerSecond),
+			Message: fmt.Sprintf("More than %d requests per second; slow down", a.Plan.RequestsPerSecond)}
+	}
+	return nil
 }
 
 // fakeSending validates as the real one does, and remembers what it was given.

@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
@@ -60,7 +61,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths),
+		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit),
 		// 4. Each module's settings.
 		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, sendingConfig, trackingConfig),
 	}
@@ -98,6 +99,14 @@ func newIdempotency(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*idempotency.S
 		lc.Append(fx.StartStopHook(s.Start, s.Stop))
 	}
 	return s, err
+}
+
+func newRateLimit(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*ratelimit.Limiter, error) {
+	l, err := ratelimit.New(ratelimit.Params{DB: d, Logger: log})
+	if err == nil {
+		lc.Append(fx.StartStopHook(l.Start, l.Stop))
+	}
+	return l, err
 }
 
 func newResolver(cfg config.Config, log *slog.Logger) (*dnsx.Resolver, error) {

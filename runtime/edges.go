@@ -50,6 +50,7 @@ type edgeParams struct {
 	Logger    *slog.Logger
 	Registry  *prometheus.Registry
 	Tracing   *telemetry.Tracing
+	Rate      *ratelimit.Limiter
 	Routes    []rest.Routes `group:"routes"`
 	Accounts  *accounts.Service
 	Domains   *domains.Service  `optional:"true"`
@@ -81,7 +82,7 @@ func (f Foundation) names() []string {
 
 // handler is the one mux of the process.
 func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
-	rate := accountRate{ratelimit.New()}
+	rate := accountRate{p.Rate}
 	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Routes: p.Routes, Logger: p.Logger,
 		Version: p.Options.Version, BaseURL: p.Config.HTTP.BaseURL})
 	if err != nil {

@@ -2,9 +2,14 @@
 // cell rate algorithm: an account may use two seconds' worth of its rate at once,
 // and gets it back evenly.
 //
-// All edges of a process share one Limiter, so an account that asks REST and
-// GraphQL is counted once. It counts in this process only: behind n processes an
-// account gets up to n times its rate.
+// The count is one row per account in the database, by the database clock, so it
+// is exact over all edges of all processes. Requests that come at the same time
+// are counted in one statement: each is still counted for itself, in the order in
+// which it came, and a refused one takes nothing. Unmetered accounts cost nothing.
+// A database that is away is fault.Away, as for everything else.
+//
+// The table is unlogged: after a crash of the database every account may use its
+// two seconds' worth once more.
 //
 // Every counted request gets the headers ratelimit-limit (what may be asked at
 // once), ratelimit-remaining (what is left of it) and ratelimit-reset (whole
@@ -14,15 +19,17 @@ package ratelimit
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/throttled/throttled/v2"
-
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // burst is how much of its rate an account may use at once.
@@ -35,56 +42,83 @@ type Account struct {
 	Unmetered bool // shown its rate, untouched, and never refused
 }
 
-// Limiter counts the requests of all accounts.
+// Limiter counts the requests of all accounts. Safe for concurrent use.
 type Limiter struct {
-	store *store
-	mu    sync.Mutex
-	// by requests per second: plans share a limiter, accounts are keys in the store
-	limiters map[int]*throttled.GCRARateLimiterCtx
+	db     *db.DB
+	log    *slog.Logger
+	every  time.Duration
+	counts *db.Joiner[*request]
+
+	stop context.CancelFunc
+	done sync.WaitGroup
 }
 
-// New makes a limiter that has seen nobody.
-func New() *Limiter {
-	return &Limiter{store: &store{entries: map[string]entry{}}, limiters: map[int]*throttled.GCRARateLimiterCtx{}}
+// Params is what New needs.
+type Params struct {
+	DB         *db.DB
+	Logger     *slog.Logger
+	SweepEvery time.Duration // 0: 10 minutes
+}
+
+// New makes a Limiter. It sweeps rows that say nothing any more between Start
+// and Stop.
+func New(p Params) (*Limiter, error) {
+	if p.DB == nil || p.Logger == nil {
+		return nil, errors.New("ratelimit: DB and Logger are needed")
+	}
+	l := &Limiter{db: p.DB, log: p.Logger, every: p.SweepEvery}
+	if l.every <= 0 {
+		l.every = 10 * time.Minute
+	}
+	l.counts = db.NewJoiner(db.JoinerConfig[*request]{MaxItems: 512}, l.count)
+	return l, nil
 }
 
 // Admit counts one request and sets the ratelimit headers, also of a refusal.
 func (l *Limiter) Admit(ctx context.Context, account Account, header http.Header) error {
-	perSecond := max(account.PerSecond, 1)
-	result := throttled.RateLimitResult{Limit: burst * perSecond, Remaining: burst * perSecond}
-	limited := false
-	if !account.Unmetered {
-		limiter, err := l.limiter(perSecond)
-		if err != nil {
-			return err
-		}
-		if limited, result, err = limiter.RateLimitCtx(ctx, account.ID, 1); err != nil {
-			return fmt.Errorf("rate limit: %w", err)
-		}
+	r := &request{accountID: account.ID, rate: rateOf(account.PerSecond)}
+	if account.Unmetered {
+		r.result = result{admitted: true, remaining: r.rate.burst}
+	} else if err := l.counts.Do(ctx, r); err != nil {
+		return fmt.Errorf("rate limit: %w", err)
 	}
-	header.Set("Ratelimit-Limit", strconv.Itoa(result.Limit))
-	header.Set("Ratelimit-Remaining", strconv.Itoa(max(result.Remaining, 0)))
-	header.Set("Ratelimit-Reset", fault.WholeSeconds(result.ResetAfter))
-	if limited {
-		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(result.RetryAfter, time.Millisecond),
-			Message: fmt.Sprintf("More than %d requests per second; slow down", perSecond)}
+	header.Set("Ratelimit-Limit", strconv.FormatInt(r.rate.burst, 10))
+	header.Set("Ratelimit-Remaining", strconv.FormatInt(r.result.remaining, 10))
+	header.Set("Ratelimit-Reset", fault.WholeSeconds(r.result.reset))
+	if r.result.admitted {
+		return nil
 	}
+	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(r.result.retryAfter, time.Millisecond),
+		Message: fmt.Sprintf("More than %d requests per second; slow down", max(account.PerSecond, 1))}
+}
+
+// Start sweeps in the background until Stop.
+func (l *Limiter) Start(context.Context) error {
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	l.done.Go(func() {
+		tick := time.NewTicker(l.every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if err := l.sweep(ctx); err != nil && ctx.Err() == nil {
+					l.log.WarnContext(ctx, "sweep of rate limits stopped; the next one goes on", telemetry.KeyError, err)
+				}
+			}
+		}
+	})
 	return nil
 }
 
-func (l *Limiter) limiter(perSecond int) (*throttled.GCRARateLimiterCtx, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if found := l.limiters[perSecond]; found != nil {
-		return found, nil
+// Stop ends the sweeping and counts nothing more.
+func (l *Limiter) Stop(context.Context) error {
+	if l.stop != nil {
+		l.stop()
 	}
-	made, err := throttled.NewGCRARateLimiterCtx(l.store, throttled.RateQuota{
-		MaxRate: throttled.PerSec(perSecond), MaxBurst: burst*perSecond - 1})
-	if err != nil {
-		return nil, fmt.Errorf("rate limit: %w", err)
-	}
-	// A swap is lost only to another request of the same account that won.
-	made.SetMaxCASAttemptsLimit(1000)
-	l.limiters[perSecond] = made
-	return made, nil
+	l.counts.Close()
+	l.done.Wait()
+	return nil
 }
