@@ -39,6 +39,7 @@ const (
 	CodeDomainNotVerified     = "domain_not_verified"
 	CodeSandboxRecipient      = "sandbox_recipient_not_allowed"
 	CodeProductionLocked      = "production_not_unlocked"
+	CodeAccountSuspended      = "account_suspended"
 	CodeNotFound              = "not_found"
 	CodeMethodNotAllowed      = "method_not_allowed"
 	CodeDomainClaimed         = "domain_claimed"
