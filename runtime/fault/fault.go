@@ -45,6 +45,7 @@ const (
 	CodeDomainClaimed         = "domain_claimed"
 	CodeIdempotencyConflict   = "idempotency_conflict"
 	CodeIdempotencyInProgress = "idempotency_in_progress"
+	CodeEmailNotScheduled     = "email_not_scheduled"
 	CodeConflict              = "conflict"
 	CodePayloadTooLarge       = "payload_too_large"
 	CodeUnsupportedMediaType  = "unsupported_media_type"
