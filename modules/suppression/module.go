@@ -1,16 +1,26 @@
 package suppression
 
 import (
+	"context"
+
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/bus"
 )
 
-// Module gives *Service.
+// Module gives *Service and lets it hear of bounces, failures and complaints.
 var Module = fx.Module("suppression",
 	fx.Provide(New),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Bus { return b },
 	),
+	// When Fx joins the modules, before the first hook runs: the bus has not started.
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
+		b.Register(s.consumer())
+		lc.Append(fx.Hook{
+			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
+			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },
+		})
+	}),
 )

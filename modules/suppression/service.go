@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 
 	"go.uber.org/fx"
 
@@ -39,6 +40,9 @@ type Service struct {
 	log     *slog.Logger
 	hashes  hasher
 	links   linker
+
+	stop context.CancelFunc // of the pass over older hashes
+	done sync.WaitGroup
 }
 
 // New makes the service.

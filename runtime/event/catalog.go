@@ -22,6 +22,9 @@ const (
 
 	ContactUnsubscribed Type = "contact.unsubscribed"
 
+	SuppressionAdded   Type = "suppression.added"
+	SuppressionRemoved Type = "suppression.removed"
+
 	AutomationStarted       Type = "automation.started"
 	AutomationStepCompleted Type = "automation.step_completed"
 	AutomationCompleted     Type = "automation.completed"
@@ -113,6 +116,8 @@ var catalog = []Entry{
 	{EmailSuppressed, "A send was blocked because a recipient is on the suppression list", true, sampleEmail("failed", func(d *Email) {
 		d.SuppressedRecipients = []string{"bob@example.net"}
 	})},
+	{SuppressionAdded, "An address was put on the suppression list", false, sampleSuppression()},
+	{SuppressionRemoved, "An address was taken off the suppression list", false, sampleSuppression()},
 }
 
 var sampleTime = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)

@@ -1,0 +1,128 @@
+package suppression
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	entsuppression "github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// AddInput is the input of Add.
+type AddInput struct {
+	Email   string // a bare address; its domain may be in Unicode
+	EmailID string // the email that is the reason, "" for none
+	// Keep stores the caller's answer in the transaction that adds, so that neither
+	// is there without the other; nil for none. Its error undoes both and is returned.
+	Keep func(ctx context.Context, tx db.Execer, row *ent.Suppression) error
+}
+
+// Validate names every wrong field.
+func (in AddInput) Validate() error {
+	_, err := in.parse()
+	return err
+}
+
+func (in AddInput) parse() (entry, error) {
+	wrong := fault.Fields{}
+	spec, err := parseAddress(in.Email)
+	if err != nil {
+		wrong.Add("email", "%s", err)
+	}
+	if in.EmailID != "" && !id.Is(id.Email, in.EmailID) {
+		wrong.Add("email_id", "is not the id of an email")
+	}
+	return entry{email: spec, reason: entsuppression.ReasonManual, emailID: in.EmailID}, wrong.Err()
+}
+
+// parseAddress reads a bare address into the form that recipients have. The error
+// is a reason to stand beside a field.
+func parseAddress(email string) (string, error) {
+	parsed, err := address.New("", email)
+	if err != nil {
+		return "", err
+	}
+	return canonical(parsed.AddrSpec()), nil
+}
+
+// Add suppresses an address by hand. One that is suppressed already keeps its row
+// and its reason.
+func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Suppression, error) {
+	e, err := in.parse()
+	if err != nil {
+		return nil, err
+	}
+	var row *ent.Suppression
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		rows, err := s.put(ctx, tx, accountID, []entry{e})
+		if err != nil {
+			return err
+		}
+		row = rows[0].Suppression
+		if in.Keep == nil {
+			return nil
+		}
+		return in.Keep(ctx, tx, row)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add suppression: %w", err)
+	}
+	s.bus.Wake()
+	return row, nil
+}
+
+// MaxBatch is how many addresses one AddBatch takes.
+const MaxBatch = 1000
+
+// BatchInput is the input of AddBatch.
+type BatchInput struct {
+	Emails []string
+	// Keep is as in AddInput.
+	Keep func(ctx context.Context, tx db.Execer, items []BatchItem) error
+}
+
+// BatchItem is what became of one address of a batch.
+type BatchItem struct {
+	Suppression *ent.Suppression // nil when Err is set
+	Added       bool             // false: it was suppressed already
+	Err         error            // Invalid, about the field email
+}
+
+// AddBatch suppresses many addresses by hand, in one transaction. An address that
+// is none is an error of its item; the others are added all the same.
+func (s *Service) AddBatch(ctx context.Context, accountID string, in BatchInput) ([]BatchItem, error) {
+	if n := len(in.Emails); n == 0 || n > MaxBatch {
+		return nil, fault.InvalidField("emails", "must hold 1 to %d addresses", MaxBatch)
+	}
+	items := make([]BatchItem, len(in.Emails))
+	var entries []entry
+	var place []int
+	for i, email := range in.Emails {
+		e, err := AddInput{Email: email}.parse()
+		if items[i].Err = err; err == nil {
+			entries, place = append(entries, e), append(place, i)
+		}
+	}
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		rows, err := s.put(ctx, tx, accountID, entries)
+		if err != nil {
+			return err
+		}
+		for j, row := range rows {
+			items[place[j]] = BatchItem{Suppression: row.Suppression, Added: row.added}
+		}
+		if in.Keep == nil {
+			return nil
+		}
+		return in.Keep(ctx, tx, items)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add suppressions: %w", err)
+	}
+	s.bus.Wake()
+	return items, nil
+}

@@ -1,0 +1,125 @@
+package suppression
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/categoryoptout"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// OptOutFilter narrows a list; empty fields do not.
+type OptOutFilter struct {
+	page.Request
+
+	Email    string // this address only
+	Category string // this category only: its key, or a label
+}
+
+// OptOutPage is one page of opt-outs, newest first.
+type OptOutPage struct {
+	OptOuts    []*ent.CategoryOptOut
+	HasMore    bool
+	NextCursor string // empty on the last page
+}
+
+const (
+	optOutColumns = `id, account_id, address_hash, email, category, category_label, source, email_id, created_at`
+
+	putOptOutSQL = `
+INSERT INTO category_opt_outs (id, account_id, address_hash, email, category, category_label, source, email_id, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, NULLIF($8, ''), now())
+ON CONFLICT (account_id, address_hash, category) DO NOTHING
+RETURNING ` + optOutColumns
+)
+
+// putOptOut opts an address out of a category; nil when it was opted out already.
+func (s *Service) putOptOut(ctx context.Context, tx db.Execer, u Unsubscribe, source string) (*ent.CategoryOptOut, error) {
+	if err := s.renew(ctx, tx, u.AccountID, []entry{{email: u.Email}}); err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, putOptOutSQL, id.New(id.OptOut), u.AccountID, s.hashes.fresh(u.Email), canonical(u.Email),
+		CategoryKey(u.Category), u.Category, source, u.EmailID)
+	made, err := scan(rows, err, func(r *ent.CategoryOptOut) []any {
+		return []any{&r.ID, &r.AccountID, &r.AddressHash, &r.Email, &r.Category, &r.CategoryLabel, &r.Source, &r.EmailID, &r.CreatedAt}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opt out: %w", err)
+	}
+	if len(made) == 0 {
+		return nil, nil
+	}
+	return made[0], nil
+}
+
+// OptOut gives one opt-out.
+func (s *Service) OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error) {
+	if !id.Is(id.OptOut, optOutID) {
+		return nil, fault.Missing("category opt-out", optOutID)
+	}
+	found, err := s.db.Ent.CategoryOptOut.Query().Where(categoryoptout.AccountID(accountID), categoryoptout.ID(optOutID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("category opt-out", optOutID)
+	case err != nil:
+		return nil, fmt.Errorf("get category opt-out: %w", err)
+	}
+	return found, nil
+}
+
+// OptOuts lists the account's opt-outs.
+func (s *Service) OptOuts(ctx context.Context, accountID string, f OptOutFilter) (OptOutPage, error) {
+	query := s.db.Ent.CategoryOptOut.Query().Where(categoryoptout.AccountID(accountID))
+	wrong := fault.Fields{}
+	if f.Email != "" {
+		spec, err := parseAddress(f.Email)
+		if err != nil {
+			wrong.Add("email", "%s", err)
+		}
+		query.Where(categoryoptout.AddressHashIn(s.hashes.all(spec)...))
+	}
+	if f.Category != "" {
+		if err := ValidateCategory(f.Category); err != nil {
+			wrong.Add("category", "%s", err)
+		}
+		query.Where(categoryoptout.Category(CategoryKey(f.Category)))
+	}
+	if err := wrong.Err(); err != nil {
+		return OptOutPage{}, err
+	}
+	list := page.List{Name: "category opt-outs", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, withDefault(f.Request))
+	if err != nil {
+		return OptOutPage{}, err
+	}
+	if after != "" {
+		query.Where(categoryoptout.IDLT(after))
+	}
+	rows, err := query.Order(ent.Desc(categoryoptout.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return OptOutPage{}, fmt.Errorf("list category opt-outs: %w", err)
+	}
+	if len(rows) <= limit {
+		return OptOutPage{OptOuts: rows}, nil
+	}
+	return OptOutPage{OptOuts: rows[:limit], HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
+}
+
+// RemoveOptOut lets mail of the category go to the address again.
+func (s *Service) RemoveOptOut(ctx context.Context, accountID, optOutID string) error {
+	if !id.Is(id.OptOut, optOutID) {
+		return fault.Missing("category opt-out", optOutID)
+	}
+	n, err := affected(ctx, s.db.SQL, `DELETE FROM category_opt_outs WHERE account_id = $1 AND id = $2`, accountID, optOutID)
+	switch {
+	case err != nil:
+		return fmt.Errorf("remove category opt-out: %w", err)
+	case n == 0:
+		return fault.Missing("category opt-out", optOutID)
+	}
+	return nil
+}

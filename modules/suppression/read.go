@@ -1,0 +1,110 @@
+package suppression
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/predicate"
+	entsuppression "github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Filter narrows a list; empty fields do not.
+type Filter struct {
+	page.Request
+
+	Email  string // this address only
+	Reason string // this reason only
+}
+
+// Page is one page of suppressions, newest first.
+type Page struct {
+	Suppressions []*ent.Suppression
+	HasMore      bool
+	NextCursor   string // empty on the last page
+}
+
+// Get gives the suppression with an id, or of an address.
+func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error) {
+	is, err := s.named(idOrAddress)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID), is).First(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, missing(idOrAddress)
+	case err != nil:
+		return nil, fmt.Errorf("get suppression: %w", err)
+	}
+	return found, nil
+}
+
+// named tells an id from an address, which has an @.
+func (s *Service) named(idOrAddress string) (predicate.Suppression, error) {
+	if id.Is(id.Suppression, idOrAddress) {
+		return entsuppression.ID(idOrAddress), nil
+	}
+	spec, err := parseAddress(idOrAddress)
+	if err != nil {
+		return nil, missing(idOrAddress)
+	}
+	return entsuppression.AddressHashIn(s.hashes.all(spec)...), nil
+}
+
+func missing(idOrAddress string) error {
+	const longest = 254 // of an address
+	if len(idOrAddress) > longest {
+		idOrAddress = strings.ToValidUTF8(idOrAddress[:longest], "") + "…"
+	}
+	return fault.Missing("suppression", idOrAddress)
+}
+
+// List lists the account's suppressions.
+func (s *Service) List(ctx context.Context, accountID string, f Filter) (Page, error) {
+	query := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID))
+	wrong := fault.Fields{}
+	if f.Email != "" {
+		spec, err := parseAddress(f.Email)
+		if err != nil {
+			wrong.Add("email", "%s", err)
+		}
+		query.Where(entsuppression.AddressHashIn(s.hashes.all(spec)...))
+	}
+	if f.Reason != "" {
+		if entsuppression.ReasonValidator(entsuppression.Reason(f.Reason)) != nil {
+			wrong.Add("reason", "must be bounce, failure, complaint, unsubscribe or manual")
+		}
+		query.Where(entsuppression.ReasonEQ(entsuppression.Reason(f.Reason)))
+	}
+	if err := wrong.Err(); err != nil {
+		return Page{}, err
+	}
+	list := page.List{Name: "suppressions", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, withDefault(f.Request))
+	if err != nil {
+		return Page{}, err
+	}
+	if after != "" {
+		query.Where(entsuppression.IDLT(after))
+	}
+	rows, err := query.Order(ent.Desc(entsuppression.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return Page{}, fmt.Errorf("list suppressions: %w", err)
+	}
+	if len(rows) <= limit {
+		return Page{Suppressions: rows}, nil
+	}
+	return Page{Suppressions: rows[:limit], HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
+}
+
+func withDefault(r page.Request) page.Request {
+	if r.Limit == 0 {
+		r.Limit = page.DefaultLimit
+	}
+	return r
+}

@@ -1,0 +1,129 @@
+package suppression
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// A row is held under the hash of the first key. After a rotation older rows are
+// not: they are moved when their address is named again, even if it was erased,
+// and by a pass at the start otherwise.
+
+// tables are those with hashes, and what a hash is unique with beside the account.
+var tables = []struct{ move, drop, pass string }{
+	{
+		move: `
+UPDATE suppressions s SET address_hash = v.fresh FROM unnest($2::bytea[], $3::bytea[]) AS v (older, fresh)
+WHERE s.account_id = $1 AND s.address_hash = v.older
+  AND NOT EXISTS (SELECT 1 FROM suppressions held WHERE held.account_id = $1 AND held.address_hash = v.fresh)`,
+		drop: `
+DELETE FROM suppressions s USING unnest($2::bytea[], $3::bytea[]) AS v (older, fresh)
+WHERE s.account_id = $1 AND s.address_hash = v.older
+  AND EXISTS (SELECT 1 FROM suppressions held WHERE held.account_id = $1 AND held.address_hash = v.fresh)`,
+		pass: `SELECT id, account_id, email FROM suppressions WHERE id > $1 AND email IS NOT NULL ORDER BY id LIMIT $2`,
+	},
+	{
+		move: `
+UPDATE category_opt_outs o SET address_hash = v.fresh FROM unnest($2::bytea[], $3::bytea[]) AS v (older, fresh)
+WHERE o.account_id = $1 AND o.address_hash = v.older
+  AND NOT EXISTS (SELECT 1 FROM category_opt_outs held
+                  WHERE held.account_id = $1 AND held.address_hash = v.fresh AND held.category = o.category)`,
+		drop: `
+DELETE FROM category_opt_outs o USING unnest($2::bytea[], $3::bytea[]) AS v (older, fresh)
+WHERE o.account_id = $1 AND o.address_hash = v.older
+  AND EXISTS (SELECT 1 FROM category_opt_outs held
+              WHERE held.account_id = $1 AND held.address_hash = v.fresh AND held.category = o.category)`,
+		pass: `SELECT id, account_id, email FROM category_opt_outs WHERE id > $1 AND email IS NOT NULL ORDER BY id LIMIT $2`,
+	},
+}
+
+// renew moves the rows of addresses to the hash of the first key. A row that is
+// there under both, of two processes with different keys, is left once.
+func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, entries []entry) error {
+	for _, key := range s.hashes.keys[1:] {
+		var older, fresh [][]byte
+		for _, e := range entries {
+			older, fresh = append(older, hash(key, e.email)), append(fresh, s.hashes.fresh(e.email))
+		}
+		for _, t := range tables {
+			for _, query := range []string{t.move, t.drop} {
+				if _, err := tx.ExecContext(ctx, query, accountID, pq.Array(older), pq.Array(fresh)); err != nil {
+					return fmt.Errorf("hash addresses anew: %w", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// passBatch keeps the pass's statements short beside the traffic.
+const passBatch = 500
+
+// renewAll is the pass over everything. It reads the whole of both tables, and
+// only while more than one key is configured.
+func (s *Service) renewAll(ctx context.Context) error {
+	for _, t := range tables {
+		for after := ""; ; {
+			last, n, err := s.renewBatch(ctx, t.pass, after)
+			if err != nil {
+				return fmt.Errorf("hash addresses anew: %w", err)
+			}
+			if after = last; n < passBatch {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) renewBatch(ctx context.Context, pass, after string) (last string, n int, err error) {
+	type row struct{ id, accountID, email string }
+	rows, err := s.db.SQL.QueryContext(ctx, pass, after, passBatch)
+	found, err := scan(rows, err, func(r *row) []any { return []any{&r.id, &r.accountID, &r.email} })
+	if err != nil || len(found) == 0 {
+		return "", 0, err
+	}
+	byAccount := map[string][]entry{}
+	for _, r := range found {
+		byAccount[r.accountID] = append(byAccount[r.accountID], entry{email: r.email})
+	}
+	for accountID, entries := range byAccount {
+		if err := s.renew(ctx, s.db.SQL, accountID, entries); err != nil {
+			return "", 0, err
+		}
+	}
+	return found[len(found)-1].id, len(found), nil
+}
+
+// Start begins the pass, when there is something to do for it.
+func (s *Service) Start(context.Context) error {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	if len(s.hashes.keys) == 1 {
+		return nil
+	}
+	s.done.Go(func() {
+		switch err := s.renewAll(ctx); {
+		case ctx.Err() != nil:
+		case err != nil:
+			s.log.Error("addresses are not all hashed under the first master key; the next start goes on", telemetry.KeyError, err)
+		default:
+			s.log.Info("all suppressed addresses that are known are hashed under the first master key")
+		}
+	})
+	return nil
+}
+
+// Stop ends the pass.
+func (s *Service) Stop(context.Context) error {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.done.Wait()
+	return nil
+}

@@ -1,0 +1,96 @@
+package suppression
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+const (
+	removeSQL = `DELETE FROM suppressions WHERE account_id = $1 AND id = $2 RETURNING ` + suppressionColumns
+
+	removeAddressSQL = `DELETE FROM suppressions WHERE account_id = $1 AND address_hash = ANY($2::bytea[]) RETURNING ` + suppressionColumns
+
+	eraseSQL = `UPDATE suppressions SET email = NULL, email_id = NULL
+WHERE account_id = $1 AND address_hash = ANY($2::bytea[]) AND (email IS NOT NULL OR email_id IS NOT NULL)`
+
+	eraseOptOutsSQL = `UPDATE category_opt_outs SET email = NULL, email_id = NULL
+WHERE account_id = $1 AND address_hash = ANY($2::bytea[]) AND (email IS NOT NULL OR email_id IS NOT NULL)`
+)
+
+// Remove takes an address off the list, by id or address. Opt-outs from
+// categories stay.
+func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) error {
+	query, arg := removeSQL, any(idOrAddress)
+	if !id.Is(id.Suppression, idOrAddress) {
+		spec, err := parseAddress(idOrAddress)
+		if err != nil {
+			return missing(idOrAddress)
+		}
+		query, arg = removeAddressSQL, pq.Array(s.hashes.all(spec))
+	}
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		rows, err := scanSuppressions(tx.QueryContext(ctx, query, accountID, arg))
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return missing(idOrAddress)
+		}
+		facts := make([]event.Fact, len(rows))
+		for i, row := range rows {
+			facts[i] = event.New(accountID, event.SuppressionRemoved, time.Now(), payload(row))
+		}
+		return s.bus.Publish(ctx, tx, facts...)
+	})
+	if err != nil {
+		return fmt.Errorf("remove suppression: %w", err)
+	}
+	s.bus.Wake()
+	return nil
+}
+
+// Erase forgets an address, which goes on being blocked: its rows keep the hash and
+// lose the address and the email that they were for. It tells how many rows those
+// were. An address that cannot be is in no row.
+func (s *Service) Erase(ctx context.Context, accountID, email string) (int, error) {
+	spec, err := parseAddress(email)
+	if err != nil {
+		return 0, nil //nolint:nilerr // nothing is stored of what is no address
+	}
+	erased := 0
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		// Under the first key, so that they outlive the older ones.
+		if err := s.renew(ctx, tx, accountID, []entry{{email: spec}}); err != nil {
+			return err
+		}
+		for _, query := range []string{eraseSQL, eraseOptOutsSQL} {
+			n, err := affected(ctx, tx, query, accountID, pq.Array(s.hashes.all(spec)))
+			if err != nil {
+				return err
+			}
+			erased += n
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("erase address from suppressions: %w", err)
+	}
+	return erased, nil
+}
+
+func affected(ctx context.Context, tx db.Execer, query string, args ...any) (int, error) {
+	result, err := tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}

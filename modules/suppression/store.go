@@ -1,0 +1,163 @@
+package suppression
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	entsuppression "github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// entry is an address to be suppressed.
+type entry struct {
+	email   string
+	reason  entsuppression.Reason
+	emailID string // "" for none
+}
+
+// placed is what became of an entry.
+type placed struct {
+	*ent.Suppression
+
+	added bool // by this call
+	// asked: by this call the recipient asked for what was so far for another reason.
+	asked bool
+}
+
+// putSQL adds what is not there. Rows go in by hash, so that two batches never
+// wait for each other in a circle. An unsubscribe takes the place of a reason that
+// is not the recipient's word, so that nobody takes it off the list as mended.
+const putSQL = `
+INSERT INTO suppressions AS held (id, account_id, address_hash, email, reason, email_id, created_at)
+SELECT n.id, $1, n.address_hash, n.email, n.reason, NULLIF(n.email_id, ''), now()
+FROM unnest($2::text[], $3::bytea[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS n (id, address_hash, email, reason, email_id, place)
+ORDER BY n.place
+ON CONFLICT (account_id, address_hash) DO UPDATE SET reason = excluded.reason, email_id = excluded.email_id
+WHERE excluded.reason = 'unsubscribe' AND held.reason IN ('bounce', 'failure', 'manual')
+RETURNING ` + suppressionColumns
+
+const suppressionColumns = `id, account_id, address_hash, email, reason, email_id, created_at`
+
+const heldSQL = `
+SELECT ` + suppressionColumns + ` FROM suppressions WHERE account_id = $1 AND address_hash = ANY($2::bytea[])`
+
+// errMoving: rows came and went while they were looked at.
+var errMoving = errors.New("suppressions of an address change too fast")
+
+// put suppresses addresses inside a transaction and gives their rows in the same
+// order, with the facts of those that it added. Wake the bus after the commit.
+func (s *Service) put(ctx context.Context, tx db.Execer, accountID string, entries []entry) ([]placed, error) {
+	byHash := map[string]entry{}
+	var order [][]byte
+	for _, e := range entries {
+		hash := s.hashes.fresh(e.email)
+		if _, twice := byHash[string(hash)]; !twice {
+			byHash[string(hash)] = e
+			order = append(order, hash)
+		}
+	}
+	slices.SortFunc(order, bytes.Compare)
+	if err := s.renew(ctx, tx, accountID, entries); err != nil {
+		return nil, err
+	}
+	found := map[string]placed{}
+	// Whoever is in the way of an insert may be gone when it is looked for.
+	for range 3 {
+		if err := s.insert(ctx, tx, accountID, order, byHash, found); err != nil {
+			return nil, fmt.Errorf("suppress: %w", err)
+		}
+		order = slices.DeleteFunc(order, func(hash []byte) bool { _, known := found[string(hash)]; return known })
+		if len(order) == 0 {
+			break
+		}
+	}
+	if len(order) > 0 {
+		return nil, errMoving
+	}
+	return s.inOrder(ctx, tx, accountID, entries, found)
+}
+
+// insert inserts the hashes, and looks up those that were there.
+func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, order [][]byte, byHash map[string]entry, found map[string]placed) error {
+	var ids, emails, reasons, emailIDs []string
+	made := map[string]bool{}
+	for _, hash := range order {
+		e := byHash[string(hash)]
+		ids, emails = append(ids, id.New(id.Suppression)), append(emails, canonical(e.email))
+		reasons, emailIDs = append(reasons, string(e.reason)), append(emailIDs, e.emailID)
+		made[ids[len(ids)-1]] = true
+	}
+	rows, err := scanSuppressions(tx.QueryContext(ctx, putSQL, accountID, pq.Array(ids), pq.Array(order), pq.Array(emails), pq.Array(reasons), pq.Array(emailIDs)))
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		found[string(row.AddressHash)] = placed{Suppression: row, added: made[row.ID], asked: !made[row.ID]}
+	}
+	if len(rows) == len(order) {
+		return nil
+	}
+	if rows, err = scanSuppressions(tx.QueryContext(ctx, heldSQL, accountID, pq.Array(order))); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if _, known := found[string(row.AddressHash)]; !known {
+			found[string(row.AddressHash)] = placed{Suppression: row}
+		}
+	}
+	return nil
+}
+
+// inOrder gives the rows as they were asked for. Of an address that is named
+// twice, the second is not added any more.
+func (s *Service) inOrder(ctx context.Context, tx db.Execer, accountID string, entries []entry, found map[string]placed) ([]placed, error) {
+	out := make([]placed, len(entries))
+	var facts []event.Fact
+	for i, e := range entries {
+		hash := string(s.hashes.fresh(e.email))
+		out[i] = found[hash]
+		if out[i].added {
+			facts = append(facts, event.New(accountID, event.SuppressionAdded, out[i].CreatedAt, payload(out[i].Suppression)))
+		}
+		found[hash] = placed{Suppression: out[i].Suppression}
+	}
+	if err := s.bus.Publish(ctx, tx, facts...); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func payload(row *ent.Suppression) event.Suppression {
+	return event.Suppression{SuppressionID: row.ID, Email: row.Email, Reason: string(row.Reason), EmailID: row.EmailID}
+}
+
+func scanSuppressions(rows *sql.Rows, err error) ([]*ent.Suppression, error) {
+	return scan(rows, err, func(r *ent.Suppression) []any {
+		return []any{&r.ID, &r.AccountID, &r.AddressHash, &r.Email, &r.Reason, &r.EmailID, &r.CreatedAt}
+	})
+}
+
+func scan[T any](rows *sql.Rows, err error, into func(*T) []any) ([]*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []*T
+	for rows.Next() {
+		row := new(T)
+		if err := rows.Scan(into(row)...); err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}

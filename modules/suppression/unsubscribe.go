@@ -1,0 +1,70 @@
+package suppression
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	entsuppression "github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Where a recipient said so.
+const (
+	SourceOneClick = "one_click" // RFC 8058: the mail client's own button
+	SourcePage     = "page"      // our page, behind the link
+)
+
+// Read gives what a link is for, by its token. Pure. The error is NotFound and
+// says nothing more.
+func (s *Service) Read(token string) (Unsubscribe, error) {
+	u, err := s.links.parse(token)
+	if err != nil {
+		return Unsubscribe{}, (&fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "No such link"}).Because(err)
+	}
+	return u, nil
+}
+
+// Unsubscribe does what a link is for: it stops the mail of its category, or all
+// mail for a link without one. A recipient who chooses so stops all (everything).
+// Done twice it is done once: there is one contact.unsubscribed.
+func (s *Service) Unsubscribe(ctx context.Context, u Unsubscribe, everything bool, source string) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if CategoryKey(u.Category) != "" && !everything {
+			return s.stopCategory(ctx, tx, u, source)
+		}
+		return s.stopAll(ctx, tx, u, source)
+	})
+	if err != nil {
+		return fmt.Errorf("unsubscribe: %w", err)
+	}
+	s.bus.Wake()
+	return nil
+}
+
+func (s *Service) stopAll(ctx context.Context, tx *ent.Tx, u Unsubscribe, source string) error {
+	rows, err := s.put(ctx, tx, u.AccountID, []entry{{email: u.Email, reason: entsuppression.ReasonUnsubscribe, emailID: u.EmailID}})
+	if err != nil || !rows[0].added && !rows[0].asked {
+		return err
+	}
+	return s.tell(ctx, tx, u, event.Unsubscribe{Source: source, Scope: event.ScopeAll, SuppressionID: &rows[0].ID})
+}
+
+func (s *Service) stopCategory(ctx context.Context, tx *ent.Tx, u Unsubscribe, source string) error {
+	made, err := s.putOptOut(ctx, tx, u, source)
+	if err != nil || made == nil {
+		return err
+	}
+	return s.tell(ctx, tx, u, event.Unsubscribe{Source: source, Scope: event.ScopeCategory,
+		Category: &made.Category, CategoryLabel: &made.CategoryLabel, CategoryOptOutID: &made.ID})
+}
+
+func (s *Service) tell(ctx context.Context, tx *ent.Tx, u Unsubscribe, data event.Unsubscribe) error {
+	data.Email = canonical(u.Email)
+	if u.EmailID != "" {
+		data.EmailID = &u.EmailID
+	}
+	return s.bus.Publish(ctx, tx, event.New(u.AccountID, event.ContactUnsubscribed, time.Now(), data))
+}
