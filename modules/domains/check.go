@@ -125,7 +125,7 @@ func (s *Service) lookSPF(ctx context.Context, e expectation) observation {
 	if err != nil {
 		return noAnswer(SPF, e.name)
 	}
-	o, err := compareSPF(ctx, e, found, s.txt)
+	o, err := compareSPF(ctx, e, found, s.dns)
 	if err != nil {
 		return noAnswer(SPF, e.name)
 	}

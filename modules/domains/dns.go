@@ -180,7 +180,7 @@ func (p *Publisher) doubtSPF(ctx context.Context, e expectation, i dnsprovider.I
 	if Purpose(i.Purpose) != SPF || i.Write == i.Value {
 		return ""
 	}
-	seen, err := compareSPF(ctx, e, []string{i.Write}, p.domains.txt)
+	seen, err := compareSPF(ctx, e, []string{i.Write}, p.domains.dns)
 	if err != nil {
 		return ""
 	}

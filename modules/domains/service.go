@@ -5,7 +5,6 @@ import (
 	"crypto"
 	"crypto/rsa"
 	"log/slog"
-	"net"
 	"sync"
 	"time"
 
@@ -51,9 +50,8 @@ type publisher interface {
 
 // resolver is what is needed of DNS.
 type resolver interface {
-	LookupTXT(ctx context.Context, name string) ([]string, error)
+	spfSource
 	LookupCNAME(ctx context.Context, name string) (string, error)
-	LookupMX(ctx context.Context, name string) ([]*net.MX, error)
 }
 
 // Service answers for domains. Safe for concurrent use.

@@ -57,8 +57,25 @@ func newQuestion(name string, qtype uint16) (question, error) {
 	if labels, ok := dns.IsDomainName(name); !ok || labels == 0 && name != "." {
 		return q, notFound(q, "", true)
 	}
-	q.name = strings.ToLower(dns.Fqdn(name))
+	q.name = presentation(strings.ToLower(dns.Fqdn(name)))
 	return q, nil
+}
+
+// presentation escapes what the DNS library escapes in the names that it reads,
+// so that a reply to an odd name is seen to be one.
+func presentation(name string) string {
+	if !strings.ContainsFunc(name, func(c rune) bool { return strings.ContainsRune(" '@;()\"\\", c) || c < ' ' || c == 0x7f }) {
+		return name
+	}
+	wire := make([]byte, 2*len(name)+2)
+	end, err := dns.PackDomainName(name, wire, 0, nil, false)
+	if err != nil {
+		return name
+	}
+	if escaped, _, err := dns.UnpackDomainName(wire[:end], 0); err == nil {
+		return escaped
+	}
+	return name
 }
 
 // ask gives what is known of exactly this name and type, from the cache or a server.

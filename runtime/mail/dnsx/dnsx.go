@@ -123,6 +123,16 @@ func (r *Resolver) LookupIP(ctx context.Context, name string) ([]netip.Addr, err
 	return addrs, err
 }
 
+// LookupAddr gives the names that an address leads back to, with trailing dots.
+func (r *Resolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
+	name, err := dns.ReverseAddr(addr)
+	if err != nil {
+		return nil, notFound(question{addr, dns.TypePTR}, "", true)
+	}
+	a, err := r.follow(ctx, name, dns.TypePTR)
+	return a.ptr(), err
+}
+
 // lookupIP asks for the families of a network: "ip", "ip4" or "ip6".
 func (r *Resolver) lookupIP(ctx context.Context, network, name string) ([]netip.Addr, bool, error) {
 	authentic := true

@@ -116,6 +116,16 @@ func (a *answer) ns() []string {
 	return hosts
 }
 
+func (a *answer) ptr() []string {
+	var names []string
+	for _, rr := range a.records {
+		if ptr, ok := rr.(*dns.PTR); ok {
+			names = append(names, ptr.Ptr)
+		}
+	}
+	return names
+}
+
 func (a *answer) addrs() []netip.Addr {
 	var addrs []netip.Addr
 	for _, rr := range a.records {

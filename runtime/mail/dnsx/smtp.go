@@ -92,13 +92,7 @@ func (f forSMTP) LookupAddr(ctx context.Context, addr string) ([]string, adns.Re
 		return nil, adns.Result{}, &adns.DNSError{Err: "not an address", Name: addr, IsNotFound: true}
 	}
 	a, err := f.r.follow(ctx, name, dns.TypePTR)
-	var names []string
-	for _, rr := range a.records {
-		if ptr, ok := rr.(*dns.PTR); ok {
-			names = append(names, ptr.Ptr)
-		}
-	}
-	return names, result(a), dnsError(err)
+	return a.ptr(), result(a), dnsError(err)
 }
 
 func (f forSMTP) LookupSRV(ctx context.Context, service, proto, name string) (string, []*net.SRV, adns.Result, error) {

@@ -104,16 +104,21 @@ func (s *Server) Addr() string { return s.addr }
 // Add adds records in zone-file form.
 func (s *Server) Add(t testing.TB, records ...string) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, line := range records {
 		rr, err := dns.NewRR(line)
 		if err != nil || rr == nil {
 			t.Fatalf("record %q: %v", line, err)
 		}
-		name := key(rr.Header().Name)
-		s.records[name] = append(s.records[name], rr)
+		s.Put(rr)
 	}
+}
+
+// Put adds one record, for what the zone-file form cannot hold.
+func (s *Server) Put(rr dns.RR) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := key(rr.Header().Name)
+	s.records[name] = append(s.records[name], rr)
 }
 
 // Set replaces all records of a name: what a customer does who edits the zone.
