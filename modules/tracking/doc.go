@@ -22,6 +22,6 @@
 // Only the octets of a target change; whatever else the sender wrote goes out as it
 // was. Left alone are: what is no http(s) address (mailto:, tel:, #, relative, and
 // template leftovers), our own links, links with the attribute data-no-track, text in
-// comments, styles, scripts, textareas and titles, and targets over 4,096 octets.
+// comments, styles, scripts, textareas and titles, and targets over 2,048 octets.
 // A message has at most 10,000 tracked links, the ones after that stay as they are.
 package tracking

@@ -3,12 +3,20 @@ package tracking
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/secret"
 )
+
+// maxLinks bounds by how much a message can grow.
+const maxLinks = 10_000
+
+// unsubscribePath is where the pages of the unsubscribe links are, on the host of
+// the base URL. They are never tracked.
+const unsubscribePath = "/u/"
 
 // Message is what Rewrite has to know of the email that the bodies belong to.
 type Message struct {
@@ -29,6 +37,7 @@ type RewriterParams struct {
 // Rewriter makes bodies trackable. It is safe for concurrent use.
 type Rewriter struct {
 	config Config
+	tokens tokens
 	log    *slog.Logger
 }
 
@@ -37,12 +46,95 @@ func NewRewriter(p RewriterParams) (*Rewriter, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
-	return &Rewriter{config: p.Config, log: p.Logger}, nil
+	return &Rewriter{config: p.Config, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, log: p.Logger}, nil
 }
 
 // Rewrite gives the bodies as they are to be sent. It is called once per composed
 // message, after everything else has been put into the bodies. The error is an id
 // that is none.
-func (r *Rewriter) Rewrite(_ context.Context, _ Message, html, text string) (newHTML, newText string, err error) {
-	return html, text, nil
+func (r *Rewriter) Rewrite(_ context.Context, m Message, html, text string) (newHTML, newText string, err error) {
+	if !m.Opens && !m.Clicks {
+		return html, text, nil
+	}
+	tokens, err := r.tokens.minter(m.AccountID, m.EmailID)
+	if err != nil {
+		return "", "", err
+	}
+	w := rewriting{message: m, minter: tokens, base: r.config.BaseURL, own: []string{r.config.BaseURL + unsubscribePath, r.config.BaseURL + Prefix}}
+	return w.html(html), w.text(text), nil
+}
+
+// rewriting is the work on one message.
+type rewriting struct {
+	message Message
+	minter  *minter
+	base    string   // scheme and host of the links
+	own     []string // what is not tracked
+	links   int
+	made    map[string]string // target to link: the same one often comes twice
+}
+
+func (w *rewriting) html(source string) string {
+	if source == "" {
+		return ""
+	}
+	var track tracker
+	if w.message.Clicks {
+		track = w.track
+	}
+	edits, end := scanHTML(source, track)
+	if w.message.Opens {
+		edits = insert(edits, edit{end, end, w.pixel()})
+	}
+	return apply(source, edits)
+}
+
+func (w *rewriting) text(source string) string {
+	if !w.message.Clicks {
+		return source
+	}
+	return apply(source, scanText(source, w.track))
+}
+
+func (w *rewriting) track(written string) (string, bool) {
+	if w.links >= maxLinks {
+		return "", false
+	}
+	target, ok := normalize(written)
+	if !ok {
+		return "", false
+	}
+	for _, own := range w.own {
+		if strings.HasPrefix(target, own) {
+			return "", false
+		}
+	}
+	w.links++
+	link, known := w.made[target]
+	if !known {
+		link = w.base + ClickPath + w.minter.click(target)
+		if w.made == nil {
+			w.made = map[string]string{}
+		}
+		w.made[target] = link
+	}
+	return link, true
+}
+
+// pixel takes no room: its height is taken back by the margin.
+func (w *rewriting) pixel() string {
+	return `<img src="` + w.base + OpenPath + w.minter.open() + PixelSuffix +
+		`" width="1" height="1" alt="" style="display:block;width:1px;height:1px;margin:-1px 0 0;padding:0;border:0">`
+}
+
+// insert keeps the edits in order: links may stand after the end of the body.
+func insert(edits []edit, e edit) []edit {
+	at := len(edits)
+	for at > 0 && edits[at-1].start >= e.start {
+		at--
+	}
+	edits = append(edits, edit{})
+	copy(edits[at+1:], edits[at:])
+	edits[at] = e
+	return edits
 }

@@ -1,0 +1,31 @@
+package tracking
+
+import "strings"
+
+// edit puts text in the place of the octets from start to end.
+type edit struct {
+	start, end int
+	with       string
+}
+
+// apply makes the edits, which are in order and do not overlap. Everything between
+// them is the source's own.
+func apply(source string, edits []edit) string {
+	if len(edits) == 0 {
+		return source
+	}
+	size := len(source)
+	for _, e := range edits {
+		size += len(e.with) - (e.end - e.start)
+	}
+	var out strings.Builder
+	out.Grow(size)
+	at := 0
+	for _, e := range edits {
+		out.WriteString(source[at:e.start])
+		out.WriteString(e.with)
+		at = e.end
+	}
+	out.WriteString(source[at:])
+	return out.String()
+}

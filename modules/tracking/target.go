@@ -1,0 +1,103 @@
+package tracking
+
+import (
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// normalize gives an address that a browser would open for what was written, in
+// ASCII, or false for what is not to be tracked: anything but a whole http(s)
+// address, and what this function does not understand as a browser would (a
+// backslash, a template's braces). A normalized address stays as it is.
+//
+// What it does is of the URL Standard: space at the ends and line ends inside mean
+// nothing (4.4, "basic URL parser"), names are A-labels, other octets are escaped.
+func normalize(written string) (target string, ok bool) {
+	if strings.ContainsAny(written, "\t\r\n") {
+		written = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(written)
+	}
+	written = strings.TrimFunc(written, func(r rune) bool { return r <= ' ' })
+	scheme := schemeOf(written)
+	if scheme == "" || strings.ContainsRune(written, '\\') || strings.Contains(written, "{{") {
+		return "", false
+	}
+	rest := written[len(scheme):]
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, ok := authorityOf(rest[:end])
+	if !ok {
+		return "", false
+	}
+	target = scheme + authority + escape(rest[end:])
+	return target, len(target) <= longestTarget
+}
+
+// schemeOf gives http:// or https:// if the address begins with that, in any case.
+func schemeOf(address string) string {
+	for _, scheme := range []string{schemePlain, schemeTLS} {
+		if len(address) >= len(scheme) && strings.EqualFold(address[:len(scheme)], scheme) {
+			return scheme
+		}
+	}
+	return ""
+}
+
+// authorityOf checks user, host and port; a host beyond ASCII becomes A-labels.
+func authorityOf(text string) (string, bool) {
+	user, host := "", text
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		user, host = text[:at+1], text[at+1:]
+	}
+	port := ""
+	if colon := strings.LastIndexByte(host, ':'); colon >= 0 && !strings.HasSuffix(host, "]") {
+		host, port = host[:colon], host[colon:]
+		if strings.Trim(port[1:], "0123456789") != "" {
+			return "", false
+		}
+	}
+	if host == "" || strings.ContainsAny(host, " %<>\"^`{|}") || strings.ContainsFunc(host, control) || escape(user) != user {
+		return "", false
+	}
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
+		ascii, err := idna.Lookup.ToASCII(host)
+		if err != nil || ascii == "" {
+			return "", false
+		}
+		host = ascii
+	}
+	return user + host + port, true
+}
+
+func control(r rune) bool { return r < ' ' || r == 0x7f }
+
+const upperHex = "0123456789ABCDEF"
+
+// escape writes what must not stand in a header field or an attribute as %XX.
+func escape(text string) string {
+	plain := func(c byte) bool {
+		return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' && c != '`'
+	}
+	first := 0
+	for first < len(text) && plain(text[first]) {
+		first++
+	}
+	if first == len(text) {
+		return text
+	}
+	var out strings.Builder
+	out.Grow(len(text) + 16)
+	out.WriteString(text[:first])
+	for i := first; i < len(text); i++ {
+		if c := text[i]; plain(c) {
+			out.WriteByte(c)
+		} else {
+			out.WriteByte('%')
+			out.WriteByte(upperHex[c>>4])
+			out.WriteByte(upperHex[c&15])
+		}
+	}
+	return out.String()
+}

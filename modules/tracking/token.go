@@ -1,0 +1,170 @@
+package tracking
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"hash"
+	"strings"
+
+	"go.jetify.com/typeid"
+
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// Paths of the public links. A token has no slash and no dot.
+const (
+	Prefix      = "/t/"
+	ClickPath   = Prefix + "c/"
+	OpenPath    = Prefix + "o/"
+	PixelSuffix = ".gif"
+)
+
+// ErrForged is all that is said of a token that is not genuine.
+var ErrForged = errors.New("tracking token is not genuine")
+
+// Kind says what a token is for.
+type Kind string
+
+// The kinds, as the database has them.
+const (
+	Open  Kind = "open"
+	Click Kind = "click"
+)
+
+// Mark is what a token tells.
+type Mark struct {
+	Kind               Kind
+	AccountID, EmailID string
+	Target             string // http(s), ASCII; for a click
+}
+
+// A token is, in base64url without padding: form (1 octet), the UUIDs of account
+// and email (16 octets each), the target (the rest, its scheme shortened away),
+// HMAC-SHA256 cut to 96 bits over what is before it.
+const (
+	formOpen      = 0x10
+	formClick     = 0x11 // the target begins http://, which is left out
+	formClickTLS  = 0x12 // https://
+	uuidSize      = 16
+	headSize      = 1 + 2*uuidSize
+	macSize       = 12
+	tokenPurpose  = "tracking links"
+	schemePlain   = "http://"
+	schemeTLS     = "https://"
+	longestTarget = 2048
+	longestToken  = (headSize+longestTarget+macSize)*4/3 + 1
+)
+
+// tokens makes and reads tokens. It is safe for concurrent use.
+type tokens struct {
+	keys [][]byte // the first one makes tokens, all are believed
+}
+
+// minter makes the tokens of one email. It belongs to one goroutine.
+type minter struct {
+	head []byte // room for the form, then the ids
+	mac  hash.Hash
+}
+
+func (t tokens) minter(accountID, emailID string) (*minter, error) {
+	m := &minter{head: make([]byte, 1, headSize), mac: hmac.New(sha256.New, t.keys[0])}
+	for _, of := range []struct {
+		prefix id.Prefix
+		text   string
+	}{{id.Account, accountID}, {id.Email, emailID}} {
+		parsed, err := typeid.FromString(of.text)
+		if err != nil || parsed.Prefix() != string(of.prefix) {
+			return nil, fmt.Errorf("tracking: %q is no id of the kind %s", of.text, of.prefix)
+		}
+		m.head = append(m.head, parsed.UUIDBytes()...)
+	}
+	return m, nil
+}
+
+func (m *minter) open() string { return m.token(formOpen, "") }
+
+// click makes the token of a target that normalize has given.
+func (m *minter) click(target string) string {
+	if rest, tls := strings.CutPrefix(target, schemeTLS); tls {
+		return m.token(formClickTLS, rest)
+	}
+	return m.token(formClick, strings.TrimPrefix(target, schemePlain))
+}
+
+func (m *minter) token(form byte, rest string) string {
+	body := make([]byte, 0, headSize+len(rest)+macSize)
+	body = append(body, m.head...)
+	body = append(body, rest...)
+	body[0] = form
+	m.mac.Reset()
+	m.mac.Write(body)
+	sum := m.mac.Sum(nil)
+	return base64.RawURLEncoding.EncodeToString(append(body, sum[:macSize]...))
+}
+
+// parse reads a token. There is one form of each: what differs is forged.
+func (t tokens) parse(token string) (Mark, error) {
+	if len(token) > longestToken {
+		return Mark{}, ErrForged
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	// The decoder overlooks line ends.
+	if err != nil || len(raw) < headSize+macSize || base64.RawURLEncoding.EncodedLen(len(raw)) != len(token) {
+		return Mark{}, ErrForged
+	}
+	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
+	if !t.genuine(body, sum) {
+		return Mark{}, ErrForged
+	}
+	return decode(body)
+}
+
+// genuine tries every key, all the same whether an earlier one fits.
+func (t tokens) genuine(body, sum []byte) bool {
+	fits := false
+	for _, key := range t.keys {
+		mac := hmac.New(sha256.New, key)
+		mac.Write(body)
+		fits = hmac.Equal(sum, mac.Sum(nil)[:macSize]) || fits
+	}
+	return fits
+}
+
+// decode is only reached by what we have made; it trusts none of it all the same.
+func decode(body []byte) (m Mark, err error) {
+	if m.AccountID, err = idOf(id.Account, body[1:1+uuidSize]); err != nil {
+		return Mark{}, err
+	}
+	if m.EmailID, err = idOf(id.Email, body[1+uuidSize:headSize]); err != nil {
+		return Mark{}, err
+	}
+	rest := string(body[headSize:])
+	switch body[0] {
+	case formOpen:
+		if m.Kind = Open; rest != "" {
+			return Mark{}, ErrForged
+		}
+		return m, nil
+	case formClick:
+		m.Kind, m.Target = Click, schemePlain+rest
+	case formClickTLS:
+		m.Kind, m.Target = Click, schemeTLS+rest
+	default:
+		return Mark{}, ErrForged
+	}
+	if again, ok := normalize(m.Target); !ok || again != m.Target {
+		return Mark{}, ErrForged
+	}
+	return m, nil
+}
+
+func idOf(prefix id.Prefix, raw []byte) (string, error) {
+	made, err := typeid.FromUUIDBytesWithPrefix(string(prefix), raw)
+	if err != nil {
+		return "", ErrForged
+	}
+	return made.String(), nil
+}
