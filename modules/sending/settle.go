@@ -61,11 +61,11 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 // fence goes up, so that a batch whose commit was not heard of can be repeated.
 const settleSQL = `
 WITH done AS (
-	SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bool[])
-		AS v (id, fence, state, wait, outcome, phase, code, enhanced_code, reply, remote_host, remote_addr, tls, notify)
+	SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bool[])
+		AS v (id, fence, state, wait, outcome, phase, code, enhanced_code, reply, remote_host, remote_addr, tls, tls_policy, notify)
 ), tried AS (
 	UPDATE attempts a SET finished_at = clock_timestamp(), outcome = v.outcome, phase = v.phase, code = NULLIF(v.code, 0),
-		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls
+		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls, tls_policy = v.tls_policy
 	FROM done v WHERE a.recipient_id = v.id AND a.fence = v.fence
 )
 UPDATE recipients r SET state = v.state, fence = r.fence + 1, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
@@ -81,18 +81,18 @@ func updateRecipients(ctx context.Context, tx *sql.Tx, batch []finished) ([]fini
 	n := len(batch)
 	ids, fences, waits, codes := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	notify := make([]bool, n)
-	text := make(columns, 8)
+	text := make(columns, 9)
 	byID := make(map[int64]finished, n)
 	for i, f := range batch {
 		ids[i], fences[i] = f.delivery.recipientID, f.delivery.fence
 		waits[i], codes[i] = f.verdict.wait.Microseconds(), int64(f.out.Code)
 		notify[i] = f.verdict.event == event.EmailDeliveryDelayed
 		text.add(string(f.verdict.state), string(f.verdict.outcome), string(f.out.Phase), f.out.EnhancedCode,
-			f.out.Diagnostic(), f.out.RemoteHost, f.out.RemoteAddr, f.out.TLS)
+			f.out.Diagnostic(), f.out.RemoteHost, f.out.RemoteAddr, f.out.TLS, string(f.out.TLSPolicy))
 		byID[f.delivery.recipientID] = f
 	}
 	rows, err := tx.QueryContext(ctx, settleSQL, pq.Array(ids), pq.Array(fences), pq.Array(text[0]), pq.Array(waits),
-		pq.Array(text[1]), pq.Array(text[2]), pq.Array(codes), pq.Array(text[3]), pq.Array(text[4]), pq.Array(text[5]), pq.Array(text[6]), pq.Array(text[7]), pq.Array(notify))
+		pq.Array(text[1]), pq.Array(text[2]), pq.Array(codes), pq.Array(text[3]), pq.Array(text[4]), pq.Array(text[5]), pq.Array(text[6]), pq.Array(text[7]), pq.Array(text[8]), pq.Array(notify))
 	if err != nil {
 		return nil, err
 	}
