@@ -59,7 +59,7 @@ func toDeliveryAttempts(attempts []*ent.Attempt, recipients []*ent.Recipient) []
 	for i, a := range attempts {
 		out[i] = &model.DeliveryAttempt{Number: a.Number, Recipient: addresses[a.RecipientID], StartedAt: a.StartedAt,
 			FinishedAt: a.FinishedAt, Outcome: a.Outcome, Phase: filled(a.Phase), Code: a.Code, EnhancedCode: a.EnhancedCode,
-			Reply: filled(a.Reply), RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr), TLS: filled(a.TLS)}
+			Reply: filled(a.Reply), RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr), TLS: filled(a.TLS), TLSPolicy: filled(a.TLSPolicy)}
 	}
 	return out
 }

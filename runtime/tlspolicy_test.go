@@ -32,9 +32,13 @@ func TestEnforcedTLSFailsWhereNoneIsOffered(t *testing.T) {
 				Type string
 				Data struct{ Failure struct{ Code, Reason string } }
 			}
+			Attempts []struct{ TLSPolicy *string }
 		}
 	}
-	app.Query(t, `{ email(id: "`+id+`") { timeline { type data } } }`, &timeline)
+	app.Query(t, `{ email(id: "`+id+`") { timeline { type data } attempts { tlsPolicy } } }`, &timeline)
+	if a := timeline.Email.Attempts; len(a) != 1 || a[0].TLSPolicy == nil || *a[0].TLSPolicy != "enforced" {
+		t.Errorf("attempts: %+v", a)
+	}
 	last := timeline.Email.Timeline[len(timeline.Email.Timeline)-1]
 	if last.Type != "email.failed" || last.Data.Failure.Code != "tls_required" || !strings.Contains(last.Data.Failure.Reason, "verified TLS is enforced") {
 		t.Errorf("timeline: %+v", timeline.Email.Timeline)

@@ -415,6 +415,29 @@ func (ec *executionContext) fieldContext_DeliveryAttempt_tls(_ context.Context, 
 	return graphql.NewScalarFieldContext("DeliveryAttempt", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _DeliveryAttempt_tlsPolicy(ctx context.Context, field graphql.CollectedField, obj *model.DeliveryAttempt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeliveryAttempt_tlsPolicy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TLSPolicy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeliveryAttempt_tlsPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeliveryAttempt", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Email_id(ctx context.Context, field graphql.CollectedField, obj *model.Email) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1900,6 +1923,11 @@ func (ec *executionContext) _DeliveryAttempt(ctx context.Context, sel ast.Select
 			}
 		case "tls":
 			out.Values[i] = ec._DeliveryAttempt_tls(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "tlsPolicy":
+			out.Values[i] = ec._DeliveryAttempt_tlsPolicy(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

@@ -90,6 +90,7 @@ type ComplexityRoot struct {
 		Reply        func(childComplexity int) int
 		StartedAt    func(childComplexity int) int
 		TLS          func(childComplexity int) int
+		TLSPolicy    func(childComplexity int) int
 	}
 
 	Domain struct {
@@ -508,6 +509,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeliveryAttempt.TLS(childComplexity), true
+	case "DeliveryAttempt.tlsPolicy":
+		if e.ComplexityRoot.DeliveryAttempt.TLSPolicy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryAttempt.TLSPolicy(childComplexity), true
 
 	case "Domain.clickTracking":
 		if e.ComplexityRoot.Domain.ClickTracking == nil {
@@ -1623,6 +1630,8 @@ type DeliveryAttempt {
   remoteAddr: String
   "The TLS version of the connection; null when it was clear text."
   tls: String
+  "Whose demand decided about TLS: ` + "`" + `opportunistic` + "`" + ` for nobody's, ` + "`" + `enforced` + "`" + ` for the domain's ` + "`" + `tls_mode` + "`" + `, ` + "`" + `mta-sts` + "`" + ` and ` + "`" + `dane` + "`" + ` for the receiver's; null when no server was reached."
+  tlsPolicy: String
 }
 
 "How an attempt ended."
@@ -1809,6 +1818,8 @@ func (ec *executionContext) childFields_DeliveryAttempt(ctx context.Context, fie
 		return ec.fieldContext_DeliveryAttempt_remoteAddr(ctx, field)
 	case "tls":
 		return ec.fieldContext_DeliveryAttempt_tls(ctx, field)
+	case "tlsPolicy":
+		return ec.fieldContext_DeliveryAttempt_tlsPolicy(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeliveryAttempt", field.Name)
 }

@@ -104,6 +104,8 @@ type DeliveryAttempt struct {
 	RemoteAddr *string `json:"remoteAddr,omitempty"`
 	// The TLS version of the connection; null when it was clear text.
 	TLS *string `json:"tls,omitempty"`
+	// Whose demand decided about TLS: `opportunistic` for nobody's, `enforced` for the domain's `tls_mode`, `mta-sts` and `dane` for the receiver's; null when no server was reached.
+	TLSPolicy *string `json:"tlsPolicy,omitempty"`
 }
 
 // One check of a domain's DNS records.
