@@ -11,7 +11,7 @@ import (
 
 // The sizes that a page is compared over, and where the deep page is.
 const (
-	fewEmails, manyEmails = 10_000, 1_000_000
+	fewEmails, manyEmails = 10_001, 1_000_000
 	pageSize, deepPage    = 10, 1_000
 	pageReads             = 300 // of one kind of page in one round
 )
@@ -105,12 +105,16 @@ type listAnswer struct {
 // cursorOf walks to the page with the given number.
 func cursorOf(ctx context.Context, r ready, number int) (cursor string, err error) {
 	for range number - 1 {
-		page, err := listPage(ctx, r, fmt.Sprintf("?limit=%d&cursor=%s", pageSize, cursor))
+		query := fmt.Sprintf("?limit=%d", pageSize)
+		if cursor != "" {
+			query += "&cursor=" + cursor
+		}
+		page, err := listPage(ctx, r, query)
 		if err != nil {
 			return "", err
 		}
 		if cursor = page.NextCursor; cursor == "" {
-			return "", fmt.Errorf("the list ends before page %d", number)
+			return "", fmt.Errorf("the list has no page %d", number)
 		}
 	}
 	return cursor, nil
