@@ -205,8 +205,14 @@ func TestZoneFile(t *testing.T) {
 	t.Parallel()
 	e := testExpectation()
 	e.name, e.inboundHost = "mail.xn--bcher-kva.example", "smtp.postrider.example"
-	e.keys = []*ent.DKIMKey{{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: strings.Repeat("A", 392)}}
-	expect.Golden(t, "zone.golden", zoneFile(&ent.Domain{Name: e.name}, e.records()))
+	retired := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	e.keys = []*ent.DKIMKey{
+		{Selector: "pr2abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: strings.Repeat("A", 392)},
+		{Selector: "pr3abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StatePending, PublicKey: strings.Repeat("B", 392)},
+		{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateRetired, RetiredAt: &retired, PublicKey: strings.Repeat("C", 392)},
+		{Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StateActive, PublicKey: strings.Repeat("D", 44)},
+	}
+	expect.Golden(t, "zone.golden", zoneFile(&ent.Domain{Name: e.name, Edges: ent.DomainEdges{Keys: e.keys}}, e.records()))
 }
 
 func TestHealthKeepsChangesAndOneOfEveryDay(t *testing.T) {

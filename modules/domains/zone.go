@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
@@ -26,13 +28,29 @@ func zoneFile(d *ent.Domain, records []Record) string {
 		switch {
 		case r.Purpose == SPF:
 			b.WriteString("; One SPF record per name: if there is one already, add the include to it instead.\n")
-		case !r.Purpose.required():
+		case r.Purpose == DKIM && !r.Required:
+			fmt.Fprintf(&b, "; %s\n", zoneKeyNote(d, r.Selector))
+		case !r.Required:
 			b.WriteString("; Advised, not required.\n")
 		}
 		b.WriteString(r.ZoneLine())
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// zoneKeyNote says what a key is for on which verification does not depend.
+func zoneKeyNote(d *ent.Domain, selector string) string {
+	for _, key := range Keys(d) {
+		switch {
+		case key.Selector != selector:
+		case key.KeepUntil != nil:
+			return "Of the key before; not needed after " + key.KeepUntil.UTC().Format(time.DateOnly) + "."
+		case key.State == string(dkimkey.StatePending):
+			return "Of the next key, which signs as soon as a check has seen this record."
+		}
+	}
+	return "Of the second signature; advised, not required."
 }
 
 // ZoneLine is the record as one line of a zone file.

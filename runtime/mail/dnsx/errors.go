@@ -30,6 +30,9 @@ func (e *Error) Error() string {
 // Is tells the two kinds apart.
 func (e *Error) Is(target error) bool { return target == e.kind }
 
+// Temporary says that asking again later may help, in the words of package net.
+func (e *Error) Temporary() bool { return e.kind == ErrTemporary }
+
 // Unwrap gives the network error, if there was one.
 func (e *Error) Unwrap() error { return e.cause }
 

@@ -44,6 +44,10 @@ func TestAnswersAndFailuresAreToldApart(t *testing.T) {
 		if errors.Is(err, dnsx.ErrNotFound) && errors.Is(err, dnsx.ErrTemporary) {
 			t.Errorf("%q: %v is both", name, err)
 		}
+		var e *dnsx.Error
+		if !errors.As(err, &e) || e.Temporary() != errors.Is(err, dnsx.ErrTemporary) {
+			t.Errorf("%q: %v is temporary: %t", name, err, e.Temporary())
+		}
 	}
 }
 
