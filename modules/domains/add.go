@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
@@ -52,11 +53,15 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		if err != nil {
 			return err
 		}
-		if err := firstDue(ctx, tx, m.id); err != nil || in.Keep == nil {
+		if err := firstDue(ctx, tx, m.id); err != nil {
 			return err
 		}
 		made, err := tx.Domain.Query().Where(domain.ID(m.id)).WithKeys(shownKeys).Only(ctx)
 		if err != nil {
+			return err
+		}
+		err = s.bus.Publish(ctx, tx, event.New(accountID, event.DomainAdded, made.CreatedAt, event.Domain{DomainID: made.ID, Name: made.Name, Status: string(made.Status)}))
+		if err != nil || in.Keep == nil {
 			return err
 		}
 		return in.Keep(ctx, tx, made)
@@ -67,6 +72,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 	if err != nil {
 		return nil, fmt.Errorf("add domain: %w", s.explain(ctx, err, accountID, name))
 	}
+	s.bus.Wake()
 	s.forget(accountID, name)
 	return s.Get(ctx, accountID, m.id)
 }

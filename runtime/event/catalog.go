@@ -30,6 +30,7 @@ const (
 	AutomationCompleted     Type = "automation.completed"
 	AutomationFailed        Type = "automation.failed"
 
+	DomainAdded            Type = "domain.added"
 	DomainVerified         Type = "domain.verified"
 	DomainTemporaryFailure Type = "domain.temporary_failure"
 	DomainFailed           Type = "domain.failed"
@@ -67,6 +68,7 @@ var catalog = []Entry{
 	{AutomationStarted, "An active automation matched an incoming event and a run was created", true, sampleRun("running", 0, "delay", nil)},
 	{AutomationStepCompleted, "One step of a run was completed", true, sampleRun("running", 1, "send_email", nil)},
 	{ContactUnsubscribed, "A recipient completed a managed unsubscribe", true, sampleUnsubscribe()},
+	{DomainAdded, "A domain was added; it sends when its records were seen", false, sampleDomain("pending")},
 	{DomainClaimStarted, "The account set out to prove control of a domain that another account has verified", false, DomainClaim{
 		ClaimID: "clm_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", ExpiresAt: sampleTime.AddDate(0, 0, 7)}},
 	{DomainClaimed, "The account proved control of a domain and has it now, with new keys", false, sampleDomain("pending")},
