@@ -10,4 +10,32 @@
 // A variable is a gap: a key as `customer.name`, a type, whether a send has to
 // give it, and what stands there otherwise (its fallback). To render is to put
 // values into the gaps.
+//
+//	draft ──Publish──▶ version 1, 2, … (the last one is the published version)
+//	  ▲                     │
+//	  └──────Rollback───────┘ what version n says is published again, as a new
+//	                          version, and is the draft
+//
+// # Language
+//
+// Templates are written in Liquid, in the part of it that is bounded: output,
+// if, unless, case, for, comment, raw, and the filters of filter.go. There is no
+// assign, capture, include, render, tablerow, cycle, range, nor a filter that
+// turns escaping off. Values are escaped in html, not in subject and text.
+// Who may save a template is a stranger: every source is judged when it is saved
+// and again before it is compiled for a send (scan.go, walk.go), and a render
+// ends at MaxRender octets or after RenderTime (budget.go), whatever it does.
+//
+// {{unsubscribe_url}} comes through a render as it stands; the send replaces it.
+//
+// # Publishing
+//
+// A version holds what sends need: html with its CSS inlined where that leaves
+// its structure alone, and a text part, made from the html where the author gave
+// none. Beside them it keeps what the author wrote, for a rollback.
+//
+// # Guarantees
+//
+// A publication is seen at once in the process that made it, and within CacheTTL
+// in others. A deleted template leaves sent mail alone. Facts: none.
 package templates

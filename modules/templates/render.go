@@ -2,8 +2,16 @@ package templates
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/address"
 )
 
 // Ref names a template by exactly one of the two.
@@ -12,11 +20,11 @@ type Ref struct {
 	Alias string
 }
 
-// Rendered is the published version of a template with its gaps filled. Subject,
-// From, HTML and Text are empty where the template leaves them to the send.
+// Rendered is a version of a template with its gaps filled. Subject, From, HTML
+// and Text are empty where the template leaves them to the send.
 type Rendered struct {
 	TemplateID  string
-	Version     int
+	Version     int // 0 for a draft
 	Subject     string
 	From        string // display form
 	ReplyTo     []string
@@ -26,13 +34,178 @@ type Rendered struct {
 	Category    string
 }
 
+// The fields of a send that errors of Render name.
+const (
+	fieldTemplate  = "template"
+	fieldID        = "template.id"
+	fieldAlias     = "template.alias"
+	fieldVariables = "template.variables."
+)
+
 // Render fills the published version. What is wrong is a fault of kind Invalid
 // that names the fields as a send has them: template, template.id,
 // template.alias, template.variables.<key>. {{unsubscribe_url}} comes through as
 // it stands, for the send to replace.
-func (s *Service) Render(_ context.Context, _ string, ref Ref, _ map[string]any) (Rendered, error) {
-	if (ref.ID == "") == (ref.Alias == "") {
-		return Rendered{}, fault.InvalidField("template", "needs either id or alias")
+func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
+	published, err := s.published(ctx, accountID, ref)
+	if err != nil {
+		return Rendered{}, err
 	}
-	return Rendered{}, fault.InvalidField("template", "no template is published yet")
+	ready, err := s.ready(ctx, accountID, published)
+	if err != nil {
+		return Rendered{}, fmt.Errorf("render: %w", err)
+	}
+	out, err := ready.render(ctx, variables, names{whole: fieldTemplate, variable: fieldVariables})
+	out.TemplateID, out.Version = published.id, published.version
+	return out, err
+}
+
+// PreviewInput is the input of Preview.
+type PreviewInput struct {
+	Version   int // 0 is the draft
+	Variables map[string]any
+}
+
+// Preview fills the draft or any version, for its author to look at. Errors name
+// variables.<key>, subject, html and text.
+func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in PreviewInput) (Rendered, error) {
+	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
+	if err != nil {
+		return Rendered{}, err
+	}
+	say := draftOf(t)
+	if in.Version != 0 {
+		v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, in.Version)
+		if err != nil {
+			return Rendered{}, err
+		}
+		say = contentOf(v)
+	}
+	wrong := fault.Fields{}
+	ready := say.compile(wrong)
+	if err := wrong.Err(); err != nil {
+		return Rendered{}, err
+	}
+	out, err := ready.render(ctx, in.Variables, names{variable: "variables."})
+	out.TemplateID, out.Version = t.ID, in.Version
+	return out, err
+}
+
+// names are what errors call things: a preview has the parts before it, a send
+// has a template.
+type names struct {
+	whole    string // empty: the part
+	variable string // before a variable's key
+}
+
+func (n names) part(p string) string {
+	if n.whole != "" {
+		return n.whole
+	}
+	return p
+}
+
+func (c compiled) render(ctx context.Context, given map[string]any, call names) (Rendered, error) {
+	wrong := fault.Fields{}
+	values := fill(c.content.variables, given, call.variable, wrong)
+	if err := wrong.Err(); err != nil {
+		return Rendered{}, err
+	}
+	out := Rendered{From: c.content.from, ReplyTo: c.content.replyTo, Unsubscribe: c.content.unsubscribe, Category: c.content.category}
+	b := newBudget(ctx)
+	for _, p := range c.parts() {
+		text, err := p.render(b, values)
+		switch {
+		case err == nil:
+		case isOver(err):
+			return Rendered{}, err
+		default:
+			return Rendered{}, fault.InvalidField(call.part(p.name), "%s cannot be rendered: %s", p.name, err)
+		}
+		switch p {
+		case c.subject:
+			out.Subject = strings.TrimSpace(text)
+		case c.html:
+			out.HTML = text
+		case c.text:
+			out.Text = text
+		}
+	}
+	// A value with a line break would be a header field of the caller's customer.
+	if reason := address.ValidateSubject(out.Subject); reason != nil {
+		c.blame(values, reason, call, wrong)
+		return Rendered{}, wrong.Err()
+	}
+	return out, nil
+}
+
+// blame names the variables of the subject that cannot stand in one, or the
+// subject as a whole.
+func (c compiled) blame(values map[string]any, reason error, call names, wrong fault.Fields) {
+	for _, v := range c.content.variables {
+		text, isText := lookUpText(values, v)
+		if isText && address.ValidateSubject(text) != nil && isUsed(c.subject, v) {
+			wrong.Add(call.variable+v.Key, "%s, and is part of the subject", address.ValidateSubject(text))
+		}
+	}
+	if len(wrong) == 0 {
+		wrong.Add(call.part("subject"), "the rendered subject %s", reason)
+	}
+}
+
+func lookUpText(values map[string]any, v shape.Variable) (string, bool) {
+	value, _ := lookUp(values, v.Key)
+	text, isText := value.(string)
+	return text, isText
+}
+
+func isUsed(p *part, v shape.Variable) bool {
+	for path := range p.findings.paths {
+		if isDeclared(path, []shape.Variable{v}) {
+			return true
+		}
+	}
+	return false
+}
+
+// find reads a template by its id or its alias.
+func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, idOrAlias string) (*ent.Template, error) {
+	query := c.Query().Where(template.AccountID(accountID))
+	switch {
+	case id.Is(id.Template, idOrAlias):
+		query.Where(template.ID(idOrAlias))
+	case badAlias(idOrAlias) == "":
+		query.Where(template.Alias(idOrAlias))
+	default: // nor could every string be asked for: PostgreSQL has no NUL
+		return nil, missing(idOrAlias)
+	}
+	found, err := query.Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, missing(idOrAlias)
+	case err != nil:
+		return nil, fmt.Errorf("get template: %w", err)
+	}
+	return found, nil
+}
+
+func missing(idOrAlias string) *fault.Error { return fault.Missing("template", shown(idOrAlias)) }
+
+// shown is a caller's own word, fit to be repeated.
+func shown(s string) string {
+	if id.Is(id.Template, s) || badAlias(s) == "" {
+		return s
+	}
+	return "not an id or an alias"
+}
+
+func (s *Service) version(ctx context.Context, c *ent.TemplateVersionClient, accountID, templateID string, number int) (*ent.TemplateVersion, error) {
+	v, err := c.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID), templateversion.Number(number)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.InvalidField("version", "the template has no version %d", number)
+	case err != nil:
+		return nil, fmt.Errorf("get version: %w", err)
+	}
+	return v, nil
 }

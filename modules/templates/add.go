@@ -1,0 +1,132 @@
+package templates
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// Keep stores the caller's answer in the transaction of a change, so that neither
+// is there without the other; nil for none. Its error undoes both and is returned.
+type Keep func(ctx context.Context, tx idempotency.Execer, t Template) error
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// AddInput is the input of Add.
+type AddInput struct {
+	Alias              string // empty for none
+	Name               string
+	Subject            string
+	From               Mailbox
+	ReplyTo            []Mailbox
+	HTML               string
+	Text               string
+	Variables          []shape.Variable
+	UnsubscribeEnabled bool
+	Category           string // empty for none
+	Keep               Keep
+}
+
+// Validate reports every wrong field at once.
+func (in AddInput) Validate() fault.Fields {
+	_, wrong := in.parse()
+	return wrong
+}
+
+func (in AddInput) parse() (content, fault.Fields) {
+	wrong := fault.Fields{}
+	if in.Alias != "" && badAlias(in.Alias) != "" {
+		wrong.Add("alias", "%s", badAlias(in.Alias))
+	}
+	validateName(in.Name, wrong)
+	validateSubject(in.Subject, wrong)
+	validateSource("html", in.HTML, wrong)
+	validateSource("text", in.Text, wrong)
+	validateCategory(in.Category, wrong)
+	c := content{subject: in.Subject, from: parseFrom(in.From, wrong), replyTo: parseReplyTo(in.ReplyTo, wrong), html: in.HTML, text: in.Text,
+		variables: validateVariables(in.Variables, wrong), unsubscribe: in.UnsubscribeEnabled, category: in.Category}
+	if wrong["html"] == "" && wrong["text"] == "" && wrong["subject"] == "" {
+		c.compile(wrong)
+	}
+	return c, wrong
+}
+
+// Add makes a template: a draft that no send can use until it is published.
+func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (Template, error) {
+	c, wrong := in.parse()
+	if err := wrong.Err(); err != nil {
+		return Template{}, err
+	}
+	return s.add(ctx, accountID, in.Alias, in.Name, c, in.Keep)
+}
+
+func (s *Service) add(ctx context.Context, accountID, alias, name string, c content, keep Keep) (made Template, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		create := tx.Template.Create().SetID(id.New(id.Template)).SetAccountID(accountID).SetNillableAlias(orNull(alias)).SetName(name)
+		write(create.Mutation(), c)
+		row, err := create.Save(ctx)
+		if err != nil {
+			return err
+		}
+		made = Template{Template: row, HasUnpublishedChanges: true}
+		if keep == nil {
+			return nil
+		}
+		return keep(ctx, tx, made)
+	})
+	if isUnique(err) {
+		return Template{}, aliasTaken(alias).Because(err)
+	}
+	if err != nil {
+		return Template{}, fmt.Errorf("add template: %w", err)
+	}
+	return made, nil
+}
+
+// write sets what a draft says.
+func write(m *ent.TemplateMutation, c content) {
+	m.SetSubject(c.subject)
+	m.SetFrom(c.from)
+	m.SetReplyTo(orNone(c.replyTo))
+	m.SetVariables(orNone(c.variables))
+	m.SetUnsubscribeEnabled(c.unsubscribe)
+	set := func(value string, set func(string), clear func()) {
+		if value == "" {
+			clear()
+			return
+		}
+		set(value)
+	}
+	set(c.html, m.SetHTML, m.ClearHTML)
+	set(c.text, m.SetText, m.ClearText)
+	set(c.category, m.SetCategory, m.ClearCategory)
+}
+
+// orNone is an empty list for none, so that equal drafts are equal rows.
+func orNone[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func aliasTaken(alias string) *fault.Error {
+	return fault.Conflictf(fault.CodeConflict, "This account already has a template with the alias %s", alias)
+}
+
+func isUnique(err error) bool {
+	var refused *pq.Error
+	return errors.As(err, &refused) && refused.Code == "23505" // unique_violation
+}

@@ -1,0 +1,222 @@
+package templates
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Change is the input of Update: what is to change, nil for what stays. An empty
+// alias, html, text or category takes it away.
+type Change struct {
+	Alias              *string
+	Name               *string
+	Subject            *string
+	From               *Mailbox
+	ReplyTo            *[]Mailbox
+	HTML               *string
+	Text               *string
+	Variables          *[]shape.Variable
+	UnsubscribeEnabled *bool
+	Category           *string
+}
+
+// IsZero tells whether it changes nothing.
+func (c Change) IsZero() bool { return c == Change{} }
+
+// Validate reports every wrong field at once.
+func (c Change) Validate() fault.Fields {
+	_, wrong := c.parse()
+	return wrong
+}
+
+// parse gives a function that makes the change to a draft.
+func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
+	wrong = fault.Fields{}
+	if c.Alias != nil && *c.Alias != "" && badAlias(*c.Alias) != "" {
+		wrong.Add("alias", "%s", badAlias(*c.Alias))
+	}
+	if c.Name != nil {
+		validateName(*c.Name, wrong)
+	}
+	var changed content
+	var does []func(*content)
+	if c.Subject != nil {
+		changed.subject = *c.Subject
+		validateSubject(*c.Subject, wrong)
+		does = append(does, func(to *content) { to.subject = changed.subject })
+	}
+	if c.From != nil {
+		changed.from = parseFrom(*c.From, wrong)
+		does = append(does, func(to *content) { to.from = changed.from })
+	}
+	if c.ReplyTo != nil {
+		changed.replyTo = parseReplyTo(*c.ReplyTo, wrong)
+		does = append(does, func(to *content) { to.replyTo = changed.replyTo })
+	}
+	if c.HTML != nil {
+		changed.html = *c.HTML
+		validateSource("html", *c.HTML, wrong)
+		does = append(does, func(to *content) { to.html = changed.html })
+	}
+	if c.Text != nil {
+		changed.text = *c.Text
+		validateSource("text", *c.Text, wrong)
+		does = append(does, func(to *content) { to.text = changed.text })
+	}
+	if c.Variables != nil {
+		changed.variables = validateVariables(*c.Variables, wrong)
+		does = append(does, func(to *content) { to.variables = changed.variables })
+	}
+	if c.UnsubscribeEnabled != nil {
+		does = append(does, func(to *content) { to.unsubscribe = *c.UnsubscribeEnabled })
+	}
+	if c.Category != nil {
+		validateCategory(*c.Category, wrong)
+		does = append(does, func(to *content) { to.category = *c.Category })
+	}
+	if wrong["html"] == "" && wrong["text"] == "" && wrong["subject"] == "" {
+		changed.compile(wrong)
+	}
+	return func(to content) content {
+		for _, do := range does {
+			do(&to)
+		}
+		return to
+	}, wrong
+}
+
+// Update changes the draft, and the alias and name at once. What sends use stays
+// until the draft is published.
+func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Change) (now Template, err error) {
+	apply, wrong := c.parse()
+	if err := wrong.Err(); err != nil {
+		return Template{}, err
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		before, err := s.lock(ctx, tx, accountID, idOrAlias)
+		if err != nil {
+			return err
+		}
+		row := before
+		if c.changes(before, apply) {
+			if row, err = c.store(ctx, tx, before, apply); err != nil {
+				return err
+			}
+		}
+		now, err = s.whole(ctx, tx, row)
+		return err
+	})
+	if isUnique(err) {
+		return Template{}, aliasTaken(*c.Alias).Because(err)
+	}
+	if err != nil {
+		return Template{}, fmt.Errorf("update template: %w", err)
+	}
+	s.changed() // the alias, perhaps
+	return now, nil
+}
+
+func (c Change) changes(t *ent.Template, apply func(content) content) bool {
+	before := draftOf(t)
+	return c.Alias != nil && *c.Alias != orEmpty(t.Alias) || c.Name != nil && *c.Name != t.Name || !reflect.DeepEqual(before, apply(before))
+}
+
+func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template, apply func(content) content) (*ent.Template, error) {
+	at, err := now(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	update := tx.Template.UpdateOneID(before.ID).Where(template.AccountID(before.AccountID)).SetUpdatedAt(at)
+	write(update.Mutation(), apply(draftOf(before)))
+	if c.Name != nil {
+		update.SetName(*c.Name)
+	}
+	if c.Alias != nil {
+		if update.SetAlias(*c.Alias); *c.Alias == "" {
+			update.ClearAlias()
+		}
+	}
+	return update.Save(ctx)
+}
+
+// Delete takes a template away with its versions. Mail that was sent with it
+// stays as it is.
+func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		t, err := s.lock(ctx, tx, accountID, idOrAlias)
+		if err != nil {
+			return err
+		}
+		return tx.Template.DeleteOneID(t.ID).Where(template.AccountID(accountID)).Exec(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("delete template: %w", err)
+	}
+	s.changed()
+	return nil
+}
+
+// Duplicate makes a new template of another's draft: without an alias, never
+// published, its name with (copy) behind it.
+func (s *Service) Duplicate(ctx context.Context, accountID, idOrAlias string, keep Keep) (Template, error) {
+	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
+	if err != nil {
+		return Template{}, err
+	}
+	return s.add(ctx, accountID, "", copyName(t.Name), draftOf(t), keep)
+}
+
+func copyName(name string) string {
+	const mark = " (copy)"
+	for utf8.RuneCountInString(name) > MaxName-len(mark) {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return name + mark
+}
+
+// lock reads a template for a change.
+func (s *Service) lock(ctx context.Context, tx *ent.Tx, accountID, idOrAlias string) (*ent.Template, error) {
+	found, err := s.find(ctx, tx.Template, accountID, idOrAlias)
+	if err != nil {
+		return nil, err
+	}
+	var locked string
+	err = queryRow(ctx, tx, `SELECT id FROM templates WHERE id = $1 AND account_id = $2 FOR UPDATE`, []any{found.ID, accountID}, &locked)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missing(idOrAlias)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.find(ctx, tx.Template, accountID, locked) // as it is under the lock
+}
+
+// now is the database clock's: the transaction's.
+func now(ctx context.Context, tx *ent.Tx) (at time.Time, err error) {
+	err = queryRow(ctx, tx, `SELECT now()`, nil, &at)
+	return at, err
+}
+
+// queryRow reads one row; that there is none is sql.ErrNoRows.
+func queryRow(ctx context.Context, tx *ent.Tx, query string, args []any, into ...any) (err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if !rows.Next() {
+		return errors.Join(rows.Err(), sql.ErrNoRows)
+	}
+	return rows.Scan(into...)
+}

@@ -1,0 +1,188 @@
+package templates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// Mailbox is an address as the caller wrote it: one string, or its two parts.
+type Mailbox struct {
+	Text  string // `Ada <ada@example.com>` or `ada@example.com`
+	Email string // the object form
+	Name  string
+}
+
+func (b Mailbox) parse(field string, wrong fault.Fields) string {
+	a, err := address.Parse(b.Text)
+	if b.Text == "" {
+		a, err = address.New(b.Name, b.Email)
+	}
+	if err != nil {
+		wrong.Add(field, "%s", err)
+		return ""
+	}
+	return a.String()
+}
+
+// content is what a draft and a version say. The zero value of a field leaves it
+// to the send.
+type content struct {
+	subject     string
+	from        string // display form
+	replyTo     []string
+	html        string
+	text        string
+	variables   []shape.Variable
+	unsubscribe bool
+	category    string
+}
+
+func draftOf(t *ent.Template) content {
+	return content{subject: t.Subject, from: t.From, replyTo: t.ReplyTo, html: orEmpty(t.HTML), text: orEmpty(t.Text),
+		variables: t.Variables, unsubscribe: t.UnsubscribeEnabled, category: orEmpty(t.Category)}
+}
+
+func contentOf(v *ent.TemplateVersion) content {
+	return content{subject: v.Subject, from: v.From, replyTo: v.ReplyTo, html: orEmpty(v.HTML), text: orEmpty(v.Text),
+		variables: v.Variables, unsubscribe: v.UnsubscribeEnabled, category: orEmpty(v.Category)}
+}
+
+// sourceOf is a version as its author wrote it.
+func sourceOf(v *ent.TemplateVersion) content {
+	c := contentOf(v)
+	c.html, c.text = orEmpty(v.SourceHTML), orEmpty(v.SourceText)
+	return c
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// compiled are the parts of a content, ready to render.
+type compiled struct {
+	content content
+	subject *part
+	html    *part // nil where there is none
+	text    *part
+}
+
+func (c compiled) parts() []*part {
+	return slices.DeleteFunc([]*part{c.subject, c.html, c.text}, func(p *part) bool { return p == nil })
+}
+
+// weight is about what it takes in memory.
+func (c compiled) weight() uint32 {
+	return uint32(2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text))) //nolint:gosec // MaxSource bounds it
+}
+
+// compile judges the sources; what is wrong is named by field.
+func (c content) compile(wrong fault.Fields) compiled {
+	out := compiled{content: c}
+	part := func(e *engine, name, source string) *part {
+		if source == "" {
+			return nil
+		}
+		p, err := e.compile(name, source)
+		if err != nil {
+			wrong.Add(name, "%s", err)
+		}
+		return p
+	}
+	out.subject = part(textEngine, "subject", c.subject)
+	out.html = part(htmlEngine, "html", c.html)
+	out.text = part(textEngine, "text", c.text)
+	return out
+}
+
+// publishable judges what only a version has to be: complete.
+func (c compiled) publishable(wrong fault.Fields) {
+	if c.content.html == "" && c.content.text == "" {
+		wrong.Add("html", "html or text is required")
+	}
+	for _, p := range c.parts() {
+		if missing := undeclared(p, c.content.variables); len(missing) > 0 {
+			wrong.Add(p.name, "line %d: uses {{%s}}, which is not declared in variables%s", p.findings.paths[missing[0]], missing[0], andMore(missing))
+		}
+	}
+}
+
+func andMore(missing []string) string {
+	if len(missing) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("; neither are %s", strings.Join(missing[1:min(len(missing), 10)], ", "))
+}
+
+func validateName(name string, wrong fault.Fields) {
+	switch {
+	case strings.TrimSpace(name) == "":
+		wrong.Add("name", "is required")
+	case utf8.RuneCountInString(name) > MaxName:
+		wrong.Add("name", "is longer than %d characters", MaxName)
+	default:
+		if err := address.ValidateSubject(name); err != nil {
+			wrong.Add("name", "%s", err)
+		}
+	}
+}
+
+func validateSource(field, source string, wrong fault.Fields) {
+	if len(source) > MaxSource {
+		wrong.Add(field, "is larger than 1 MB")
+	}
+}
+
+func validateSubject(subject string, wrong fault.Fields) {
+	if err := address.ValidateSubject(subject); err != nil {
+		wrong.Add("subject", "%s", err)
+	}
+}
+
+func validateCategory(label string, wrong fault.Fields) {
+	switch {
+	case label == "":
+	case utf8.RuneCountInString(label) > MaxCategory:
+		wrong.Add("category", "is longer than %d characters", MaxCategory)
+	case address.ValidateSubject(label) != nil:
+		wrong.Add("category", "%s", address.ValidateSubject(label))
+	case !strings.ContainsFunc(label, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+		wrong.Add("category", "must have at least one letter or digit")
+	}
+}
+
+func parseFrom(b Mailbox, wrong fault.Fields) string {
+	if b == (Mailbox{}) {
+		return ""
+	}
+	return b.parse("from", wrong)
+}
+
+func parseReplyTo(list []Mailbox, wrong fault.Fields) []string {
+	if len(list) > MaxReplyTo {
+		wrong.Add("reply_to", "has %d addresses; the limit is %d", len(list), MaxReplyTo)
+		return nil
+	}
+	var out []string
+	for i, b := range list {
+		out = append(out, b.parse(fmt.Sprintf("reply_to[%d]", i), wrong))
+	}
+	return out
+}

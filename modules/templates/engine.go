@@ -1,0 +1,128 @@
+package templates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/osteele/liquid"
+	"github.com/osteele/liquid/render"
+)
+
+// unsubscribeURL is the reserved variable. A render leaves it as it stands.
+const unsubscribeURL = "unsubscribe_url"
+
+const unsubscribeToken = "{{" + unsubscribeURL + "}}"
+
+// tickName is bound to nothing but a step of the budget. No author can mean it:
+// what an unknown name stands for is nothing, too.
+const tickName = "postrider_tick"
+
+// engine is the library for one kind of part. There are two: html escapes what is
+// put into it, subject and text do not.
+type engine struct {
+	liquid *liquid.Engine
+	html   bool
+	tick   render.Node
+}
+
+//nolint:gochecknoglobals // immutable after start, and safe for concurrent use
+var htmlEngine, textEngine = newEngine(true), newEngine(false)
+
+func newEngine(html bool) *engine {
+	e := &engine{liquid: liquid.NewEngine(), html: html}
+	addFilters(e.liquid, html)
+	if html {
+		e.liquid.SetAutoEscapeReplacer(render.HtmlEscaper)
+	}
+	// A condition that is never true and writes nothing: to write even nothing
+	// would change what {%- trims.
+	tick, err := e.liquid.ParseString("{% if " + tickName + " %}{% endif %}")
+	if err != nil {
+		panic("templates: " + err.Error())
+	}
+	e.tick = tick.GetRoot().(*render.SeqNode).Children[0] //nolint:forcetypeassert // the root of a tree is a sequence
+	return e
+}
+
+// part is one compiled source.
+type part struct {
+	name     string // of its field: subject, html, text
+	compiled *liquid.Template
+	findings findings
+}
+
+// compile judges a source and makes it ready. Its error is for the author.
+func (e *engine) compile(name, source string) (p *part, err error) {
+	if strings.ContainsRune(source, 0) {
+		return nil, errors.New("contains a NUL character")
+	}
+	if _, err := scan(source); err != nil {
+		return nil, err
+	}
+	defer recovered(&err, "cannot be read")
+	// The name stands for a file: the library keeps the line of the innermost
+	// place only where there is one.
+	compiled, failed := e.liquid.ParseTemplateLocation([]byte(source), name, 1)
+	if failed != nil {
+		return nil, &problem{max(failed.LineNumber(), 1), explained(failed)}
+	}
+	w := &walker{html: e.html, tick: e.tick, found: findings{paths: map[string]int{}}}
+	if err := w.node(compiled.GetRoot(), scope{}); err != nil {
+		return nil, err
+	}
+	return &part{name: name, compiled: compiled, findings: w.found}, nil
+}
+
+// render fills the gaps. Its error is for the author, or the context's.
+func (p *part) render(b *budget, values map[string]any) (text string, err error) {
+	defer recovered(&err, "cannot be rendered with these variables")
+	bindings := make(map[string]any, len(values)+2)
+	maps.Copy(bindings, values)
+	bindings[unsubscribeURL] = unsubscribeToken
+	bindings[tickName] = nil
+	for key, value := range bindings {
+		bindings[key] = metered{b, value}
+	}
+	out := &output{budget: b}
+	failed := p.compiled.FRender(out, bindings)
+	switch {
+	case b.broken != nil:
+		return "", b.broken
+	case failed != nil:
+		return "", &problem{max(failed.LineNumber(), 1), explained(failed)}
+	}
+	return out.String(), nil
+}
+
+// isOver tells an error of the context, which is nobody's mistake.
+func isOver(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// explained is the library's error without where it was, in one short line.
+func explained(err liquid.SourceError) string {
+	text := err.Error()
+	if cause := err.Cause(); cause != nil {
+		text = cause.Error()
+	} else if _, after, found := strings.Cut(text, "): "); found {
+		text, _, _ = strings.Cut(after, " in "+err.Path())
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	if len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "") + "…"
+	}
+	return text
+}
+
+// recovered turns a panic of the library into an error: it panics where a number
+// is too large for it, for instance.
+func recovered(err *error, what string) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%s: %w", what, errPanicked)
+	}
+}
+
+var errPanicked = errors.New("there is a value in it that Liquid cannot take")

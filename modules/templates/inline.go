@@ -1,0 +1,148 @@
+package templates
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vanng822/go-premailer/premailer"
+	"golang.org/x/net/html"
+)
+
+// What the inlining of CSS may cost: every selector looks at every element.
+const (
+	maxStyle   = 200_000   // octets of CSS
+	maxMatches = 5_000_000 // rules times elements
+)
+
+// inlineCSS moves the rules of <style> into style attributes, for the mail
+// programs that know no <style>; rules that cannot be moved, as those of media
+// queries, stay. It works on text in memory and fetches nothing. Where the result
+// would be another document than what was written, the source is kept as it is
+// and the reason is told.
+func inlineCSS(source string) (inlined, kept string) {
+	if !strings.Contains(strings.ToLower(source), "<style") {
+		return source, ""
+	}
+	out, err := inline(source)
+	if err != nil {
+		return source, "CSS was not inlined: " + err.Error()
+	}
+	return out, ""
+}
+
+func inline(source string) (out string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = errors.New("it cannot be read")
+		}
+	}()
+	hidden, err := hide(source)
+	if err != nil {
+		return "", err
+	}
+	before := hidden.outline(hidden.source)
+	switch {
+	case hidden.control:
+		return "", errors.New("there are {% tags %} inside <style>")
+	case before.style > maxStyle, before.rules*len(before.shape) > maxMatches:
+		return "", errors.New("there is too much of it")
+	}
+	p, err := premailer.NewPremailerFromString(hidden.source, premailer.NewOptions())
+	if err != nil {
+		return "", fmt.Errorf("the HTML cannot be read: %w", err)
+	}
+	made, err := p.Transform()
+	if err != nil {
+		return "", fmt.Errorf("it cannot be read: %w", err)
+	}
+	if after := hidden.outline(made); !before.equals(after) {
+		return "", errors.New("elements or Liquid tags would change their places; close every element in the branch or loop that opens it")
+	}
+	return hidden.show(made), nil
+}
+
+// outline is what must not change: elements, comments and Liquid, in their order,
+// but for what a parser adds and for the CSS itself.
+type outline struct {
+	shape        []string
+	opened, ends map[string]int
+	style, rules int
+}
+
+// implied are added by a parser wherever they are missing.
+var implied = []string{"html", "head", "body", "tbody", "colgroup", "style"}
+
+// optional may be left open by an author, and are closed by a parser.
+var optional = []string{"p", "li", "td", "th", "tr", "dt", "dd", "option", "thead", "tfoot"}
+
+func (o *opaque) outline(source string) outline {
+	out := outline{opened: map[string]int{}, ends: map[string]int{}}
+	z := html.NewTokenizer(strings.NewReader(source))
+	inStyle := false
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return out
+		}
+		raw := string(z.Raw())
+		t := z.Token()
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken:
+			inStyle = t.Data == "style"
+			if !slices.Contains(implied, t.Data) {
+				out.opened[t.Data]++
+				out.shape = append(out.shape, "<"+t.Data)
+			}
+		case html.EndTagToken:
+			inStyle = false
+			if !slices.Contains(implied, t.Data) && t.Data != "br" {
+				out.ends[t.Data]++
+				out.shape = append(out.shape, "/"+t.Data)
+			}
+		case html.TextToken:
+			if inStyle {
+				out.style += len(raw)
+				out.rules += strings.Count(raw, "{") * (1 + strings.Count(raw, ",")/max(1, strings.Count(raw, "{")))
+				continue
+			}
+		case html.CommentToken:
+			out.shape = append(out.shape, "!"+t.Data)
+			continue
+		case html.ErrorToken, html.DoctypeToken:
+		}
+		if !inStyle {
+			for _, w := range o.words.FindAllString(unstyled(t, raw), -1) {
+				out.shape = append(out.shape, strings.TrimSuffix(w, `=""`))
+			}
+		}
+	}
+}
+
+// unstyled is a token without the attributes that inlining writes, unless there is
+// control in them: rules with {{ }} in them may go to any number of elements.
+func unstyled(t html.Token, raw string) string {
+	if t.Type != html.StartTagToken && t.Type != html.SelfClosingTagToken {
+		return raw
+	}
+	var b strings.Builder
+	for _, a := range t.Attr {
+		if !slices.Contains([]string{"style", "bgcolor", "width", "height", "align", "valign", "background"}, a.Key) {
+			b.WriteString(a.Key + " " + a.Val + " ")
+		}
+	}
+	return b.String()
+}
+
+func (a outline) equals(b outline) bool {
+	return slices.Equal(a.without(a), b.without(a))
+}
+
+// without leaves out the ends of those optional elements that the author left open.
+func (o outline) without(author outline) []string {
+	return slices.DeleteFunc(slices.Clone(o.shape), func(s string) bool {
+		name, isEnd := strings.CutPrefix(s, "/")
+		return isEnd && slices.Contains(optional, name) && author.opened[name] != author.ends[name]
+	})
+}

@@ -1,0 +1,174 @@
+package templates
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// opaque is a source in HTML whose Liquid stands behind words that mean nothing,
+// so that programs for HTML can work on it: to them `{% if a < b %}` begins an
+// element, and a loop around rows of a table is text that does not belong there.
+type opaque struct {
+	source string
+	stood  []string       // what each word stands for
+	words  *regexp.Regexp // in every form that they come back in
+	prefix string
+	// control is set where Liquid other than output stands inside <style>.
+	control bool
+}
+
+// hide puts words in the place of Liquid: comments where text stands, for those
+// may stand anywhere, and bare words inside of tags, style and title.
+func hide(source string) (*opaque, error) {
+	spans, err := scan(source)
+	if err != nil {
+		return nil, err
+	}
+	o := &opaque{prefix: "zqliquid"}
+	for strings.Contains(strings.ToLower(source), o.prefix) {
+		o.prefix += "q"
+	}
+	known := map[string]string{}
+	var b strings.Builder
+	at := 0
+	for i := 0; i < len(spans); i++ {
+		end := i + pairLength(source, spans[i:])
+		b.WriteString(source[at:spans[i].start])
+		b.WriteString(o.word(known, source[spans[i].start:spans[end].end]))
+		at, i = spans[end].end, end
+	}
+	b.WriteString(source[at:])
+	o.words = regexp.MustCompile(`<!--` + o.prefix + `\d+z-->|` + o.prefix + `\d+z=""|` + o.prefix + `\d+z`)
+	o.source = o.place(b.String(), known)
+	return o, nil
+}
+
+// pairLength is how many spans further a raw or comment block ends: nothing in it
+// is looked at.
+func pairLength(source string, spans []span) int {
+	name := tagName(source[spans[0].start:spans[0].end])
+	if name != "raw" && name != "comment" {
+		return 0
+	}
+	for i, s := range spans {
+		if tagName(source[s.start:s.end]) == "end"+name {
+			return i
+		}
+	}
+	return 0
+}
+
+func tagName(tag string) string {
+	if !strings.HasPrefix(tag, "{%") {
+		return ""
+	}
+	inner := strings.TrimLeft(strings.TrimPrefix(tag[2:], "-"), " \t\r\n")
+	end := strings.IndexFunc(inner, func(r rune) bool { return r == '-' || r == '%' || r <= ' ' })
+	if end < 0 {
+		return inner
+	}
+	return inner[:end]
+}
+
+// word gives the word for a text, the same one for the same text.
+func (o *opaque) word(known map[string]string, stands string) string {
+	w, found := known[stands]
+	if !found {
+		w = fmt.Sprintf("%s%dz", o.prefix, len(o.stood))
+		o.stood = append(o.stood, stands)
+		known[stands] = w
+	}
+	return w
+}
+
+// rawText are the elements whose content is text to the last octet.
+var rawText = []string{"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea", "title", "xmp"}
+
+// place gives each word the form that fits where it stands.
+func (o *opaque) place(source string, known map[string]string) string {
+	z := html.NewTokenizer(strings.NewReader(source))
+	var b strings.Builder
+	raw := ""
+	for {
+		kind := z.Next()
+		text := string(z.Raw())
+		switch kind {
+		case html.ErrorToken:
+			b.WriteString(text)
+			return b.String()
+		case html.TextToken:
+			if raw == "" {
+				text = o.words.ReplaceAllString(text, "<!--$0-->")
+			} else if raw == "style" && o.hasControl(text) {
+				o.control = true
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			raw = ""
+			if slices.Contains(rawText, string(name)) && kind == html.StartTagToken {
+				raw = string(name)
+			}
+			text = o.apart(text)
+		case html.EndTagToken:
+			raw = ""
+		case html.CommentToken:
+			if !strings.HasPrefix(text, "<!--") { // <![if !mso]> would come back as a comment
+				text = "<!--" + o.word(known, o.show(text)) + "-->"
+			}
+		case html.DoctypeToken:
+		}
+		b.WriteString(text)
+	}
+}
+
+func (o *opaque) hasControl(text string) bool {
+	return slices.ContainsFunc(o.words.FindAllString(text, -1), func(w string) bool { return strings.HasPrefix(o.show(w), "{%") })
+}
+
+// apart puts spaces around the words between a tag's attributes, so that each is
+// an attribute to a parser.
+func (o *opaque) apart(tag string) string {
+	if !strings.Contains(tag, o.prefix) {
+		return tag
+	}
+	var b strings.Builder
+	quote := byte(0)
+	inName := true
+	for i := 0; i < len(tag); {
+		c := tag[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case inName:
+			inName = c != ' ' && c != '\t' && c != '\n' && c != '\r' && c != '/'
+		case c == '"' || c == '\'':
+			quote = c
+		case strings.HasPrefix(tag[i:], o.prefix):
+			word := o.words.FindString(tag[i:])
+			b.WriteString(" " + strings.TrimSuffix(word, `=""`) + " ")
+			i += len(strings.TrimSuffix(word, `=""`))
+			continue
+		}
+		b.WriteByte(c)
+		i++
+	}
+	return b.String()
+}
+
+// show puts the Liquid back.
+func (o *opaque) show(text string) string {
+	return o.words.ReplaceAllStringFunc(text, func(found string) string {
+		var i int
+		digits := strings.TrimPrefix(strings.TrimPrefix(found, "<!--"), o.prefix)
+		if _, err := fmt.Sscanf(digits, "%d", &i); err != nil || i >= len(o.stood) {
+			return found
+		}
+		return o.stood[i]
+	})
+}

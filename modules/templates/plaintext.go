@@ -1,0 +1,53 @@
+package templates
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/inbucket/html2text"
+	"golang.org/x/net/html"
+)
+
+// plainText makes the text part of html. Liquid stays where it stood, so that a
+// loop over rows is one in the text as well.
+func plainText(source string) (text string, err error) {
+	defer recovered(&err, "cannot be made into text")
+	hidden, err := hide(source)
+	if err != nil {
+		return "", err
+	}
+	root, err := html.Parse(strings.NewReader(hidden.source))
+	if err != nil {
+		return "", fmt.Errorf("the HTML cannot be read: %w", err)
+	}
+	hidden.asText(root)
+	made, err := html2text.FromHTMLNode(root)
+	if err != nil {
+		return "", fmt.Errorf("the HTML cannot be made into text: %w", err)
+	}
+	return hidden.show(made), nil
+}
+
+// asText turns the comments that stand for Liquid into text, one with the text
+// around it: between two texts a space is written.
+func (o *opaque) asText(n *html.Node) {
+	for child := n.FirstChild; child != nil; {
+		next := child.NextSibling
+		word := strings.TrimSpace(child.Data)
+		switch {
+		case child.Type == html.CommentNode && o.words.FindString(word) == word && word != "":
+			child.Type = html.TextNode
+		case child.Type == html.CommentNode:
+			n.RemoveChild(child)
+			child = next
+			continue
+		case child.Type == html.ElementNode:
+			o.asText(child)
+		}
+		if before := child.PrevSibling; child.Type == html.TextNode && before != nil && before.Type == html.TextNode {
+			before.Data += child.Data
+			n.RemoveChild(child)
+		}
+		child = next
+	}
+}

@@ -1,0 +1,183 @@
+package templates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// Publication is what publishing came to.
+type Publication struct {
+	Template Template
+	Warnings []string // what the author should know; nil when all went well
+}
+
+// KeepPublication is Keep for a publication.
+type KeepPublication func(ctx context.Context, tx idempotency.Execer, p Publication) error
+
+// Publish makes the draft the version that sends use. A draft that says what is
+// published already is left as it is: there is no new version.
+func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string, keep KeepPublication) (Publication, error) {
+	for {
+		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
+		if err != nil {
+			return Publication{}, err
+		}
+		made, err := s.makeVersion(ctx, draftOf(t))
+		if err != nil {
+			return Publication{}, err
+		}
+		out, err := s.publish(ctx, t, made, keep)
+		if errors.Is(err, errEdited) { // between our reading and our writing: publish what is there now
+			continue
+		}
+		return out, err
+	}
+}
+
+// Rollback publishes once more what version number said, as a new version, and
+// makes it the draft: unpublished changes are gone.
+func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, number int, keep KeepPublication) (Publication, error) {
+	for {
+		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
+		if err != nil {
+			return Publication{}, err
+		}
+		v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
+		if err != nil {
+			return Publication{}, err
+		}
+		made, err := s.makeVersion(ctx, sourceOf(v))
+		if err != nil {
+			return Publication{}, err
+		}
+		made.isDraft = true
+		out, err := s.publish(ctx, t, made, keep)
+		if errors.Is(err, errEdited) {
+			continue
+		}
+		return out, err
+	}
+}
+
+var errEdited = errors.New("the template was changed meanwhile")
+
+// newVersion is a version before it is stored.
+type newVersion struct {
+	source   content // as its author wrote it
+	content  content // as it is sent
+	warnings []string
+	isDraft  bool // the source is to become the draft
+}
+
+// makeVersion does everything that takes time, outside of a transaction.
+func (s *Service) makeVersion(ctx context.Context, source content) (newVersion, error) {
+	select {
+	case s.publishing <- struct{}{}:
+		defer func() { <-s.publishing }()
+	case <-ctx.Done():
+		return newVersion{}, ctx.Err()
+	}
+	return newVersionOf(source)
+}
+
+func newVersionOf(source content) (newVersion, error) {
+	wrong := fault.Fields{}
+	source.compile(wrong).publishable(wrong)
+	if err := wrong.Err(); err != nil {
+		return newVersion{}, err
+	}
+	v := newVersion{source: source, content: source}
+	inlined, kept := inlineCSS(source.html)
+	if kept == "" && inlined != source.html {
+		switch _, err := htmlEngine.compile("html", inlined); {
+		case len(inlined) > MaxSource:
+			kept = "CSS was not inlined: html would be larger than 1 MB with it"
+		case err != nil:
+			kept = "CSS was not inlined: the result is no template any more"
+		default:
+			v.content.html = inlined
+		}
+	}
+	if kept != "" {
+		v.warnings = append(v.warnings, kept)
+	}
+	if source.text == "" {
+		text, err := plainText(source.html)
+		if err == nil && len(text) <= MaxSource {
+			_, err = textEngine.compile("text", text)
+		}
+		if err != nil || len(text) > MaxSource {
+			v.warnings = append(v.warnings, "No text part could be made from html: give one in text")
+		} else {
+			v.content.text = text
+		}
+	}
+	return v, nil
+}
+
+func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersion, keep KeepPublication) (out Publication, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		t, err := s.lock(ctx, tx, read.AccountID, read.ID)
+		if err != nil {
+			return err
+		}
+		if !t.UpdatedAt.Equal(read.UpdatedAt) {
+			return errEdited
+		}
+		standing, err := s.whole(ctx, tx, t)
+		if err != nil {
+			return err
+		}
+		out = Publication{Template: standing, Warnings: made.warnings}
+		if made.isDraft || standing.HasUnpublishedChanges {
+			if out.Template, err = s.storeVersion(ctx, tx, t, made); err != nil {
+				return err
+			}
+		}
+		if keep == nil {
+			return nil
+		}
+		return keep(ctx, tx, out)
+	})
+	if err != nil {
+		return Publication{}, fmt.Errorf("publish template: %w", err)
+	}
+	s.changed()
+	return out, nil
+}
+
+func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template, made newVersion) (Template, error) {
+	at, err := now(ctx, tx)
+	if err != nil {
+		return Template{}, err
+	}
+	number := t.LastVersion + 1
+	if err := insertVersion(ctx, tx, t, made, number, at); err != nil {
+		return Template{}, err
+	}
+	update := tx.Template.UpdateOneID(t.ID).Where(template.AccountID(t.AccountID)).
+		SetVersion(number).SetLastVersion(number).SetPublishedAt(at).SetUpdatedAt(at)
+	if made.isDraft {
+		write(update.Mutation(), made.source)
+	}
+	row, err := update.Save(ctx)
+	if err != nil {
+		return Template{}, err
+	}
+	return Template{Template: row}, nil
+}
+
+func insertVersion(ctx context.Context, tx *ent.Tx, t *ent.Template, made newVersion, number int, at time.Time) error {
+	c := made.content
+	return tx.TemplateVersion.Create().SetTemplateID(t.ID).SetAccountID(t.AccountID).SetNumber(number).SetCreatedAt(at).
+		SetSubject(c.subject).SetFrom(c.from).SetReplyTo(orNone(c.replyTo)).SetNillableHTML(orNull(c.html)).SetNillableText(orNull(c.text)).
+		SetVariables(orNone(c.variables)).SetUnsubscribeEnabled(c.unsubscribe).SetNillableCategory(orNull(c.category)).
+		SetNillableSourceHTML(orNull(made.source.html)).SetNillableSourceText(orNull(made.source.text)).Exec(ctx)
+}

@@ -1,0 +1,209 @@
+package templates
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Template is a template with what follows from its row and its version.
+type Template struct {
+	*ent.Template
+
+	HasUnpublishedChanges bool // the draft says something else than the published version
+}
+
+// Statuses of a template.
+const (
+	StatusDraft     = "draft"     // never published: no send can use it
+	StatusPublished = "published" // sends use its version
+)
+
+// Status is draft or published.
+func (t Template) Status() string {
+	if t.Version == nil {
+		return StatusDraft
+	}
+	return StatusPublished
+}
+
+// ListQuery is the input of List. Empty filters let everything pass.
+type ListQuery struct {
+	Page   page.Request
+	Alias  string
+	Status string // draft, published
+	Name   string // a part of the name, in any case
+}
+
+// Validate reports every filter that cannot be.
+func (q ListQuery) Validate() fault.Fields {
+	wrong := fault.Fields{}
+	if q.Alias != "" && badAlias(q.Alias) != "" {
+		wrong.Add("alias", "%s", badAlias(q.Alias))
+	}
+	if q.Status != "" && q.Status != StatusDraft && q.Status != StatusPublished {
+		wrong.Add("status", "must be %s or %s", StatusDraft, StatusPublished)
+	}
+	if q.Name != "" {
+		named := fault.Fields{}
+		if validateName(q.Name, named); named["name"] != "" {
+			wrong.Add("q", "%s", named["name"])
+		}
+	}
+	return wrong
+}
+
+// Page is one page of templates, newest first, without html and text.
+type Page struct {
+	Templates  []Template
+	HasMore    bool
+	NextCursor string // empty on the last page
+}
+
+// IsRef tells whether a word can be a template's id or alias at all.
+func IsRef(word string) bool { return badAlias(word) == "" || id.Is(id.Template, word) }
+
+// Get gives one template of the account, by its id or its alias.
+func (s *Service) Get(ctx context.Context, accountID, idOrAlias string) (Template, error) {
+	found, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
+	if err != nil {
+		return Template{}, err
+	}
+	return s.whole(ctx, s.db.SQL, found)
+}
+
+// List lists the account's templates.
+func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (Page, error) {
+	if err := q.Validate().Err(); err != nil {
+		return Page{}, err
+	}
+	list := page.List{Name: "templates", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, q.Page)
+	if err != nil {
+		return Page{}, err
+	}
+	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID)).Where(q.filters(after)...).
+		Order(ent.Desc(template.FieldID)).Limit(limit + 1).Select(withoutBodies(template.Columns)...).All(ctx)
+	if err != nil {
+		return Page{}, fmt.Errorf("list templates: %w", err)
+	}
+	out := Page{HasMore: len(rows) > limit}
+	if out.HasMore {
+		rows = rows[:limit]
+		out.NextCursor = s.cursors.Encode(list, rows[limit-1].ID)
+	}
+	out.Templates, err = s.wholes(ctx, s.db.SQL, accountID, rows)
+	return out, err
+}
+
+func (q ListQuery) filters(after string) []predicate.Template {
+	var out []predicate.Template
+	if after != "" {
+		out = append(out, template.IDLT(after))
+	}
+	if q.Alias != "" {
+		out = append(out, template.Alias(q.Alias))
+	}
+	switch q.Status {
+	case StatusDraft:
+		out = append(out, template.VersionIsNil())
+	case StatusPublished:
+		out = append(out, template.VersionNotNil())
+	}
+	if q.Name != "" {
+		out = append(out, template.NameContainsFold(q.Name))
+	}
+	return out
+}
+
+// withoutBodies leaves out the columns that a list of 100 must not read.
+func withoutBodies(columns []string) []string {
+	var out []string
+	for _, c := range columns {
+		switch c {
+		case template.FieldHTML, template.FieldText, templateversion.FieldSourceHTML, templateversion.FieldSourceText:
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Bodies gives html and text, which List leaves out, by template id. Other fields
+// are not set.
+func (s *Service) Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error) {
+	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
+		Select(template.FieldID, template.FieldHTML, template.FieldText).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("bodies of templates: %w", err)
+	}
+	out := make(map[string]*ent.Template, len(rows))
+	for _, row := range rows {
+		out[row.ID] = row
+	}
+	return out, nil
+}
+
+// What was published is compared as its author wrote it.
+const selectUnchanged = `
+SELECT t.id FROM templates t JOIN template_versions v ON v.template_id = t.id AND v.number = t.version
+ WHERE t.account_id = $1 AND t.id = ANY($2)
+   AND (t.subject, t."from", coalesce(t.reply_to, '[]'), t.html, t.text, coalesce(t.variables, '[]'), t.unsubscribe_enabled, t.category)
+       IS NOT DISTINCT FROM
+       (v.subject, v."from", coalesce(v.reply_to, '[]'), v.source_html, v.source_text, coalesce(v.variables, '[]'), v.unsubscribe_enabled, v.category)`
+
+func (s *Service) wholes(ctx context.Context, from querier, accountID string, rows []*ent.Template) (out []Template, err error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	unchanged := map[string]bool{}
+	if len(ids) > 0 {
+		if unchanged, err = same(ctx, from, accountID, ids); err != nil {
+			return nil, fmt.Errorf("compare with what is published: %w", err)
+		}
+	}
+	out = make([]Template, len(rows))
+	for i, row := range rows {
+		out[i] = Template{Template: row, HasUnpublishedChanges: !unchanged[row.ID]}
+	}
+	return out, nil
+}
+
+func (s *Service) whole(ctx context.Context, from querier, row *ent.Template) (Template, error) {
+	out, err := s.wholes(ctx, from, row.AccountID, []*ent.Template{row})
+	if err != nil {
+		return Template{}, err
+	}
+	return out[0], nil
+}
+
+func same(ctx context.Context, from querier, accountID string, ids []string) (out map[string]bool, err error) {
+	rows, err := from.QueryContext(ctx, selectUnchanged, accountID, pq.Array(ids))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closed := rows.Close(); err == nil {
+			err = closed
+		}
+	}()
+	out = map[string]bool{}
+	for rows.Next() {
+		var templateID string
+		if err := rows.Scan(&templateID); err != nil {
+			return nil, err
+		}
+		out[templateID] = true
+	}
+	return out, rows.Err()
+}

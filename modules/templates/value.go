@@ -1,0 +1,214 @@
+package templates
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// object is a JSON object as Liquid sees it. The library would walk a map in an
+// order that changes with every render.
+type object map[string]any
+
+// Len is the number of fields.
+func (o object) Len() int { return len(o) }
+
+// Index gives the field at i, in the order of the names, as {% for %} takes it:
+// a pair of name and value.
+func (o object) Index(i int) any {
+	name := slices.Sorted(maps.Keys(o))[i]
+	return []any{name, o[name]}
+}
+
+// String is what stands there when an object is put out as a whole.
+func (o object) String() string {
+	encoded, err := json.Marshal(map[string]any(o))
+	if err != nil {
+		return ""
+	}
+	return string(encoded)
+}
+
+// fill resolves what a send gives against what the template declares: values by
+// their declared type, else the fallback. Variables that are not declared are
+// ignored. Wrong fields are named below prefix.
+func fill(declared []shape.Variable, given map[string]any, prefix string, wrong fault.Fields) map[string]any {
+	out := map[string]any{}
+	for _, v := range declared {
+		value, found := lookUp(given, v.Key)
+		if !found {
+			if v.Required {
+				wrong.Add(prefix+v.Key, "is required by the template")
+				continue
+			}
+			value = v.Fallback
+		}
+		if value == nil {
+			continue
+		}
+		taken, reason := takeValue(v.Type, value)
+		if reason != "" {
+			wrong.Add(prefix+v.Key, "%s", reason)
+			continue
+		}
+		put(out, strings.Split(v.Key, "."), taken)
+	}
+	return out
+}
+
+// lookUp finds a value by its dotted key: under that very name, or nested. null
+// is the same as not given.
+func lookUp(given map[string]any, key string) (any, bool) {
+	if value, flat := given[key]; flat && value != nil {
+		return value, true
+	}
+	var at any = given
+	for part := range strings.SplitSeq(key, ".") {
+		fields, ok := at.(map[string]any)
+		if !ok {
+			if o, isObject := at.(object); isObject {
+				fields = o
+			}
+		}
+		if at = fields[part]; at == nil {
+			return nil, false
+		}
+	}
+	return at, true
+}
+
+// put sets a value at a path. What stands there of the same object is kept: both
+// customer and customer.name may be declared.
+func put(into map[string]any, path []string, value any) {
+	for _, part := range path[:len(path)-1] {
+		below, ok := into[part].(object)
+		if !ok {
+			below = object{}
+			into[part] = below
+		}
+		into = below
+	}
+	last := path[len(path)-1]
+	if before, ok := into[last].(object); ok {
+		if now, ok := value.(object); ok {
+			maps.Copy(now, before)
+		}
+	}
+	into[last] = value
+}
+
+// takeValue holds a JSON value against a type and turns it into what Liquid
+// works with; the reason is empty when it fits.
+func takeValue(typ string, value any) (any, string) {
+	left := MaxValues
+	taken, reason := convert(value, 0, &left)
+	if reason != "" {
+		return nil, reason
+	}
+	if got := typeOf(taken); got != typ {
+		return nil, fmt.Sprintf("must be a value of type %s, not %s", typ, got)
+	}
+	return taken, ""
+}
+
+func typeOf(taken any) string {
+	switch taken.(type) {
+	case string:
+		return TypeString
+	case bool:
+		return TypeBoolean
+	case []any:
+		return TypeList
+	case object:
+		return TypeObject
+	default:
+		return TypeNumber
+	}
+}
+
+func convert(value any, depth int, left *int) (any, string) {
+	if *left--; *left < 0 {
+		return nil, fmt.Sprintf("holds more than %d values", MaxValues)
+	}
+	if depth > maxDepth {
+		return nil, fmt.Sprintf("is nested more than %d deep", maxDepth)
+	}
+	switch v := value.(type) {
+	case nil, bool, int:
+		return v, ""
+	case string:
+		if strings.ContainsRune(v, 0) {
+			return nil, "contains a NUL character"
+		}
+		return v, ""
+	case float64:
+		return tidy(v)
+	case json.Number:
+		if whole, err := strconv.Atoi(v.String()); err == nil {
+			return whole, ""
+		}
+		number, err := v.Float64()
+		if err != nil {
+			return nil, "is a number out of range"
+		}
+		return tidy(number)
+	case []any:
+		return convertList(v, depth, left)
+	case map[string]any:
+		return convertObject(v, depth, left)
+	case object:
+		return convertObject(v, depth, left)
+	default:
+		return nil, fmt.Sprintf("is of a type (%T) that JSON does not have", value)
+	}
+}
+
+// tidy makes a whole number an int, as filters count with, and limits of loops.
+func tidy(number float64) (any, string) {
+	if math.IsInf(number, 0) || math.IsNaN(number) {
+		return nil, "is a number out of range"
+	}
+	if number == math.Trunc(number) && math.Abs(number) < 1<<53 {
+		return int(number), ""
+	}
+	return number, ""
+}
+
+func convertList(list []any, depth int, left *int) (any, string) {
+	if len(list) > MaxList {
+		return nil, fmt.Sprintf("has %d items; the limit is %d", len(list), MaxList)
+	}
+	out := make([]any, len(list))
+	for i, item := range list {
+		taken, reason := convert(item, depth+1, left)
+		if reason != "" {
+			return nil, reason
+		}
+		out[i] = taken
+	}
+	return out, ""
+}
+
+func convertObject(fields map[string]any, depth int, left *int) (any, string) {
+	if len(fields) > MaxObject {
+		return nil, fmt.Sprintf("has %d fields; the limit is %d", len(fields), MaxObject)
+	}
+	out := make(object, len(fields))
+	for name, value := range fields {
+		taken, reason := convert(value, depth+1, left)
+		if reason != "" {
+			return nil, reason
+		}
+		if out[name] = taken; strings.ContainsRune(name, 0) {
+			return nil, "contains a NUL character"
+		}
+	}
+	return out, ""
+}

@@ -1,0 +1,126 @@
+package templates
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Types of a variable.
+const (
+	TypeString  = "string"
+	TypeNumber  = "number"
+	TypeBoolean = "boolean"
+	TypeList    = "list"
+	TypeObject  = "object"
+)
+
+// Types lists them.
+func Types() []string { return []string{TypeString, TypeNumber, TypeBoolean, TypeList, TypeObject} }
+
+// validateVariables judges the declaration of a template's variables, and gives
+// their fallbacks as renders take them.
+func validateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variable {
+	if len(list) > MaxVariables {
+		wrong.Add("variables", "has %d variables; the limit is %d", len(list), MaxVariables)
+		return nil
+	}
+	out := make([]shape.Variable, len(list))
+	types := map[string]string{}
+	for i, v := range list {
+		path := fmt.Sprintf("variables[%d]", i)
+		if reason := badKey(v.Key); reason != "" {
+			wrong.Add(path+".key", "%s", reason)
+		}
+		if _, twice := types[v.Key]; twice {
+			wrong.Add(path+".key", "is declared twice")
+		}
+		types[v.Key] = v.Type
+		if !slices.Contains(Types(), v.Type) {
+			wrong.Add(path+".type", "must be one of %s", strings.Join(Types(), ", "))
+		} else if v.Fallback != nil {
+			fallback, reason := takeValue(v.Type, v.Fallback)
+			if reason != "" {
+				wrong.Add(path+".fallback", "%s", reason)
+			}
+			v.Fallback = fallback
+		}
+		out[i] = v
+	}
+	for i, v := range list {
+		for parent := parentOf(v.Key); parent != ""; parent = parentOf(parent) {
+			if typ, declared := types[parent]; declared && typ != TypeObject {
+				wrong.Add(fmt.Sprintf("variables[%d].key", i), "is a part of %s, which is not of type object", parent)
+			}
+		}
+	}
+	if encoded, err := json.Marshal(out); err != nil || len(encoded) > maxFallbacks {
+		wrong.Add("variables", "are larger than %d octets", maxFallbacks)
+	}
+	return out
+}
+
+func parentOf(key string) string {
+	dot := strings.LastIndexByte(key, '.')
+	if dot < 0 {
+		return ""
+	}
+	return key[:dot]
+}
+
+// badKey is empty for a key that can be written in a template.
+func badKey(key string) string {
+	parts := strings.Split(key, ".")
+	switch {
+	case key == "":
+		return "is required"
+	case len(key) > MaxKey:
+		return fmt.Sprintf("is longer than %d characters", MaxKey)
+	case len(parts) > MaxKeyParts:
+		return fmt.Sprintf("has more than %d parts", MaxKeyParts)
+	}
+	for _, part := range parts {
+		if !isKeyPart(part) {
+			return "must be letters, digits, - and _, beginning with a letter, in parts joined by dots, as customer.name"
+		}
+	}
+	if root := parts[0]; root == unsubscribeURL || root == "forloop" || root == tickName || slices.Contains(wordsOfTheLanguage, root) {
+		return fmt.Sprintf("begins with the reserved word %s", root)
+	}
+	return ""
+}
+
+func isKeyPart(s string) bool {
+	for i, r := range s {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || !('0' <= r && r <= '9') && r != '-') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// undeclared lists the variables that a source uses and the template does not
+// declare, each with the line of its first use.
+func undeclared(p *part, declared []shape.Variable) []string {
+	var out []string
+	for path := range p.findings.paths {
+		if !isDeclared(path, declared) {
+			out = append(out, path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// isDeclared takes a part of a declared object, and an object of which parts are
+// declared, for declared as well.
+func isDeclared(path string, declared []shape.Variable) bool {
+	return slices.ContainsFunc(declared, func(v shape.Variable) bool {
+		return path == v.Key || strings.HasPrefix(path, v.Key+".") || strings.HasPrefix(v.Key, path+".")
+	})
+}

@@ -1,0 +1,127 @@
+package templates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/osteele/liquid/render"
+)
+
+// findings is what a walk learned of one source.
+type findings struct {
+	paths map[string]int // variables used that no loop made, with the line of their first use
+}
+
+// walker judges the syntax tree of a source: an allow-list, so that what a later
+// version of the library adds is refused until it was looked at.
+type walker struct {
+	html bool
+	tick render.Node // goes to the front of every loop's body
+	found findings
+}
+
+// scope is what is known at a place of the tree.
+type scope struct {
+	names  []string // that loops made
+	loops  int
+	blocks int
+}
+
+func (w *walker) sequence(nodes []render.Node, s scope) error {
+	for _, n := range nodes {
+		if err := w.node(n, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) node(n render.Node, s scope) error {
+	switch n := n.(type) {
+	case *render.SeqNode:
+		return w.sequence(n.Children, s)
+	case *render.TextNode, *render.RawNode, *render.TrimNode:
+		return nil
+	case *render.ObjectNode:
+		_, err := w.expression(n.Args, n.SourceLoc.LineNo, false, true, s)
+		return err
+	case *render.TagNode:
+		if (n.Name == "break" || n.Name == "continue") && s.loops > 0 {
+			return nil
+		}
+		return &problem{n.SourceLoc.LineNo, fmt.Sprintf("the tag {%% %s %%} is not allowed here", n.Name)}
+	case *render.BlockNode:
+		return w.block(n, s)
+	default:
+		return &problem{1, fmt.Sprintf("has a part of an unknown kind (%T)", n)}
+	}
+}
+
+func (w *walker) block(n *render.BlockNode, s scope) error {
+	line := n.SourceLoc.LineNo
+	if s.blocks++; s.blocks > maxNesting {
+		return &problem{line, fmt.Sprintf("blocks are nested more than %d deep", maxNesting)}
+	}
+	outer := s
+	switch n.Name {
+	case "if", "unless", "case":
+		if _, err := w.expression(n.Args, line, false, false, s); err != nil {
+			return err
+		}
+	case "for":
+		u, err := w.expression(n.Args, line, true, false, s)
+		if err != nil {
+			return err
+		}
+		if s.loops++; s.loops > maxLoops {
+			return &problem{line, fmt.Sprintf("{%% for %%} is nested more than %d deep", maxLoops)}
+		}
+		s.names = append(slices.Clip(s.names), u.loop, "forloop")
+	default:
+		return &problem{line, fmt.Sprintf("the tag {%% %s %%} is not allowed", n.Name)}
+	}
+	if err := w.sequence(n.Body, s); err != nil {
+		return err
+	}
+	if n.Name == "for" {
+		n.Body = append([]render.Node{w.tick}, n.Body...)
+	}
+	for _, c := range n.Clauses {
+		if c.Name == "elsif" || c.Name == "when" {
+			if _, err := w.expression(c.Args, c.SourceLoc.LineNo, false, false, outer); err != nil {
+				return err
+			}
+		}
+		if err := w.sequence(c.Body, outer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expression judges the text of an expression and notes the variables in it.
+func (w *walker) expression(text string, line int, isLoop, isOutput bool, s scope) (usage, error) {
+	u, ok := use(text, isLoop)
+	switch {
+	case !ok:
+		return u, &problem{line, fmt.Sprintf("cannot read %q", text)}
+	case u.ranges:
+		return u, &problem{line, "ranges as (1..5) are not allowed"}
+	}
+	for i, f := range u.filters {
+		if !isFilter(f) {
+			return u, &problem{line, fmt.Sprintf("there is no filter %s", f)}
+		}
+		if f == breakLines && (!isOutput || i < len(u.filters)-1) {
+			return u, &problem{line, breakLines + " must be the last filter of an output"}
+		}
+	}
+	for _, path := range u.paths {
+		root, _, _ := strings.Cut(path, ".")
+		if _, known := w.found.paths[path]; !known && !slices.Contains(s.names, root) && path != unsubscribeURL {
+			w.found.paths[path] = line
+		}
+	}
+	return u, nil
+}
