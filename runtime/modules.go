@@ -64,7 +64,7 @@ var registry = []Module{
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
-		Requires: []string{"accounts", "domains"}, Uses: []string{"tracking"},
+		Requires: []string{"accounts", "domains", "suppression", "templates"}, Uses: []string{"tracking"},
 		Option: sending.Module, Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil)},
 	},
 	{
@@ -126,7 +126,7 @@ func ModuleTable() string {
 	}
 	var out strings.Builder
 	for _, r := range rows {
-		fmt.Fprintf(&out, "%-10s %-20s %-10s %s\n", r[0], r[1], r[2], r[3])
+		fmt.Fprintf(&out, "%-11s %-40s %-10s %s\n", r[0], r[1], r[2], r[3])
 	}
 	return out.String()
 }

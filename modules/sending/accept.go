@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
 
@@ -14,43 +17,81 @@ import (
 // one transaction. One durable commit costs the same for one message as for a
 // hundred, so this is where the accept rate comes from.
 
-// errTaken marks an acceptance whose idempotency key another request used first.
-var errTaken = errors.New("idempotency key was used by another request")
-
-// accept stores the message together with others that wait.
-func (s *Service) accept(ctx context.Context, a *acceptance) (Receipt, error) {
-	joiner := s.accepts
-	if a.size >= heavyFrom {
-		joiner = s.heavyAccepts
-	}
-	err := joiner.Do(ctx, a)
-	if errors.Is(err, errTaken) {
-		answer, err := s.idempotency.Replay(ctx, a.claim)
-		if err != nil {
-			return Receipt{}, err
-		}
-		return Receipt{Replay: answer}, nil
-	}
-	if err != nil {
-		return Receipt{}, fmt.Errorf("store email: %w", err)
-	}
-	s.bus.Wake()
-	s.signals.Wake(deliveryChannel)
-	return a.receipt, nil
+// submission is what one request brings: the messages that go in, or do not,
+// together with the answer that is stored under its key.
+type submission struct {
+	items []*acceptance
+	claim *idempotency.Claim
+	// answer tells what became of the items. It is asked inside the transaction,
+	// once suppression and caps have spoken, and only with a claim.
+	answer func() idempotency.Answer
+	// each says that items may fail one by one; otherwise the refusal of the only
+	// item is that of the submission.
+	each bool
+	size int // octets, roughly
 }
 
-// flushAccepts writes a batch in one transaction. An error refuses the whole
-// batch, which the joiner then tries one by one.
-func (s *Service) flushAccepts(ctx context.Context, batch []*acceptance) []error {
+// errTaken marks a submission whose idempotency key another request used first.
+var errTaken = errors.New("idempotency key was used by another request")
+
+// joiner finds the writer for a submission: large messages and batches do not
+// make single ones wait.
+func (s *Service) joiner(sub *submission) *db.Joiner[*submission] {
+	switch {
+	case sub.size >= heavyFrom && len(sub.items) == 1:
+		return s.heavyAccepts
+	case len(sub.items) > 1:
+		return s.batchAccepts
+	default:
+		return s.accepts
+	}
+}
+
+// accept stores the submission together with others that wait. It gives the
+// stored answer to replay when another request was first with the key.
+func (s *Service) accept(ctx context.Context, sub *submission) (*idempotency.Answer, error) {
+	err := s.joiner(sub).Do(ctx, sub)
+	switch {
+	case errors.Is(err, errTaken):
+		return s.idempotency.Replay(ctx, sub.claim)
+	case err != nil && sub.claim != nil && fault.KindOf(err) == fault.Limit:
+		// The cap may have been reached by the request that was first with the key.
+		if answer, replayErr := s.idempotency.Replay(ctx, sub.claim); replayErr == nil {
+			return answer, nil
+		}
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("store email: %w", err)
+	}
+	s.bus.Wake()
+	for _, a := range sub.items {
+		if a.due() {
+			s.signals.Wake(deliveryChannel)
+			break
+		}
+	}
+	return nil, nil
+}
+
+// flushAccepts writes submissions in one transaction. An error refuses them all,
+// which the joiner then tries one by one.
+func (s *Service) flushAccepts(ctx context.Context, batch []*submission) []error {
 	errs := make([]error, len(batch))
 	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		clear(errs)
-		fresh, err := s.storeAnswers(ctx, tx, batch, errs)
-		if err != nil {
+		items := begin(batch)
+		if err := s.judgeItems(ctx, tx, items); err != nil {
 			return err
 		}
-		return s.insertAccepted(ctx, tx, fresh)
+		if err := s.storeAnswers(ctx, tx, batch, errs); err != nil {
+			return err
+		}
+		return s.insertAccepted(ctx, tx, accepted(batch, errs))
 	})
+	if refusedByDatabase(err) && len(batch) == 1 && len(batch[0].items) > 1 {
+		err = s.flushItems(ctx, batch[0])
+		return []error{err}
+	}
 	if err != nil {
 		for i := range errs {
 			errs[i] = err
@@ -59,35 +100,116 @@ func (s *Service) flushAccepts(ctx context.Context, batch []*acceptance) []error
 	return errs
 }
 
-// storeAnswers claims the idempotency keys of the batch and gives the messages
-// that may go on; the others get errTaken.
-func (s *Service) storeAnswers(ctx context.Context, tx db.Execer, batch []*acceptance, errs []error) ([]*acceptance, error) {
+// begin forgets what an earlier flush of the same submissions has found.
+func begin(batch []*submission) []*acceptance {
+	items := make([]*acceptance, 0, len(batch))
+	for _, sub := range batch {
+		for _, a := range sub.items {
+			a.begin()
+			items = append(items, a)
+		}
+	}
+	return items
+}
+
+// judgeItems applies what only the database knows now: who is suppressed, and
+// which messages the caps leave room for.
+func (s *Service) judgeItems(ctx context.Context, tx db.Execer, items []*acceptance) error {
+	if len(items) == 0 {
+		return nil
+	}
+	var list []suppression.Address
+	for _, a := range items {
+		for _, r := range a.recipients {
+			list = append(list, suppression.Address{AccountID: a.email.accountID, Email: r.address, Category: a.email.category})
+		}
+	}
+	blocks, err := s.suppression.Blocked(ctx, tx, list)
+	if err != nil {
+		return fmt.Errorf("check suppression: %w", err)
+	}
+	for _, a := range items {
+		n := len(a.recipients)
+		a.block(blocks[:n])
+		blocks = blocks[n:]
+	}
+	var uses []accounts.Use
+	var counted []*acceptance
+	for _, a := range items {
+		if a.counts() {
+			uses, counted = append(uses, accounts.Use{AccountID: a.email.accountID}), append(counted, a)
+		}
+	}
+	if len(uses) == 0 {
+		return nil
+	}
+	refused, err := s.quota.Consume(ctx, tx, uses)
+	if err != nil {
+		return fmt.Errorf("count against the caps: %w", err)
+	}
+	for i, a := range counted {
+		a.err = refused[i]
+	}
+	return nil
+}
+
+// storeAnswers claims the idempotency keys. A submission whose key is taken gets
+// errTaken and gives back what it was counted.
+func (s *Service) storeAnswers(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
 	var claimed []idempotency.ClaimedAnswer
 	var position []int
-	for i, a := range batch {
-		if a.claim != nil {
-			claimed = append(claimed, idempotency.ClaimedAnswer{Claim: a.claim, Answer: a.answer})
+	for i, sub := range batch {
+		if !sub.each && sub.items[0].err != nil {
+			errs[i] = sub.items[0].err
+			continue
+		}
+		if sub.claim != nil {
+			claimed = append(claimed, idempotency.ClaimedAnswer{Claim: sub.claim, Answer: sub.answer()})
 			position = append(position, i)
 		}
 	}
-	if len(claimed) > 0 {
-		taken, err := idempotency.StoreMany(ctx, tx, claimed)
-		if err != nil {
-			return nil, fmt.Errorf("store idempotent answers: %w", err)
+	if len(claimed) == 0 {
+		return nil
+	}
+	taken, err := idempotency.StoreMany(ctx, tx, claimed)
+	if err != nil {
+		return fmt.Errorf("store idempotent answers: %w", err)
+	}
+	var back []accounts.Use
+	for j, t := range taken {
+		if !t {
+			continue
 		}
-		for j, t := range taken {
-			if t {
-				errs[position[j]] = errTaken
+		errs[position[j]] = errTaken
+		for _, a := range batch[position[j]].items {
+			if a.counts() && a.err == nil {
+				back = append(back, accounts.Use{AccountID: a.email.accountID})
 			}
 		}
 	}
+	if len(back) == 0 {
+		return nil
+	}
+	if err := s.quota.Refund(ctx, tx, back); err != nil {
+		return fmt.Errorf("give back to the caps: %w", err)
+	}
+	return nil
+}
+
+// accepted are the messages to insert.
+func accepted(batch []*submission, errs []error) []*acceptance {
 	fresh := make([]*acceptance, 0, len(batch))
-	for i, a := range batch {
-		if errs[i] == nil {
-			fresh = append(fresh, a)
+	for i, sub := range batch {
+		if errs[i] != nil {
+			continue
+		}
+		for _, a := range sub.items {
+			if a.err == nil {
+				fresh = append(fresh, a)
+			}
 		}
 	}
-	return fresh, nil
+	return fresh
 }
 
 func (s *Service) insertAccepted(ctx context.Context, tx db.Execer, fresh []*acceptance) error {

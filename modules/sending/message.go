@@ -3,11 +3,11 @@ package sending
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
 // The limits of one message.
@@ -35,6 +35,21 @@ type Message struct {
 	Headers     []shape.Header
 	Tags        []shape.Tag
 	Attachments []Attachment
+	// ScheduledAt is when to send; nil: now.
+	ScheduledAt *time.Time
+	// Unsubscribe asks for header fields and a link to unsubscribe with; nil: as the
+	// template says, else no.
+	Unsubscribe *bool
+	// Category is what kind of mail this is, in the caller's words; "": none.
+	Category string
+	// Template gives what the message leaves out; nil: none.
+	Template *TemplateRef
+}
+
+// TemplateRef names a published template and what stands in its gaps.
+type TemplateRef struct {
+	ID, Alias string // exactly one
+	Variables map[string]any
 }
 
 // Mailbox is an address as the caller wrote it: one string, or its two parts.
@@ -60,19 +75,25 @@ type parsed struct {
 	cc      []address.Address
 	bcc     []address.Address
 	replyTo []address.Address
+
+	templateID      string
+	templateVersion int
 }
 
 // Validate reports every wrong field at once, by the path that a JSON caller
-// would use: `to[1]`, `attachments[2].name`.
+// would use: `to[1]`, `attachments[2].name`. What a template may give is not
+// called missing.
 func (m Message) Validate() fault.Fields {
-	_, wrong := m.parse()
+	_, wrong := m.parse(time.Now())
 	return wrong
 }
 
-func (m Message) parse() (parsed, fault.Fields) {
+func (m Message) parse(now time.Time) (parsed, fault.Fields) {
 	wrong := fault.Fields{}
 	p := parsed{Message: m}
-	p.from = m.From.parse("from", wrong)
+	if m.Template == nil || !m.From.IsZero() {
+		p.from = m.From.parse("from", wrong)
+	}
 	p.to = parseList("to", m.To, wrong)
 	p.cc = parseList("cc", m.CC, wrong)
 	p.bcc = parseList("bcc", m.BCC, wrong)
@@ -87,6 +108,9 @@ func (m Message) parse() (parsed, fault.Fields) {
 	validateTags(m.Tags, wrong)
 	validateHeaders(m.Headers, wrong)
 	p.Attachments = validateAttachments(m.Attachments, wrong)
+	m.validateSchedule(now, wrong)
+	m.validateTemplate(wrong)
+	m.validateUnsubscribe(wrong)
 	return p, wrong
 }
 
@@ -118,11 +142,13 @@ func parseList(field string, list []Mailbox, wrong fault.Fields) []address.Addre
 
 func (m Message) validateContent(wrong fault.Fields) {
 	if m.Subject == "" {
-		wrong.Add("subject", "is required")
+		if m.Template == nil {
+			wrong.Add("subject", "is required")
+		}
 	} else if err := address.ValidateSubject(m.Subject); err != nil {
 		wrong.Add("subject", "%s", err)
 	}
-	if m.HTML == "" && m.Text == "" {
+	if m.HTML == "" && m.Text == "" && m.Template == nil {
 		wrong.Add("html", "html or text is required")
 	}
 	for field, body := range map[string]string{"html": m.HTML, "text": m.Text} {
@@ -175,44 +201,4 @@ func validateHeaders(headers []shape.Header, wrong fault.Fields) {
 			wrong.Add("headers."+h.Name, "%s", err)
 		}
 	}
-}
-
-func validateAttachments(files []Attachment, wrong fault.Fields) []Attachment {
-	if len(files) > MaxAttachments {
-		wrong.Add("attachments", "has %d files; the limit is %d", len(files), MaxAttachments)
-	}
-	out := make([]Attachment, len(files))
-	for i, f := range files {
-		out[i] = f.normalized(fmt.Sprintf("attachments[%d].", i), wrong)
-	}
-	return out
-}
-
-// normalized fills in the content type and strips the content id's brackets.
-func (f Attachment) normalized(path string, wrong fault.Fields) Attachment {
-	switch err := mime.ValidateFileName(f.Name); {
-	case f.Name == "":
-		wrong.Add(path+"name", "is required")
-	case err != nil:
-		wrong.Add(path+"name", "%s", err)
-	case isBlockedExtension(f.Name):
-		wrong.Add(path+"name", "has an extension that is not allowed because it can run code")
-	}
-	switch {
-	case len(f.Data) == 0:
-		wrong.Add(path+"data", "is required")
-	case len(f.Data) > MaxAttachment:
-		wrong.Add(path+"data", "is larger than 10 MB")
-	}
-	if f.ContentType == "" {
-		f.ContentType = mime.TypeByName(f.Name)
-	} else if err := mime.ValidateContentType(f.ContentType); err != nil {
-		wrong.Add(path+"content_type", "%s", err)
-	}
-	id, err := mime.ParseContentID(f.ContentID)
-	if err != nil {
-		wrong.Add(path+"content_id", "%s", err)
-	}
-	f.ContentID = id
-	return f
 }

@@ -7,6 +7,9 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -20,6 +23,10 @@ var Module = fx.Module("sending",
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },
 		func(s *domains.Service) Domains { return s },
+		func(s *suppression.Service) Suppression { return s },
+		func(s *templates.Service) Templates { return s },
+		func(s *accounts.Service) Quota { return s },
+		rewriter,
 		func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() },
 		func(s *idempotency.Store) Answers { return s },
 		func(t *smtpclient.Transport) Transport { return t },
@@ -32,3 +39,18 @@ var Module = fx.Module("sending",
 		})
 	}),
 )
+
+// trackingParams may be empty: the module can be switched off.
+type trackingParams struct {
+	fx.In
+
+	Rewriter *tracking.Rewriter `optional:"true"`
+}
+
+// rewriter keeps a nil pointer out of the interface, where it would not be nil.
+func rewriter(p trackingParams) Rewriter {
+	if p.Rewriter == nil {
+		return nil
+	}
+	return p.Rewriter
+}

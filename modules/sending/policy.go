@@ -19,6 +19,9 @@ type policyInput struct {
 
 // check is pure; nil means that the message may be sent.
 func (p policyInput) check() error {
+	if p.account.Suspended {
+		return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
+	}
 	if !p.caller.MayUseDomain(p.identity.DomainID) {
 		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This API key may not send from %s", p.identity.Domain)
 	}

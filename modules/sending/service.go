@@ -9,6 +9,9 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -46,6 +49,30 @@ type Accounts interface {
 // Domains tells under which identity an account may write as an address.
 type Domains interface {
 	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
+}
+
+// Suppression tells who must not be written to, and makes the links that recipients
+// unsubscribe with.
+type Suppression interface {
+	Blocked(ctx context.Context, tx db.Execer, list []suppression.Address) ([]suppression.Block, error)
+	Link(u suppression.Unsubscribe) string
+}
+
+// Templates fills the gaps of a published template.
+type Templates interface {
+	Render(ctx context.Context, accountID string, ref templates.Ref, variables map[string]any) (templates.Rendered, error)
+}
+
+// Quota counts messages against the caps of their accounts.
+type Quota interface {
+	Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error)
+	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
+	CheckCaps(ctx context.Context, accountID string) error
+}
+
+// Rewriter makes bodies trackable.
+type Rewriter interface {
+	Rewrite(ctx context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error)
 }
 
 // Bus publishes facts inside a transaction and wakes their consumers after it.
@@ -89,6 +116,10 @@ type Params struct {
 	Timeline    Timeline
 	Accounts    Accounts
 	Domains     Domains
+	Suppression Suppression
+	Templates   Templates
+	Quota       Quota
+	Rewriter    Rewriter // nil: tracking is off
 	Idempotency Answers
 	Transport   Transport
 	ReturnPaths *returnpath.Signer
@@ -105,13 +136,16 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{
 		db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
+		suppression: p.Suppression, templates: p.Templates, quota: p.Quota, rewriter: p.Rewriter,
 		idempotency: p.Idempotency, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
 		acceptOnly: p.Config.Concurrency == 0,
 		memory:     semaphore.NewWeighted(heavyBudget), load: heavyLoad{most: max(1, p.Config.Concurrency/4)},
 	}
-	size := func(a *acceptance) int { return a.size }
-	s.accepts = db.NewJoiner(db.JoinerConfig[*acceptance]{MaxItems: acceptBatch, MaxBytes: acceptBytes, Size: size}, s.flushAccepts)
-	s.heavyAccepts = db.NewJoiner(db.JoinerConfig[*acceptance]{Writers: 1, MaxItems: acceptBatch, MaxBytes: acceptBytes, Size: size}, s.flushAccepts)
+	size := func(sub *submission) int { return sub.size }
+	joiner := func(writers, items int) *db.Joiner[*submission] {
+		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Size: size}, s.flushAccepts)
+	}
+	s.accepts, s.heavyAccepts, s.batchAccepts = joiner(2, acceptBatch), joiner(1, acceptBatch), joiner(1, acceptBatch/MaxBatch+1)
 	s.deliveries = worker.New(worker.Queue[delivery, smtpclient.Outcome]{
 		Name: "delivery", Claim: s.claim, Run: s.deliver, Settle: s.settle, Extend: s.extend, Release: s.release,
 	}, worker.Config{
@@ -120,7 +154,7 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// What one commit of accepted messages holds at most.
+// What one commit of accepted messages holds at most, but for a batch or two.
 const (
 	acceptBatch = 128
 	acceptBytes = 16 << 20
@@ -155,6 +189,7 @@ func (s *Service) Start(ctx context.Context) error {
 func (s *Service) Stop(ctx context.Context) error {
 	s.accepts.Close()
 	s.heavyAccepts.Close()
+	s.batchAccepts.Close()
 	if s.stopNudging != nil {
 		s.stopNudging()
 	}
@@ -168,6 +203,10 @@ type Service struct {
 	timeline    Timeline
 	accounts    Accounts
 	domains     Domains
+	suppression Suppression
+	templates   Templates
+	quota       Quota
+	rewriter    Rewriter
 	idempotency Answers
 	transport   Transport
 	returnPaths *returnpath.Signer
@@ -176,10 +215,11 @@ type Service struct {
 	logger      *slog.Logger
 	acceptOnly  bool
 	stopNudging func()
-	accepts     *db.Joiner[*acceptance]
-	// Large messages are written by a writer of their own: nobody's mail waits for
+	accepts     *db.Joiner[*submission]
+	// Large messages and batches have writers of their own: nobody's mail waits for
 	// somebody's upload.
-	heavyAccepts *db.Joiner[*acceptance]
+	heavyAccepts *db.Joiner[*submission]
+	batchAccepts *db.Joiner[*submission]
 	memory       *semaphore.Weighted // of composed heavy messages
 	load         heavyLoad
 	deliveries   *worker.Worker[delivery, smtpclient.Outcome]

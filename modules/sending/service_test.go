@@ -21,7 +21,6 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
@@ -38,23 +37,6 @@ var testKey = sync.OnceValue(func() crypto.Signer {
 	}
 	return key
 })
-
-// neighbours stand in for the modules that sending asks.
-type neighbours struct {
-	account  accounts.Account
-	identity domains.Identity
-	err      error
-
-	accountErr error
-}
-
-func (n *neighbours) Account(context.Context, string) (accounts.Account, error) {
-	return n.account, n.accountErr
-}
-
-func (n *neighbours) Identity(context.Context, string, address.Address) (domains.Identity, error) {
-	return n.identity, n.err
-}
 
 // peer is the receiving side of the world: it answers what the test scripted.
 type peer struct {
@@ -104,11 +86,12 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{db: d, idem: idem, peer: &peer{answers: map[string]smtpclient.Outcome{}}, near: &neighbours{
+		suppressed: map[string]string{}, left: -1,
 		account: accounts.Account{ID: testAccount, Email: "owner@example.com"},
 		identity: domains.Identity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com", Selector: "pr1", Key: testKey(),
 			TLSMode: smtpclient.TLSOpportunistic},
 	}}
-	f.Service, err = New(Params{Config: DefaultConfig(), DB: d, Bus: b, Timeline: b.Log(), Accounts: f.near, Domains: f.near, Idempotency: idem,
+	f.Service, err = New(Params{Config: DefaultConfig(), DB: d, Bus: b, Timeline: b.Log(), Accounts: f.near, Domains: f.near, Suppression: f.near, Templates: f.near, Quota: f.near, Idempotency: idem,
 		Transport: f.peer, ReturnPaths: paths, Signals: nobody{}, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,189 @@
+package sending
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// acceptance is one message on its way into the database. What it says of its
+// status may change once in the transaction that stores it.
+type acceptance struct {
+	email      emailRow
+	recipients []recipientRow
+	files      []Attachment
+	fact       event.Fact
+	blocked    bool  // a recipient is suppressed: recorded, not sent
+	err        error // refused in the transaction: not recorded
+	size       int   // octets, roughly
+}
+
+func newAcceptance(caller accounts.Caller, identity domains.Identity, msg parsed, now time.Time) *acceptance {
+	a := &acceptance{files: msg.Attachments}
+	a.email = newEmailRow(caller, identity, msg, now.UTC().Truncate(time.Millisecond))
+	a.recipients = recipientRows(a.email, msg)
+	a.welcome()
+	a.size = len(a.email.html) + len(a.email.text)
+	for _, f := range a.files {
+		a.size += len(f.Data)
+	}
+	return a
+}
+
+func (a *acceptance) receipt() Receipt {
+	return Receipt{ID: a.email.id, Status: string(a.email.status)}
+}
+
+// due tells whether its recipients are delivered to from now on.
+func (a *acceptance) due() bool { return a.err == nil && a.email.status == email.StatusSent }
+
+// counts tells whether the caps count it now: a scheduled message is counted
+// when it is released, a blocked one never.
+func (a *acceptance) counts() bool { return !a.blocked && a.email.scheduledAt == nil }
+
+// begin forgets what an earlier transaction has found.
+func (a *acceptance) begin() {
+	a.err = nil
+	if a.blocked {
+		a.blocked = false
+		a.welcome()
+	}
+}
+
+// welcome sets the states of a message that nothing speaks against.
+func (a *acceptance) welcome() {
+	e := &a.email
+	e.status, e.lastEvent = email.StatusSent, event.EmailSent
+	if e.scheduledAt != nil {
+		e.status, e.lastEvent = email.StatusScheduled, event.EmailScheduled
+	}
+	for i := range a.recipients {
+		a.recipients[i].state, a.recipients[i].diagnostic = recipient.StateQueued, ""
+	}
+	data := e.payload()
+	data.ScheduledAt = e.scheduledAt
+	a.fact = event.New(e.accountID, e.lastEvent, e.createdAt, data)
+}
+
+// block applies what suppression says of the recipients, index-aligned: one who
+// is suppressed keeps the message from all.
+func (a *acceptance) block(blocks []suppression.Block) {
+	var suppressed []string
+	for i, b := range blocks {
+		if b.Reason != "" {
+			suppressed = append(suppressed, a.recipients[i].address)
+		}
+	}
+	if len(suppressed) == 0 {
+		return
+	}
+	a.blocked = true
+	e := &a.email
+	e.status, e.lastEvent = email.StatusFailed, event.EmailSuppressed
+	for i := range a.recipients {
+		r := &a.recipients[i]
+		r.state, r.diagnostic = recipient.StateFailed, "not sent: another recipient of the message is suppressed"
+		if reason := blocks[i].Reason; reason != "" {
+			r.diagnostic = "suppressed: " + reason
+		}
+	}
+	data := e.payload()
+	data.SuppressedRecipients = suppressed
+	a.fact = event.New(e.accountID, e.lastEvent, e.createdAt, data)
+}
+
+// emailRow is a row of emails as acceptance writes it.
+type emailRow struct {
+	id, accountID, domainID, keyID string
+	templateID                     string
+	templateVersion                int
+	from, fromAddress              string
+	to, cc, bcc, replyTo           []string
+	subject, html, text            string
+	headers                        []shape.Header
+	tags                           []shape.Tag
+	messageID                      string
+	attachments                    int
+	unsubscribe                    bool
+	category                       string
+	status                         email.Status
+	lastEvent                      event.Type
+	createdAt                      time.Time
+	scheduledAt                    *time.Time
+}
+
+func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, now time.Time) emailRow {
+	row := emailRow{
+		id: id.New(id.Email), accountID: caller.AccountID, domainID: identity.DomainID, keyID: caller.KeyID,
+		templateID: msg.templateID, templateVersion: msg.templateVersion,
+		from: msg.from.String(), fromAddress: msg.from.AddrSpec(),
+		to: display(msg.to), cc: display(msg.cc), bcc: display(msg.bcc), replyTo: display(msg.replyTo),
+		subject: msg.Subject, html: msg.HTML, text: msg.Text, headers: msg.Headers, tags: msg.Tags,
+		attachments: len(msg.Attachments), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
+		createdAt: now,
+	}
+	if msg.ScheduledAt != nil {
+		at := msg.ScheduledAt.UTC().Truncate(time.Millisecond)
+		row.scheduledAt = &at
+	}
+	if row.headers == nil {
+		row.headers = []shape.Header{}
+	}
+	if row.tags == nil {
+		row.tags = []shape.Tag{}
+	}
+	row.messageID = fmt.Sprintf("%s@%s", row.id, msg.from.Domain)
+	return row
+}
+
+// payload is the email part that every fact about it carries.
+func (r emailRow) payload() event.Email {
+	return event.Email{EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject,
+		Status: string(r.status), Tags: r.tags, CreatedAt: r.createdAt}
+}
+
+type recipientRow struct {
+	emailID, accountID   string
+	kind                 recipient.Kind
+	address, destination string
+	state                recipient.State
+	diagnostic           string
+}
+
+// recipientRows gives each address one row and so one copy, as what it is named
+// first, however often the request names it.
+func recipientRows(e emailRow, msg parsed) []recipientRow {
+	var rows []recipientRow
+	seen := map[string]bool{}
+	for _, list := range []struct {
+		kind      recipient.Kind
+		addresses []address.Address
+	}{{recipient.KindTo, msg.to}, {recipient.KindCc, msg.cc}, {recipient.KindBcc, msg.bcc}} {
+		for _, a := range list.addresses {
+			spec := a.AddrSpec()
+			if seen[spec] {
+				continue
+			}
+			seen[spec] = true
+			rows = append(rows, recipientRow{emailID: e.id, accountID: e.accountID, kind: list.kind, address: spec, destination: a.Domain})
+		}
+	}
+	return rows
+}
+
+func display(list []address.Address) []string {
+	out := make([]string, 0, len(list))
+	for _, a := range list {
+		out = append(out, a.String())
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package sending
+
+import (
+	"context"
+	"sync"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// neighbours stand in for the modules that sending asks.
+type neighbours struct {
+	account  accounts.Account
+	identity domains.Identity
+	err      error
+
+	accountErr error
+
+	mu         sync.Mutex
+	suppressed map[string]string // reason by address
+	rendered   templates.Rendered
+	renderErr  error
+	left       int // messages that the caps leave room for; negative: no caps
+	refunded   int
+}
+
+func (n *neighbours) Account(context.Context, string) (accounts.Account, error) {
+	return n.account, n.accountErr
+}
+
+func (n *neighbours) Identity(context.Context, string, address.Address) (domains.Identity, error) {
+	return n.identity, n.err
+}
+
+func (n *neighbours) Blocked(_ context.Context, _ db.Execer, list []suppression.Address) ([]suppression.Block, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	blocks := make([]suppression.Block, len(list))
+	for i, a := range list {
+		blocks[i].Reason = n.suppressed[a.Email]
+	}
+	return blocks, nil
+}
+
+func (n *neighbours) Link(u suppression.Unsubscribe) string {
+	return "https://mail.example.com/u/" + u.AccountID + "." + u.EmailID + "." + u.Email + "." + suppression.CategoryKey(u.Category)
+}
+
+func (n *neighbours) Render(context.Context, string, templates.Ref, map[string]any) (templates.Rendered, error) {
+	return n.rendered, n.renderErr
+}
+
+// errCap stands for the refusal of accounts.
+var errCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "that is all for today", UpgradeURL: accounts.UpgradeURL}
+
+func (n *neighbours) Consume(_ context.Context, _ db.Execer, uses []accounts.Use) ([]error, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	errs := make([]error, len(uses))
+	for i := range uses {
+		switch {
+		case n.left == 0:
+			errs[i] = errCap
+		case n.left > 0:
+			n.left--
+		}
+	}
+	return errs, nil
+}
+
+func (n *neighbours) Refund(_ context.Context, _ db.Execer, uses []accounts.Use) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.refunded += len(uses)
+	return nil
+}
+
+func (n *neighbours) CheckCaps(context.Context, string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.left == 0 {
+		return errCap
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package sending
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// How far from now a message may be scheduled. What is a moment late is taken for
+// a slow request or a clock that is behind, what is more for a mistake.
+const (
+	MaxLate  = 60 * time.Second
+	MaxAhead = 365 * 24 * time.Hour
+)
+
+// ValidateSchedule judges a time to send at; the error is a reason to stand beside
+// the field. The release itself is judged by the database clock alone.
+func ValidateSchedule(at, now time.Time) error {
+	switch {
+	case at.Before(now.Add(-MaxLate)):
+		return errors.New("is more than 60 seconds in the past")
+	case at.After(now.Add(MaxAhead)):
+		return errors.New("is more than 365 days ahead")
+	default:
+		return nil
+	}
+}
+
+func (m Message) validateSchedule(now time.Time, wrong fault.Fields) {
+	if m.ScheduledAt == nil {
+		return
+	}
+	if err := ValidateSchedule(*m.ScheduledAt, now); err != nil {
+		wrong.Add("scheduled_at", "%s", err)
+	}
+	if len(m.Attachments) > 0 {
+		wrong.Add("attachments", "are not accepted with scheduled_at")
+	}
+}
+
+func (m Message) validateTemplate(wrong fault.Fields) {
+	if t := m.Template; t != nil && (t.ID == "") == (t.Alias == "") {
+		wrong.Add("template", "must have exactly one of id and alias")
+	}
+}
+
+func (m Message) validateUnsubscribe(wrong fault.Fields) {
+	if m.Category != "" {
+		if err := suppression.ValidateCategory(m.Category); err != nil {
+			wrong.Add("category", "%s", err)
+		}
+	}
+	if m.Unsubscribe == nil || !*m.Unsubscribe {
+		return
+	}
+	for _, h := range m.Headers {
+		if strings.EqualFold(h.Name, listUnsubscribe) || strings.EqualFold(h.Name, listUnsubscribePost) {
+			wrong.Add("headers."+h.Name, "is written by the service when unsubscribe is true")
+		}
+	}
+}
+
+// filled gives the message with what a rendered template adds: the request's own
+// subject, from, reply_to, unsubscribe and category win. A body has one author.
+func (m Message) filled(t templates.Rendered, wrong fault.Fields) Message {
+	if m.From.IsZero() && t.From != "" {
+		m.From = Mailbox{Text: t.From}
+	}
+	if m.Subject == "" {
+		m.Subject = t.Subject
+	}
+	if len(m.ReplyTo) == 0 {
+		for _, text := range t.ReplyTo {
+			m.ReplyTo = append(m.ReplyTo, Mailbox{Text: text})
+		}
+	}
+	if t.HTML != "" || t.Text != "" {
+		for field, body := range map[string]string{"html": m.HTML, "text": m.Text} {
+			if body != "" {
+				wrong.Add(field, "is given by the template; leave it out")
+			}
+		}
+		m.HTML, m.Text = t.HTML, t.Text
+	}
+	if m.Unsubscribe == nil {
+		m.Unsubscribe = &t.Unsubscribe
+	}
+	if m.Category == "" {
+		m.Category = t.Category
+	}
+	m.Template = nil
+	return m
+}

@@ -1,0 +1,56 @@
+package sending
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// Resend asks for a stored email to be sent once more, as a new email.
+type Resend struct {
+	EmailID string
+	Claim   *idempotency.Claim
+	Render  func(Receipt) idempotency.Answer
+}
+
+// Resend sends what a stored email said to those whom it named, whatever became
+// of it; attachments are left out, and all rules of a send apply anew. Errors: NotFound, Conflict
+// when the body has been deleted, and those of Send.
+func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) (Receipt, error) {
+	stored, err := s.Get(ctx, caller.AccountID, r.EmailID)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if stored.BodyPurgedAt != nil {
+		return Receipt{}, fault.Conflictf(fault.CodeConflict,
+			"The body of this email was deleted at %s and cannot be sent again", stored.BodyPurgedAt.UTC().Format("2006-01-02T15:04:05Z"))
+	}
+	return s.Send(ctx, caller, Request{Message: messageOf(stored), Claim: r.Claim, Render: r.Render})
+}
+
+// messageOf gives back the message that a stored email was made of.
+func messageOf(e *ent.Email) Message {
+	m := Message{From: Mailbox{Text: e.From}, To: mailboxes(e.To), CC: mailboxes(e.Cc), BCC: mailboxes(e.Bcc), ReplyTo: mailboxes(e.ReplyTo),
+		Subject: e.Subject, Headers: e.Headers, Tags: e.Tags, Unsubscribe: &e.Unsubscribe}
+	if e.HTML != nil {
+		m.HTML = *e.HTML
+	}
+	if e.Text != nil {
+		m.Text = *e.Text
+	}
+	if e.Category != nil {
+		m.Category = *e.Category
+	}
+	return m
+}
+
+func mailboxes(list []string) []Mailbox {
+	out := make([]Mailbox, 0, len(list))
+	for _, text := range list {
+		out = append(out, Mailbox{Text: text})
+	}
+	return out
+}
