@@ -163,13 +163,9 @@ func (s *Service) loadAccount(ctx context.Context, accountID string) (snapshot, 
 	// Others wait for this answer, so it must not end with the first caller.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	defer cancel()
-	row, err := s.db.Ent.Account.Query().Where(account.ID(accountID)).WithPlan().Only(ctx)
-	switch {
-	case ent.IsNotFound(err):
-		return snapshot{}, fault.Missing("account", accountID)
-	case err != nil:
-		return snapshot{}, fmt.Errorf("account: %w", err)
+	row, err := s.accountRow(ctx, accountID)
+	if err != nil {
+		return snapshot{}, err
 	}
-	return snapshot{askedAt: askedAt, Account: Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: planOf(row.Edges.Plan),
-		ProductionUnlocked: row.ProductionUnlocked, PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil}}, nil
+	return snapshot{askedAt: askedAt, Account: accountOf(row)}, nil
 }

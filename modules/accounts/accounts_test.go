@@ -175,8 +175,8 @@ func TestConfig(t *testing.T) {
 	if ttl := (Config{}).withDefaults().CacheTTL; ttl > 3*time.Second {
 		t.Errorf("default cache of %s", ttl)
 	}
-	wrong := fault.From(Config{CacheTTL: 5 * time.Second, CacheSize: -1, LastUsedEvery: -1}.Validate())
-	if len(wrong.Fields) != 3 {
+	wrong := fault.From(Config{CacheTTL: 5 * time.Second, CacheSize: -1, LastUsedEvery: -1, SweepEvery: -1}.Validate())
+	if len(wrong.Fields) != 4 {
 		t.Errorf("%v", wrong.Fields)
 	}
 }

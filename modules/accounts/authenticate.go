@@ -26,10 +26,6 @@ const (
 	lookupTimeout = 5 * time.Second
 )
 
-// CodeAccountSuspended is the error code of a good key whose account may do
-// nothing.
-const CodeAccountSuspended = "account_suspended"
-
 // keyHash is the SHA-256 of a secret: the cache never holds the secret itself.
 type keyHash [sha256.Size]byte
 
@@ -37,7 +33,6 @@ type keyHash [sha256.Size]byte
 type credential struct {
 	caller    Caller
 	known     bool // exists and is not revoked
-	suspended bool
 	expires   bool
 	expiresAt time.Time // on this process's monotonic clock, from the database's remaining time
 	askedAt   time.Time
@@ -55,8 +50,6 @@ func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, erro
 		return Caller{}, fmt.Errorf("authenticate: %w", err)
 	case !found.known, found.expires && !time.Now().Before(found.expiresAt):
 		return Caller{}, fault.Unauthenticated()
-	case found.suspended:
-		return Caller{}, fault.Forbiddenf(CodeAccountSuspended, "This account is suspended; contact the operator of this service")
 	}
 	s.used.mark(found.caller.KeyID)
 	return found.caller, nil
@@ -94,7 +87,7 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential,
 	var domainIDs string
 	var expiresIn sql.NullFloat64
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(&found.caller.KeyID, &found.caller.AccountID,
-		&found.caller.Scope, &domainIDs, &found.suspended, &expiresIn)
+		&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return credential{askedAt: found.askedAt}, nil

@@ -16,6 +16,8 @@ type Config struct {
 	CacheSize int
 	// LastUsedEvery is the pace at which last_used_at is written: 30 s.
 	LastUsedEvery time.Duration
+	// SweepEvery is the pace at which old counters are deleted: 6 h.
+	SweepEvery time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -27,6 +29,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.LastUsedEvery == 0 {
 		c.LastUsedEvery = 30 * time.Second
+	}
+	if c.SweepEvery == 0 {
+		c.SweepEvery = 6 * time.Hour
 	}
 	return c
 }
@@ -42,6 +47,9 @@ func (c Config) Validate() error {
 	}
 	if c.LastUsedEvery < 0 {
 		wrong.Add("last_used_every", "must be positive")
+	}
+	if c.SweepEvery < 0 {
+		wrong.Add("sweep_every", "must be positive")
 	}
 	return wrong.Err()
 }

@@ -25,11 +25,13 @@
 // that cannot be a key never reaches the database. Expiry follows the database
 // clock, also while cached.
 //
-// What does not work is one answer, Unauthorized, whatever the reason. Two
-// exceptions: a key of a suspended account is Forbidden with the code
-// `account_suspended`, because replacing the key would not help; and a database
-// that is away is Away and never Unauthorized, so that nobody throws away a
-// good key.
+// What does not work is one answer, Unauthorized, whatever the reason. A database
+// that is away is Away and never Unauthorized, so that nobody throws away a good
+// key.
+//
+// Keys of a suspended account go on working for everything but sending, which is
+// Forbidden with the code `account_suspended`: its people can read what happened,
+// cancel what is scheduled and put their house in order.
 //
 // last_used_at is written at most every 30 s in one statement for all keys, and
 // once more at stop. It may lag behind and, when a process is killed, lose the
@@ -39,8 +41,22 @@
 //
 // full may everything; sending may send emails and events and read those; read
 // may only read (Scope.Allows). The domains of a key restrict sending, which the
-// sending module checks; an id there that is no domain of the account allows
-// nothing.
+// sending module checks. A key makes no key that may send from other domains than
+// itself, or that lives longer.
+//
+// # Caps
+//
+// Consume counts emails by day and month (UTC, by the database clock) for accounts
+// whose plan has a cap, and grants as many as both caps leave; accounts without a
+// cap, and unmetered ones, are not counted at all. The counters are locked until
+// the caller's transaction ends, so a cap is exact over all processes. Counters
+// older than 13 months are swept.
+//
+// # Production
+//
+// An account on a sandboxed plan writes only to itself until it is unlocked
+// (Account.Unlocked): by the operator, or by a payment method on file together
+// with a verified domain to send from.
 //
 // # Facts
 //

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
@@ -26,6 +27,13 @@ type NewKey struct {
 	Scope     Scope      // full when empty
 	DomainIDs []string   // the domains it may send from; empty is all
 	ExpiresAt *time.Time // never when nil
+	// MadeBy is the id of the key that asks, whose own bounds the new one cannot
+	// exceed; empty for the operator.
+	MadeBy string
+	// Keep stores the caller's answer in the transaction that makes the key, so
+	// that neither is there without the other; nil for none. Its error undoes both
+	// and is returned.
+	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error
 }
 
 // Validate reports every wrong field.
@@ -54,6 +62,10 @@ func (in NewKey) normalized() (NewKey, fault.Fields) {
 	if in.ExpiresAt != nil && in.ExpiresAt.Before(time.Now()) {
 		wrong.Add("expires_at", "is in the past")
 	}
+	if in.ExpiresAt != nil {
+		at := in.ExpiresAt.Truncate(time.Microsecond) // as the database keeps it
+		in.ExpiresAt = &at
+	}
 	return in, wrong
 }
 
@@ -67,11 +79,21 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 		return nil, secret.String{}, err
 	}
 	token, hash := secret.NewToken(KeyPrefix)
-	made, err := s.insertKey(in, token, hash).Save(ctx)
+	var made *ent.APIKey
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := in.checkBounds(ctx, tx); err != nil {
+			return err
+		}
+		var err error
+		if made, err = insertKey(tx.APIKey, in, token, hash).Save(ctx); err != nil || in.Keep == nil {
+			return err
+		}
+		return in.Keep(ctx, tx, made, token)
+	})
 	if err != nil {
 		return nil, secret.String{}, fmt.Errorf("create key: %w", err)
 	}
-	return made, token, nil
+	return made.Unwrap(), token, nil
 }
 
 // EnsureKey adopts a secret that exists already: it makes the key unless the
@@ -89,7 +111,7 @@ func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token s
 		return nil, err
 	}
 	hash := secret.HashToken(token.Reveal())
-	insert := s.insertKey(in, token, hash).OnConflict(entsql.ConflictColumns(apikey.FieldHash), entsql.DoNothing())
+	insert := insertKey(s.db.Ent.APIKey, in, token, hash).OnConflict(entsql.ConflictColumns(apikey.FieldHash), entsql.DoNothing())
 	if err := insert.Exec(ctx); err != nil && !isNoRows(err) {
 		return nil, fmt.Errorf("ensure key: %w", err)
 	}
@@ -104,8 +126,8 @@ func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token s
 	return found, nil
 }
 
-func (s *Service) insertKey(in NewKey, token secret.String, hash []byte) *ent.APIKeyCreate {
-	return s.db.Ent.APIKey.Create().SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
+func insertKey(c *ent.APIKeyClient, in NewKey, token secret.String, hash []byte) *ent.APIKeyCreate {
+	return c.Create().SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
 		SetScope(apikey.Scope(in.Scope)).SetPrefix(token.Reveal()[:shownPrefix]).SetHash(hash).
 		SetDomainIds(in.DomainIDs).SetNillableExpiresAt(in.ExpiresAt)
 }

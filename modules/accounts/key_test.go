@@ -34,7 +34,7 @@ func TestKeyAuthenticates(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
-	domainID := "dom_01kf0m4w7he6x8q2v5b3n9c1ta"
+	domainID := addDomain(t, s, owner.ID)
 	made, token := addKey(t, s, NewKey{AccountID: owner.ID, Scope: ScopeSending, DomainIDs: []string{domainID}})
 
 	if !strings.HasPrefix(token, "svc_") || made.Prefix != token[:12] {
@@ -119,15 +119,27 @@ func TestKeyExpiresWhileItIsCached(t *testing.T) {
 	})
 }
 
-func TestSuspendedAccountIsForbidden(t *testing.T) {
+func TestSuspendedAccountMayAllButSend(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
 	_, token := addKey(t, s, NewKey{AccountID: owner.ID})
 	exec(t, s.db, `UPDATE accounts SET suspended_at = now() WHERE id = $1`, owner.ID)
-	_, err := s.Authenticate(t.Context(), token)
-	if refused := fault.From(err); refused.Kind != fault.Forbidden || refused.Code != CodeAccountSuspended {
+	caller, err := s.Authenticate(t.Context(), token)
+	if err != nil || !caller.Suspended {
+		t.Fatalf("%+v, %v", caller, err)
+	}
+	for _, op := range []Operation{Write, Read, ReadSent} {
+		if err := caller.Authorize(op); err != nil {
+			t.Errorf("operation %d: %v", op, err)
+		}
+	}
+	if refused := fault.From(caller.Authorize(Send)); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
 		t.Errorf("%+v", refused)
+	}
+	caller.Scope = ScopeRead
+	if refused := fault.From(caller.Authorize(Send)); refused.Code != fault.CodeInsufficientScope {
+		t.Errorf("a key that may not send anyway is told: %+v", refused)
 	}
 }
 

@@ -50,16 +50,26 @@ type Caller struct {
 	AccountID string
 	KeyID     string
 	Scope     Scope
+	Suspended bool     // the account, which may then do all but send
 	DomainIDs []string // the domains the key may send from; empty is all. Not to be changed.
 }
 
-// Authorize refuses an operation that the caller's scope does not allow.
+// Authorize refuses an operation that the caller's scope does not allow, and
+// sending for a suspended account.
 func (c Caller) Authorize(op Operation) error {
-	if c.Scope.Allows(op) {
-		return nil
+	if !c.Scope.Allows(op) {
+		return fault.Forbiddenf(fault.CodeInsufficientScope,
+			"This API key has the scope %q, which does not allow this operation", c.Scope)
 	}
-	return fault.Forbiddenf(fault.CodeInsufficientScope,
-		"This API key has the scope %q, which does not allow this operation", c.Scope)
+	if c.Suspended && op == Send {
+		return Suspended()
+	}
+	return nil
+}
+
+// Suspended is what a suspended account is told when it sends.
+func Suspended() *fault.Error {
+	return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
 }
 
 // MayUseDomain tells whether the key may send from the domain.

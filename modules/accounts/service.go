@@ -35,11 +35,11 @@ type Service struct {
 	accounts *otter.Cache[string, snapshot]
 	used     keyUses
 
-	stop func() // ends the background writer and waits for it
+	stop func() // ends the background work and waits for it
 	once sync.Once
 }
 
-// New makes the service; Start runs its background writer.
+// New makes the service; Start runs its background work.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -72,14 +72,14 @@ func remaining(ttl time.Duration, askedAt time.Time) time.Duration {
 	return max(ttl-time.Since(askedAt), time.Nanosecond)
 }
 
-// Start begins to write last_used_at. The context only bounds the start.
+// Start begins to write last_used_at and to sweep. The context only bounds the
+// start.
 func (s *Service) Start(context.Context) error {
-	done, stopped := make(chan struct{}), make(chan struct{})
-	s.stop = func() { close(done); <-stopped }
-	go func() {
-		defer close(stopped)
-		s.writeLastUsed(done)
-	}()
+	done := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() { s.writeLastUsed(done) })
+	running.Go(func() { s.sweeping(done) })
+	s.stop = func() { close(done); running.Wait() }
 	return nil
 }
 

@@ -33,6 +33,9 @@ type count struct {
 	now                time.Time
 }
 
+func (c count) dayEndsAt() time.Time   { return c.now.Add(c.dayEnds).UTC().Round(time.Second) }
+func (c count) monthEndsAt() time.Time { return c.now.Add(c.monthEnds).UTC().Round(time.Second) }
+
 // room is how many more emails the caps leave, and refusal why it is no more.
 func (c caps) room(used count) int64 {
 	room := int64(1 << 62)
@@ -50,11 +53,11 @@ func (c caps) room(used count) int64 {
 func (c caps) refusal(used count) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: UpgradeURL}
 	if c.monthly != nil && used.month >= int64(*c.monthly) {
-		resets := used.now.Add(used.monthEnds).UTC().Round(time.Second).Format(time.RFC3339)
+		resets := used.monthEndsAt().Format(time.RFC3339)
 		refused.Message = fmt.Sprintf("The plan %s allows %d emails a month, and they are sent; the next month begins at %s", c.plan, *c.monthly, resets)
 		return refused.With("cap", "monthly").With("limit", *c.monthly).With("resets_at", resets)
 	}
-	resets := used.now.Add(used.dayEnds).UTC().Round(time.Second).Format(time.RFC3339)
+	resets := used.dayEndsAt().Format(time.RFC3339)
 	refused.Message = fmt.Sprintf("The plan %s allows %d emails a day, and they are sent; the next day begins at %s", c.plan, *c.daily, resets)
 	refused.RetryAfter = used.dayEnds
 	return refused.With("cap", "daily").With("limit", *c.daily).With("resets_at", resets)
@@ -134,6 +137,9 @@ func (s *Service) CheckCaps(ctx context.Context, accountID string) error {
 }
 
 func (a Account) caps() caps {
+	if a.Unmetered {
+		return caps{}
+	}
 	return caps{plan: a.Plan.Name, daily: a.Plan.DailyEmails, monthly: a.Plan.MonthlyEmails}
 }
 
@@ -184,7 +190,7 @@ func (s *Service) capped(ctx context.Context, tx db.Execer, uses []Use) ([]cappe
 // one, could be waited for for ever.
 func loadCaps(ctx context.Context, tx db.Execer, accountIDs []string) (_ map[string]caps, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT a.id, p.name, p.daily_emails, p.monthly_emails
-		FROM accounts a JOIN plans p ON p.id = a.plan_id WHERE a.id = ANY ($1::text[])`, pq.Array(accountIDs))
+		FROM accounts a JOIN plans p ON p.id = a.plan_id WHERE a.id = ANY ($1::text[]) AND NOT a.unmetered`, pq.Array(accountIDs))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,137 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/plan"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// What retention an account may ask for, in days.
+const (
+	MaxBodyRetention   = 365
+	MaxRecordRetention = 3650
+)
+
+// AccountChange is the input of UpdateAccount; nil leaves things as they are.
+type AccountChange struct {
+	Name                *string
+	Plan                *string
+	ProductionUnlocked  *bool
+	PaymentMethod       *bool // whether one is on file
+	Suspended           *bool
+	BodyRetentionDays   *int // bodies and attachments are deleted so long after sending
+	RecordRetentionDays *int // the whole email; never sooner than its body
+}
+
+// Empty tells whether nothing would change.
+func (c AccountChange) Empty() bool { return c == AccountChange{} }
+
+// Validate reports every wrong field, as far as that can be told without the
+// account.
+func (c AccountChange) Validate() fault.Fields {
+	wrong := fault.Fields{}
+	if c.Name != nil {
+		checkName(wrong, "name", *c.Name, true)
+	}
+	days := func(field string, n *int, most int) {
+		if n != nil && (*n < 1 || *n > most) {
+			wrong.Add(field, "must be between 1 and %d", most)
+		}
+	}
+	days("body_retention_days", c.BodyRetentionDays, MaxBodyRetention)
+	days("record_retention_days", c.RecordRetentionDays, MaxRecordRetention)
+	return wrong
+}
+
+// checkRetention is pure: a record is what its body belongs to, so it stays at
+// least as long.
+func (c AccountChange) checkRetention(wrong fault.Fields, current *ent.Account) {
+	body, record := current.BodyRetentionDays, current.RecordRetentionDays
+	if c.BodyRetentionDays != nil {
+		body = *c.BodyRetentionDays
+	}
+	if c.RecordRetentionDays != nil {
+		record = *c.RecordRetentionDays
+	}
+	switch {
+	case body <= record:
+	case c.RecordRetentionDays != nil:
+		wrong.Add("record_retention_days", "must be at least body_retention_days, which is %d", body)
+	case c.BodyRetentionDays != nil:
+		wrong.Add("body_retention_days", "must be at most record_retention_days, which is %d", record)
+	}
+}
+
+// UpdateAccount changes an account: at once in this process, within CacheTTL in
+// others.
+func (s *Service) UpdateAccount(ctx context.Context, accountID string, c AccountChange) (*ent.Account, error) {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		current, err := tx.Account.Query().Where(account.ID(accountID)).ForUpdate().Only(ctx)
+		if err != nil {
+			return err
+		}
+		wrong := c.Validate()
+		c.checkRetention(wrong, current)
+		if err := checkPlan(ctx, tx, wrong, c.Plan); err != nil {
+			return err
+		}
+		if err := wrong.Err(); err != nil {
+			return err
+		}
+		return c.apply(tx.Account.UpdateOneID(accountID)).Exec(ctx)
+	})
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("account", accountID)
+	case err != nil:
+		return nil, fmt.Errorf("update account: %w", err)
+	}
+	s.accounts.Invalidate(accountID)
+	if c.Suspended != nil {
+		s.keys.InvalidateAll() // which keys are whose is not kept, and it is a rare thing
+	}
+	return s.accountRow(ctx, accountID)
+}
+
+func checkPlan(ctx context.Context, tx *ent.Tx, wrong fault.Fields, planID *string) error {
+	if planID == nil {
+		return nil
+	}
+	known, err := tx.Plan.Query().Where(plan.ID(*planID)).Exist(ctx)
+	if err == nil && !known {
+		wrong.Add("plan", "%q is not a plan of this installation", *planID)
+	}
+	return err
+}
+
+func (c AccountChange) apply(u *ent.AccountUpdateOne) *ent.AccountUpdateOne {
+	if c.Name != nil {
+		u.SetName(checkName(fault.Fields{}, "name", *c.Name, true))
+	}
+	u.SetNillablePlanID(c.Plan).SetNillableProductionUnlocked(c.ProductionUnlocked).
+		SetNillableBodyRetentionDays(c.BodyRetentionDays).SetNillableRecordRetentionDays(c.RecordRetentionDays)
+	since(u, account.FieldPaymentMethodAt, c.PaymentMethod)
+	since(u, account.FieldSuspendedAt, c.Suspended)
+	return u
+}
+
+// since notes when something became so, by the database clock; the first time
+// stays.
+func since(u *ent.AccountUpdateOne, field string, so *bool) {
+	if so == nil {
+		return
+	}
+	u.Modify(func(b *entsql.UpdateBuilder) {
+		if *so {
+			b.Set(field, entsql.ExprFunc(func(e *entsql.Builder) { e.WriteString("coalesce(").Ident(field).WriteString(", now())") }))
+		} else {
+			b.SetNull(field)
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+func TestUpdateAccount(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	made := addFree(t, s, "ada@example.com")
+	if _, err := s.Account(t.Context(), made.ID); err != nil { // cached from now on
+		t.Fatal(err)
+	}
+	update := func(c AccountChange) *ent.Account {
+		t.Helper()
+		row, err := s.UpdateAccount(t.Context(), made.ID, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+	row := update(AccountChange{Name: new(" Ada's "), Plan: new(PlanScale), PaymentMethod: new(true), Suspended: new(true),
+		BodyRetentionDays: new(120), RecordRetentionDays: new(365)})
+	if row.Name != "Ada's" || row.PlanID != PlanScale || row.PaymentMethodAt == nil || row.SuspendedAt == nil ||
+		row.BodyRetentionDays != 120 || row.RecordRetentionDays != 365 || row.ProductionUnlocked {
+		t.Errorf("%+v", row)
+	}
+	if now, err := s.Account(t.Context(), made.ID); err != nil || !now.Suspended || !now.PaymentMethod || now.Plan.ID != PlanScale {
+		t.Errorf("the change is not seen at once: %+v, %v", now, err)
+	}
+	// The first time stays, and what is left out too.
+	again := update(AccountChange{PaymentMethod: new(true), Suspended: new(false), ProductionUnlocked: new(true)})
+	if !again.PaymentMethodAt.Equal(*row.PaymentMethodAt) || again.SuspendedAt != nil || !again.ProductionUnlocked || again.Name != "Ada's" {
+		t.Errorf("%+v", again)
+	}
+	if last := update(AccountChange{PaymentMethod: new(false)}); last.PaymentMethodAt != nil || last.PlanID != PlanScale {
+		t.Errorf("%+v", last)
+	}
+	_, err := s.UpdateAccount(t.Context(), "acc_unknown", AccountChange{Suspended: new(true)})
+	wantKind(t, err, fault.NotFound)
+}
+
+func TestSuspensionReachesTheKeysOfThisProcessAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	_, token := addKey(t, s, NewKey{AccountID: owner.ID})
+	for _, suspended := range []bool{false, true, false} {
+		if _, err := s.UpdateAccount(t.Context(), owner.ID, AccountChange{Suspended: &suspended}); err != nil {
+			t.Fatal(err)
+		}
+		if caller, err := s.Authenticate(t.Context(), token); err != nil || caller.Suspended != suspended {
+			t.Errorf("%+v, %v; want suspended %t", caller, err, suspended)
+		}
+	}
+}
+
+func TestUpdateAccountNamesEveryWrongField(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	made := addFree(t, s, "ada@example.com") // bodies 30 days, records 90
+	for name, c := range map[string]struct {
+		change AccountChange
+		fields []string
+	}{
+		"all":                       {AccountChange{Name: new("\t"), Plan: new("gold"), BodyRetentionDays: new(0), RecordRetentionDays: new(3651)}, []string{"name", "plan", "body_retention_days", "record_retention_days"}},
+		"record below stored body":  {AccountChange{RecordRetentionDays: new(29)}, []string{"record_retention_days"}},
+		"body above stored record":  {AccountChange{BodyRetentionDays: new(91)}, []string{"body_retention_days"}},
+		"record below given body":   {AccountChange{BodyRetentionDays: new(80), RecordRetentionDays: new(79)}, []string{"record_retention_days"}},
+		"body of more than a year":  {AccountChange{BodyRetentionDays: new(366), RecordRetentionDays: new(400)}, []string{"body_retention_days"}},
+		"name with a line break":    {AccountChange{Name: new("a\nb")}, []string{"name"}},
+		"equal retention is enough": {AccountChange{BodyRetentionDays: new(90)}, nil},
+	} {
+		_, err := s.UpdateAccount(t.Context(), made.ID, c.change)
+		if (err != nil) != (len(c.fields) > 0) || err != nil && len(fault.From(err).Fields) != len(c.fields) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, field := range c.fields {
+			if fault.From(err).Fields[field] == "" {
+				t.Errorf("%s: no reason for %s in %v", name, field, err)
+			}
+		}
+	}
+}
+
+func TestProfile(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	made, paid := addFree(t, s, "ada@example.com"), addAccount(t, s, "paid@example.com")
+	consume(t, s, uses(made.ID, 7))
+	moveUsage(t, s, made.ID, dayNow, `'2020-01-01'`)
+	consume(t, s, uses(made.ID, 2))
+	found, err := s.Profile(t.Context(), made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := found.Usage
+	if found.Email != "ada@example.com" || found.BodyRetentionDays != 30 || found.RecordRetentionDays != 90 ||
+		!u.Counted || u.Day != 2 || u.Month != 9 || *u.DailyCap != 100 || *u.MonthlyCap != 3000 {
+		t.Errorf("%+v", found)
+	}
+	if left := time.Until(u.DayEnds); left <= 0 || left > 24*time.Hour || u.DayEnds.Hour() != 0 || u.MonthEnds.Day() != 1 || u.MonthEnds.Before(u.DayEnds) {
+		t.Errorf("the day ends %s, the month %s", u.DayEnds, u.MonthEnds)
+	}
+	if u, err := s.Usage(t.Context(), paid.ID); err != nil || u.Counted || u.DailyCap != nil || u.MonthlyCap != nil {
+		t.Errorf("%+v, %v", u, err)
+	}
+	all, err := s.Accounts(t.Context())
+	if err != nil || len(all) != 2 || all[0].Email != "ada@example.com" || all[1].Edges.Plan.Name != "Pro" {
+		t.Errorf("%v, %v", all, err)
+	}
+	_, err = s.Profile(t.Context(), "acc_unknown")
+	wantKind(t, err, fault.NotFound)
+}
+
+func TestUnmeteredAccountsHaveNoCaps(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	made, err := s.CreateAccount(t.Context(), NewAccount{Name: "Dev", Email: "dev@example.com", Unmetered: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // asked of the transaction, then of the cache
+		if granted, _ := consume(t, s, uses(made.ID, 200)); granted != 200 {
+			t.Errorf("%d of 200 granted", granted)
+		}
+		if _, err := s.Account(t.Context(), made.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantCounted(t, s, made.ID, 0, 0)
+}
+
+func TestOldCountersAreSwept(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	exec(t, d, `INSERT INTO usages (account_id, period, emails)
+		SELECT 'acc_1', to_char((now() AT TIME ZONE 'UTC') - make_interval(months => m), f), 1 FROM generate_series(0, 20) m, (VALUES ('YYYY-MM'), ('YYYY-MM-DD')) AS v (f)`)
+	s := start(t, d, Config{SweepEvery: 10 * time.Millisecond})
+	expect.Within(t, 5*time.Second, "7 months go", func() bool { return s.db.Ent.Usage.Query().CountX(t.Context()) <= 28 })
+	if err := s.sweepUsage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.db.Ent.Usage.Query().CountX(t.Context()); n != 28 {
+		t.Errorf("%d counters, want a day and a month of this month and the 13 before it", n)
+	}
+}
+
+// addDomain gives an account a domain, of which only the id matters here.
+func addDomain(t testing.TB, s *Service, accountID string) string {
+	t.Helper()
+	domainID := id.New(id.Domain)
+	exec(t, s.db, `INSERT INTO domains (id, account_id, name, ownership_token) VALUES ($1::text, $2, $1::text || '.example', 't')`, domainID, accountID)
+	return domainID
+}
+
+// A key makes no key that may more than itself, or longer.
+func TestKeysDoNotOutgrowTheirMaker(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	ada, eve := addAccount(t, s, "ada@example.com"), addAccount(t, s, "eve@example.com")
+	first, second, foreign := addDomain(t, s, ada.ID), addDomain(t, s, ada.ID), addDomain(t, s, eve.ID)
+	soon, later := time.Now().Add(time.Hour), time.Now().Add(2*time.Hour)
+	free, _ := addKey(t, s, NewKey{AccountID: ada.ID})
+	bound, _ := addKey(t, s, NewKey{AccountID: ada.ID, DomainIDs: []string{first}, ExpiresAt: &soon})
+	revoked, _ := addKey(t, s, NewKey{AccountID: ada.ID})
+	if _, err := s.RevokeKey(t.Context(), ada.ID, revoked.ID); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		in    NewKey
+		wrong string
+	}{
+		"the operator, anything":                    {NewKey{}, ""},
+		"an unbound key, anything":                  {NewKey{MadeBy: free.ID, DomainIDs: []string{first, second}, ExpiresAt: &later}, ""},
+		"an unbound key, for ever":                  {NewKey{MadeBy: free.ID}, ""},
+		"another account's domain":                  {NewKey{MadeBy: free.ID, DomainIDs: []string{first, foreign}}, "domain_ids[1]"},
+		"a bound key, its like":                     {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}, ExpiresAt: &soon}, ""},
+		"a bound key, for another domain":           {NewKey{MadeBy: bound.ID, DomainIDs: []string{second}, ExpiresAt: &soon}, "domain_ids[0]"},
+		"a bound key, for all domains":              {NewKey{MadeBy: bound.ID, ExpiresAt: &soon}, "domain_ids"},
+		"a key that expires, longer":                {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}, ExpiresAt: &later}, "expires_at"},
+		"a key that expires, for ever":              {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}}, "expires_at"},
+		"a domain that nobody has, by the operator": {NewKey{DomainIDs: []string{id.New(id.Domain)}}, "domain_ids[0]"},
+	} {
+		c.in.AccountID, c.in.Name = ada.ID, name
+		_, _, err := s.CreateKey(t.Context(), c.in)
+		switch {
+		case c.wrong == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.wrong != "" && (err == nil || fault.From(err).Fields[c.wrong] == "" || len(fault.From(err).Fields) != 1):
+			t.Errorf("%s: %v, want a reason for %s", name, err, c.wrong)
+		}
+	}
+	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: ada.ID, Name: "x", MadeBy: revoked.ID})
+	wantKind(t, err, fault.Unauthorized)
+}
+
+func TestKeyAndItsAnswerAreOneCommit(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	undone := errors.New("undone")
+	var shown string
+	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: owner.ID, Name: "x",
+		Keep: func(_ context.Context, _ idempotency.Execer, made *ent.APIKey, token secret.String) error {
+			shown = made.ID + token.Reveal()
+			return undone
+		}})
+	if !errors.Is(err, undone) || shown == "" || s.db.Ent.APIKey.Query().CountX(t.Context()) != 0 {
+		t.Errorf("%v, %s", err, fmt.Sprint(s.db.Ent.APIKey.Query().CountX(t.Context()), " keys"))
+	}
+}
+
+// However many changes come at once, a record is never kept shorter than its body.
+func TestConcurrentRetentionChanges(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	made := addFree(t, s, "ada@example.com")
+	var all sync.WaitGroup
+	var refused atomic.Int64
+	for i := range 20 {
+		c := AccountChange{BodyRetentionDays: new(90)}
+		if i%2 == 0 {
+			c = AccountChange{RecordRetentionDays: new(30)}
+		}
+		all.Go(func() {
+			if _, err := s.UpdateAccount(t.Context(), made.ID, c); err != nil {
+				refused.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	row, err := s.accountRow(t.Context(), made.ID)
+	if err != nil || row.BodyRetentionDays > row.RecordRetentionDays || refused.Load() != 10 {
+		t.Errorf("bodies %d, records %d, %d refused, %v", row.BodyRetentionDays, row.RecordRetentionDays, refused.Load(), err)
+	}
+}

@@ -1,0 +1,88 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Usage is what an account has sent of its caps.
+type Usage struct {
+	// Counted is false for accounts without a cap, whose emails are not counted.
+	Counted              bool
+	Day, Month           int64 // emails
+	DailyCap, MonthlyCap *int  // nil is none
+	DayEnds, MonthEnds   time.Time
+}
+
+// Profile is an account as its owner sees it, never from the cache.
+type Profile struct {
+	Account
+	BodyRetentionDays   int
+	RecordRetentionDays int
+	CreatedAt           time.Time
+	UpdatedAt           time.Time
+	Usage               Usage
+}
+
+// Profile reads an account and what it has used.
+func (s *Service) Profile(ctx context.Context, accountID string) (Profile, error) {
+	row, err := s.accountRow(ctx, accountID)
+	if err != nil {
+		return Profile{}, err
+	}
+	found := Profile{Account: accountOf(row), BodyRetentionDays: row.BodyRetentionDays, RecordRetentionDays: row.RecordRetentionDays,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+	found.Usage, err = s.usageOf(ctx, found.Account)
+	return found, err
+}
+
+// Usage reads what an account has used.
+func (s *Service) Usage(ctx context.Context, accountID string) (Usage, error) {
+	account, err := s.Account(ctx, accountID)
+	if err != nil {
+		return Usage{}, err
+	}
+	return s.usageOf(ctx, account)
+}
+
+func (s *Service) usageOf(ctx context.Context, a Account) (Usage, error) {
+	used, err := s.count(ctx, s.db.Hot, a.ID)
+	if err != nil {
+		return Usage{}, fmt.Errorf("usage: %w", err)
+	}
+	c := a.caps()
+	return Usage{Counted: !c.none(), Day: used.day, Month: used.month, DailyCap: c.daily, MonthlyCap: c.monthly,
+		DayEnds: used.dayEndsAt(), MonthEnds: used.monthEndsAt()}, nil
+}
+
+// Accounts lists every account of the installation by its email, with its plan:
+// for the operator alone.
+func (s *Service) Accounts(ctx context.Context) ([]*ent.Account, error) {
+	rows, err := s.db.Ent.Account.Query().WithPlan().Order(ent.Asc(account.FieldEmail)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("accounts: %w", err)
+	}
+	return rows, nil
+}
+
+// accountRow reads an account with its plan.
+func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Account, error) {
+	row, err := s.db.Ent.Account.Query().Where(account.ID(accountID)).WithPlan().Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("account", accountID)
+	case err != nil:
+		return nil, fmt.Errorf("account: %w", err)
+	}
+	return row, nil
+}
+
+func accountOf(row *ent.Account) Account {
+	return Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: planOf(row.Edges.Plan), ProductionUnlocked: row.ProductionUnlocked,
+		PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil}
+}
