@@ -2,6 +2,7 @@ package graph
 
 import (
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -24,7 +25,7 @@ func costs() generated.ComplexityRoot {
 	few := func(child int) int { return times(fewPerEmail, child) }
 	body := func(int) int { return bodyCost }
 
-	c.Query.Emails = connection
+	c.Query.Emails = func(child int, first *int, after *string, _ *model.EmailFilter) int { return connection(child, first, after) }
 	c.Query.Domains = connection
 	c.Email.Recipients = few
 	c.Email.Attempts = few

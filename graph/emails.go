@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -39,6 +40,26 @@ func once[T any](ctx context.Context, accountID string, ids []string,
 	ask func(context.Context, string, ...string) (map[string]T, error),
 ) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) { return ask(ctx, accountID, ids...) })
+}
+
+func emailFilter(in *model.EmailFilter) sending.Filter {
+	if in == nil {
+		return sending.Filter{}
+	}
+	f := sending.Filter{To: given(in.To), From: given(in.From), Tag: given(in.Tag), Domain: given(in.Domain), Q: given(in.Q),
+		Since: in.Since, Until: in.Until}
+	if in.Status != nil {
+		f.Status = string(*in.Status)
+	}
+	return f
+}
+
+// given is the string of an optional argument, "" when it was left out.
+func given(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 func toEmailConnection(emails []*model.Email, hasMore bool, cursor func(emailID string) string) *model.EmailConnection {

@@ -72,7 +72,7 @@ func (r *emailContentResolver) Attachments(ctx context.Context, obj *model.Email
 	return found[obj.ID], err
 }
 
-func (r *queryResolver) Emails(ctx context.Context, first *int, after *string) (*model.EmailConnection, error) {
+func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
 	caller, err := authorized(ctx, accounts.ReadSent)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (r *queryResolver) Emails(ctx context.Context, first *int, after *string) (
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.emails.List(ctx, caller.AccountID, sending.ListQuery{Page: request})
+	found, err := r.emails.List(ctx, caller.AccountID, sending.ListQuery{Page: request, Filter: emailFilter(filter)})
 	if err != nil {
 		return nil, pageError(err)
 	}

@@ -1760,6 +1760,85 @@ func (ec *executionContext) fieldContext_TimelineEntry_data(_ context.Context, f
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputEmailFilter(ctx context.Context, obj any) (model.EmailFilter, error) {
+	var it model.EmailFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"status", "to", "from", "tag", "domain", "since", "until", "q"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalOEmailStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋemailᚐStatus(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "to":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("to"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.To = data
+		case "from":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("from"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.From = data
+		case "tag":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tag"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tag = data
+		case "domain":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("domain"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Domain = data
+		case "since":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("since"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Since = data
+		case "until":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("until"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Until = data
+		case "q":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("q"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Q = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -3084,5 +3163,53 @@ func (ec *executionContext) marshalOEmail2ᚖgithubᚗcomᚋpostriderᚋpostride
 	}
 	return ec._Email(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalOEmailFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐEmailFilter(ctx context.Context, v any) (*model.EmailFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputEmailFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOEmailStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋemailᚐStatus(ctx context.Context, v any) (*email.Status, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOEmailStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋemailᚐStatus[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOEmailStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋemailᚐStatus(ctx context.Context, sel ast.SelectionSet, v *email.Status) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOEmailStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋemailᚐStatus[*v])
+	return res
+}
+
+var (
+	unmarshalOEmailStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋemailᚐStatus = map[string]email.Status{
+		"QUEUED":    email.StatusQueued,
+		"SCHEDULED": email.StatusScheduled,
+		"SENT":      email.StatusSent,
+		"DELIVERED": email.StatusDelivered,
+		"BOUNCED":   email.StatusBounced,
+		"FAILED":    email.StatusFailed,
+		"CANCELLED": email.StatusCancelled,
+	}
+	marshalOEmailStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋemailᚐStatus = map[email.Status]string{
+		email.StatusQueued:    "QUEUED",
+		email.StatusScheduled: "SCHEDULED",
+		email.StatusSent:      "SENT",
+		email.StatusDelivered: "DELIVERED",
+		email.StatusBounced:   "BOUNCED",
+		email.StatusFailed:    "FAILED",
+		email.StatusCancelled: "CANCELLED",
+	}
+)
 
 // endregion ***************************** type.gotpl *****************************

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/postrider/postrider/graph/model"
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -198,7 +199,7 @@ type ComplexityRoot struct {
 		Domain  func(childComplexity int, id string) int
 		Domains func(childComplexity int, first *int, after *string) int
 		Email   func(childComplexity int, id string) int
-		Emails  func(childComplexity int, first *int, after *string) int
+		Emails  func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
 	}
 
 	Recipient struct {
@@ -988,7 +989,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Emails(childComplexity, args["first"].(*int), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.Emails(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.EmailFilter)), true
 
 	case "Recipient.address":
 		if e.ComplexityRoot.Recipient.Address == nil {
@@ -1145,7 +1146,9 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
-	inputUnmarshalMap := graphql.BuildUnmarshalerMap()
+	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputEmailFilter,
+	)
 	first := true
 
 	switch opCtx.Operation.Operation {
@@ -1423,6 +1426,8 @@ type DKIMKey {
     first: Int = 25
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "Only emails for which everything holds that is given here."
+    filter: EmailFilter
   ): EmailConnection! @module(name: "sending")
 
   "One email; null when the account has none with this id. Any key may read it."
@@ -1430,6 +1435,26 @@ type DKIMKey {
     "The email's id, prefix ` + "`" + `msg_` + "`" + `."
     id: ID!
   ): Email @module(name: "sending")
+}
+
+"What narrows a list of emails. Fields that are left out narrow nothing."
+input EmailFilter {
+  "Of this status."
+  status: EmailStatus
+  "With this address in to, cc or bcc."
+  to: String
+  "From this address."
+  from: String
+  "With this tag, as ` + "`" + `name:value` + "`" + `."
+  tag: String
+  "From this domain: its name or its id."
+  domain: String
+  "Created at this time or later."
+  since: DateTime
+  "Created before this time."
+  until: DateTime
+  "With these words in subject, names, addresses or tags, each as the beginning of a word; at most 200 characters and 10 words."
+  q: String
 }
 
 "One page of emails."

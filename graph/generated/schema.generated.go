@@ -23,7 +23,7 @@ type QueryResolver interface {
 	Account(ctx context.Context) (*model.Account, error)
 	Domains(ctx context.Context, first *int, after *string) (*model.DomainConnection, error)
 	Domain(ctx context.Context, id string) (*model.Domain, error)
-	Emails(ctx context.Context, first *int, after *string) (*model.EmailConnection, error)
+	Emails(ctx context.Context, first *int, after *string, filter *model.EmailFilter) (*model.EmailConnection, error)
 	Email(ctx context.Context, id string) (*model.Email, error)
 }
 
@@ -114,6 +114,14 @@ func (ec *executionContext) field_Query_emails_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.EmailFilter, error) {
+			return ec.unmarshalOEmailFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐEmailFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
 	return args, nil
 }
 
@@ -297,7 +305,7 @@ func (ec *executionContext) _Query_emails(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Emails(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Emails(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["filter"].(*model.EmailFilter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.EmailConnection) graphql.Marshaler {

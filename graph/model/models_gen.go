@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/email"
 )
 
 // A customer of this installation.
@@ -156,6 +157,26 @@ type EmailEdge struct {
 	Cursor string `json:"cursor"`
 	// The email.
 	Node *Email `json:"node"`
+}
+
+// What narrows a list of emails. Fields that are left out narrow nothing.
+type EmailFilter struct {
+	// Of this status.
+	Status *email.Status `json:"status,omitempty"`
+	// With this address in to, cc or bcc.
+	To *string `json:"to,omitempty"`
+	// From this address.
+	From *string `json:"from,omitempty"`
+	// With this tag, as `name:value`.
+	Tag *string `json:"tag,omitempty"`
+	// From this domain: its name or its id.
+	Domain *string `json:"domain,omitempty"`
+	// Created at this time or later.
+	Since *time.Time `json:"since,omitempty"`
+	// Created before this time.
+	Until *time.Time `json:"until,omitempty"`
+	// With these words in subject, names, addresses or tags, each as the beginning of a word; at most 200 characters and 10 words.
+	Q *string `json:"q,omitempty"`
 }
 
 // Where a page of a list stands in the list.
