@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"slices"
 
 	"go.jetify.com/typeid"
 
@@ -56,7 +57,11 @@ func (l linker) token(u Unsubscribe) string {
 	body = appendID(body, id.Email, u.EmailID)
 	body = appendField(body, u.Email)
 	body = append(body, u.Category...)
-	return base64.RawURLEncoding.EncodeToString(append(body, linkMAC(l.keys[0], body)...))
+	return l.sign(body)
+}
+
+func (l linker) sign(body []byte) string {
+	return base64.RawURLEncoding.EncodeToString(slices.Concat(body, linkMAC(l.keys[0], body)))
 }
 
 // parse reads a token. There is one form of each: what differs is forged.

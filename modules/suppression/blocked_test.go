@@ -1,0 +1,77 @@
+package suppression
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/event"
+)
+
+func TestBlockedAnswersInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, ada, "manual@example.net")
+	handled(t, w, event.EmailBounced, bounced("gone@example.net", event.Bounce{Code: 550, EnhancedCode: "5.1.1"}))
+	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "Product news"})
+	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "gone@example.net", Category: "Product news"})
+	got := reasons(t, w.Service,
+		Address{ada, "choosy@example.net", "product NEWS"},
+		Address{ada, "gone@example.net", "Product news"},
+		Address{ada, "choosy@example.net", ""},
+		Address{ada, "choosy@example.net", "Receipts"},
+		Address{ada, "free@example.net", "Product news"},
+		Address{eve, "manual@example.net", ""},
+		Address{eve, "choosy@example.net", "Product news"},
+		Address{ada, "MANUAL@example.net", "Receipts"},
+		Address{ada, "manual@example.net", ""},
+	)
+	if diff := cmp.Diff([]string{"category", "bounce", "", "", "", "", "", "manual", "manual"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := reasons(t, w.Service); len(got) != 0 {
+		t.Errorf("nobody: %q", got)
+	}
+}
+
+// A plan that reads the table would make every send slower with every suppression.
+func TestBlockedLooksUpInIndexesOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	emails := make([]string, MaxBatch)
+	for i := range emails {
+		emails[i] = fmt.Sprintf("r%d@example.net", i)
+	}
+	if _, err := w.AddBatch(t.Context(), ada, BatchInput{Emails: emails}); err != nil {
+		t.Fatal(err)
+	}
+	for _, analyzed := range []bool{false, true} {
+		if analyzed {
+			if _, err := w.db.SQL.ExecContext(t.Context(), `ANALYZE suppressions`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var plan strings.Builder
+		rows, err := w.db.Hot.QueryContext(t.Context(), `EXPLAIN `+blockedSQL, pq.Array([]string{ada}), pq.Array([][]byte{w.hashes.fresh("r7@example.net")}), pq.Array([]string{"x"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				t.Fatal(err)
+			}
+			plan.WriteString(line + "\n")
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		rows.Close()
+		if strings.Contains(plan.String(), "Seq Scan") || strings.Count(plan.String(), "Index") < 2 {
+			t.Errorf("analyzed: %v\n%s", analyzed, plan.String())
+		}
+	}
+}

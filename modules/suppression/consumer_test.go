@@ -1,0 +1,94 @@
+package suppression
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
+)
+
+func bounced(recipient string, b event.Bounce) event.Email {
+	return event.Email{EmailID: about, Recipient: recipient, Bounce: &b}
+}
+
+// handled lets the consumer handle one fact.
+func handled(t testing.TB, w *world, typ event.Type, data event.Email) {
+	t.Helper()
+	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
+		return w.handle(t.Context(), tx, event.New(ada, typ, time.Now(), data))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBounceReachesTheListOverTheBus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := bus.New(w.db, slog.New(slog.DiscardHandler), bus.Options{Poll: 10 * time.Millisecond})
+	b.Register(w.consumer())
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := b.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
+		return b.Publish(t.Context(), tx,
+			event.New(ada, event.EmailBounced, time.Now(), bounced("Bob@example.net", event.Bounce{Code: 550, EnhancedCode: "5.1.1"})),
+			event.New(ada, event.EmailFailed, time.Now(), event.Email{EmailID: about, Recipient: "nowhere@example.net", Failure: &event.Failure{Code: "null_mx"}}),
+			event.New(ada, event.EmailComplained, time.Now(), event.Email{EmailID: about, Recipient: "cross@example.net", Complaint: &event.Complaint{Type: "abuse"}}),
+			event.New(ada, event.EmailBounced, time.Now(), bounced("fat@example.net", event.Bounce{Code: 552, EnhancedCode: "5.3.4"})))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect.Within(t, 10*time.Second, "all facts are handled", func() bool {
+		return w.count(t, `SELECT count(*) FROM bus_messages`) == 0
+	})
+	for email, reason := range map[string]string{"bob@example.net": "bounce", "nowhere@example.net": "failure", "cross@example.net": "complaint"} {
+		row, err := w.Get(t.Context(), ada, email)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if string(row.Reason) != reason || *row.EmailID != about || *row.Email != email {
+			t.Errorf("%s: %+v", email, row)
+		}
+	}
+	if n := w.count(t, `SELECT count(*) FROM suppressions`); n != 3 {
+		t.Errorf("%d suppressions", n)
+	}
+}
+
+func TestFactHandledTwiceIsHandledOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	data := bounced("bob@example.net", event.Bounce{Code: 550, EnhancedCode: "5.1.1"})
+	handled(t, w, event.EmailBounced, data)
+	handled(t, w, event.EmailBounced, data)
+	handled(t, w, event.EmailComplained, data)
+	if facts := w.facts(t, event.SuppressionAdded); len(facts) != 1 {
+		t.Errorf("facts: %v", facts)
+	}
+	if row, err := w.Get(t.Context(), ada, "bob@example.net"); err != nil || row.Reason != "bounce" {
+		t.Errorf("%v, %v", row, err)
+	}
+}
+
+func TestFactThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
+		return w.handle(t.Context(), tx, event.Fact{AccountID: ada, Type: event.EmailBounced, Data: []byte(`{"bounce":1}`)})
+	})
+	if err == nil {
+		t.Error("no error: the bus would forget the fact")
+	}
+}

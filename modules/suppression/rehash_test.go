@@ -1,0 +1,80 @@
+package suppression
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+func TestRotationKeepsBlocking(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	newer := secret.NewKey()
+	first := w.add(t, ada, "bob@example.net")
+	w.add(t, ada, "erased@example.net")
+	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "News"})
+	if _, err := w.Erase(t.Context(), ada, "erased@example.net"); err != nil {
+		t.Fatal(err)
+	}
+	everybody := []Address{{ada, "bob@example.net", ""}, {ada, "erased@example.net", ""}, {ada, "choosy@example.net", "News"}, {ada, "ann@example.net", "News"}}
+	want := []string{"manual", "manual", "category", ""}
+	rotated := w.process(t, newer, w.key)
+	if diff := cmp.Diff(want, reasons(t, rotated, everybody...)); diff != "" {
+		t.Errorf("under both keys: %s", diff)
+	}
+	if got, err := rotated.Get(t.Context(), ada, "bob@example.net"); err != nil || got.ID != first.ID {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := rotated.List(t.Context(), ada, Filter{Request: page.Request{Limit: 5}, Email: "bob@example.net"}); err != nil || len(got.Suppressions) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	// Named again, it is the same row, even of an erased address.
+	for _, email := range []string{"bob@example.net", "erased@example.net"} {
+		if _, err := rotated.Add(t.Context(), ada, AddInput{Email: email}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unsubscribe(t, rotated, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "News"})
+	if n := w.count(t, `SELECT (SELECT count(*) FROM suppressions) + (SELECT count(*) FROM category_opt_outs)`); n != 3 {
+		t.Errorf("%d rows", n)
+	}
+	if diff := cmp.Diff(want, reasons(t, w.process(t, newer), everybody...)); diff != "" {
+		t.Errorf("without the old key: %s", diff)
+	}
+}
+
+func TestStartHashesKnownAddressesAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	newer := secret.NewKey()
+	emails := []string{"a@example.net", "b@example.net", "c@example.net", "twice@example.net"}
+	for _, email := range emails {
+		w.add(t, ada, email)
+	}
+	w.add(t, eve, "a@example.net")
+	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "News"})
+	// A process with the new key alone has added one meanwhile.
+	if _, err := w.process(t, newer).Add(t.Context(), ada, AddInput{Email: "twice@example.net"}); err != nil {
+		t.Fatal(err)
+	}
+	rotated := w.process(t, newer, w.key)
+	if err := rotated.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	after := w.process(t, newer)
+	list := []Address{{ada, "a@example.net", ""}, {ada, "b@example.net", ""}, {ada, "c@example.net", ""}, {ada, "twice@example.net", ""}, {eve, "a@example.net", ""}, {ada, "choosy@example.net", "News"}}
+	expect.Within(t, 10*time.Second, "every address is found under the new key alone", func() bool {
+		return cmp.Equal([]string{"manual", "manual", "manual", "manual", "manual", "category"}, reasons(t, after, list...))
+	})
+	if err := rotated.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.count(t, `SELECT count(*) FROM suppressions`); n != 5 {
+		t.Errorf("%d rows", n)
+	}
+}

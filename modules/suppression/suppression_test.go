@@ -1,0 +1,325 @@
+package suppression
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+const (
+	ada   = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	eve   = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+	about = "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
+)
+
+// world is an installation for a test.
+type world struct {
+	*Service
+
+	db  *db.DB
+	key secret.Key
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{db: dbtest.New(t), key: secret.NewKey()}
+	w.Service = w.process(t, w.key)
+	return w
+}
+
+// process is one more process of the installation, with these master keys.
+func (w *world) process(t testing.TB, keys ...secret.Key) *Service {
+	t.Helper()
+	box, err := secret.NewBox(keys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	s, err := New(Params{Config: Config{BaseURL: "https://mail.example.com/"}, DB: w.db, Bus: bus.New(w.db, log, bus.Options{}), Box: box,
+		Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (w *world) add(t testing.TB, accountID, email string) *ent.Suppression {
+	t.Helper()
+	row, err := w.Add(t.Context(), accountID, AddInput{Email: email})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// facts are all facts of a type, oldest first.
+func (w *world) facts(t testing.TB, typ event.Type) []string {
+	t.Helper()
+	rows, err := w.db.SQL.QueryContext(t.Context(), `SELECT data FROM facts WHERE type = $1 ORDER BY id`, typ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var data json.RawMessage
+		if err := rows.Scan(&data); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(data))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (w *world) count(t testing.TB, query string, args ...any) (n int) {
+	t.Helper()
+	if err := w.db.SQL.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// reasons asks Blocked inside a transaction of the hot pool.
+func reasons(t testing.TB, s *Service, list ...Address) []string {
+	t.Helper()
+	tx, err := s.db.Hot.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}()
+	blocks, err := s.Blocked(t.Context(), tx, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]string, len(blocks))
+	for i, b := range blocks {
+		out[i] = b.Reason
+	}
+	return out
+}
+
+func wantKind(t testing.TB, err error, kind fault.Kind) *fault.Error {
+	t.Helper()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	refused := fault.From(err)
+	if refused.Kind != kind {
+		t.Fatalf("%v is of kind %d, want %d", err, refused.Kind, kind)
+	}
+	return refused
+}
+
+func TestAddressIsAddedOnceInAnySpelling(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.add(t, ada, "Bob@MÜNCHEN.de")
+	if *first.Email != "bob@xn--mnchen-3ya.de" || first.Reason != "manual" || first.EmailID != nil {
+		t.Errorf("added %+v", first)
+	}
+	for _, spelling := range []string{"bob@xn--mnchen-3ya.de", "BOB@münchen.DE"} {
+		if again := w.add(t, ada, spelling); again.ID != first.ID {
+			t.Errorf("%s is added as %s beside %s", spelling, again.ID, first.ID)
+		}
+		if got, err := w.Get(t.Context(), ada, spelling); err != nil || got.ID != first.ID {
+			t.Errorf("get %s: %v, %v", spelling, got, err)
+		}
+	}
+	if other := w.add(t, eve, "bob@münchen.de"); other.ID == first.ID {
+		t.Error("two accounts share a row")
+	}
+	if facts := w.facts(t, event.SuppressionAdded); len(facts) != 2 {
+		t.Errorf("facts: %v", facts)
+	}
+	if got := reasons(t, w.Service, Address{AccountID: ada, Email: "Bob@xn--mnchen-3ya.de"}, Address{AccountID: ada, Email: "ann@xn--mnchen-3ya.de"}); !cmp.Equal(got, []string{"manual", ""}) {
+		t.Errorf("blocked: %q", got)
+	}
+}
+
+func TestWrongInputsAreNamedAllAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.Add(t.Context(), ada, AddInput{Email: "Bob <bob@example.net>", EmailID: "dom_1"})
+	fields := wantKind(t, err, fault.Invalid).Fields
+	if len(fields) != 2 || fields["email"] == "" || fields["email_id"] == "" {
+		t.Errorf("fields %v", fields)
+	}
+	_, err = w.List(t.Context(), ada, Filter{Email: "nobody", Reason: "spite"})
+	if fields = wantKind(t, err, fault.Invalid).Fields; len(fields) != 2 {
+		t.Errorf("fields of a list %v", fields)
+	}
+	_, err = w.OptOuts(t.Context(), ada, OptOutFilter{Email: "nobody", Category: "?"})
+	if fields = wantKind(t, err, fault.Invalid).Fields; len(fields) != 2 {
+		t.Errorf("fields of a list of opt-outs %v", fields)
+	}
+	for _, emails := range [][]string{nil, make([]string, MaxBatch+1)} {
+		_, err = w.AddBatch(t.Context(), ada, BatchInput{Emails: emails})
+		wantKind(t, err, fault.Invalid)
+	}
+	for _, unknown := range []string{"", "sup_x", "sup_01kf0m4w7he6x8q2v5b3n9c1ta", "bob", "a\x00@b.co", "bob@example.net"} {
+		_, err := w.Get(t.Context(), ada, unknown)
+		wantKind(t, err, fault.NotFound)
+		wantKind(t, w.Remove(t.Context(), ada, unknown), fault.NotFound)
+		_, err = w.OptOut(t.Context(), ada, unknown)
+		wantKind(t, err, fault.NotFound)
+		wantKind(t, w.RemoveOptOut(t.Context(), ada, unknown), fault.NotFound)
+	}
+}
+
+func TestListPagesAndFilters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, email := range []string{"a@example.net", "b@example.net", "c@example.net"} {
+		w.add(t, ada, email)
+	}
+	w.add(t, eve, "d@example.net")
+	handled(t, w, event.EmailBounced, bounced("z@example.net", event.Bounce{Code: 550, EnhancedCode: "5.1.1"}))
+	list := func(f Filter) (emails []string, next string) {
+		t.Helper()
+		got, err := w.List(t.Context(), ada, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range got.Suppressions {
+			emails = append(emails, strings.TrimSuffix(*row.Email, "@example.net"))
+		}
+		if got.HasMore != (got.NextCursor != "") {
+			t.Errorf("has more: %v, cursor %q", got.HasMore, got.NextCursor)
+		}
+		return emails, got.NextCursor
+	}
+	all, cursor := list(Filter{})
+	if strings.Join(all, "") != "zcba" || cursor != "" {
+		t.Errorf("all: %v, %q", all, cursor)
+	}
+	first, cursor := list(Filter{Request: page.Request{Limit: 3}})
+	rest, last := list(Filter{Request: page.Request{Limit: 3, Cursor: cursor}})
+	if strings.Join(first, "")+"|"+strings.Join(rest, "") != "zcb|a" || last != "" {
+		t.Errorf("pages: %v, %v, %q", first, rest, last)
+	}
+	if got, _ := list(Filter{Reason: "bounce"}); strings.Join(got, "") != "z" {
+		t.Errorf("bounces: %v", got)
+	}
+	if got, _ := list(Filter{Email: "B@Example.NET"}); strings.Join(got, "") != "b" {
+		t.Errorf("of b: %v", got)
+	}
+	if got, _ := list(Filter{Email: "d@example.net"}); got != nil {
+		t.Errorf("another account's: %v", got)
+	}
+	_, err := w.List(t.Context(), eve, Filter{Request: page.Request{Limit: 3, Cursor: cursor}})
+	wantKind(t, err, fault.Invalid)
+}
+
+func TestRemovedAddressMayBeWrittenToAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	byID, byAddress := w.add(t, ada, "a@example.net"), w.add(t, ada, "b@example.net")
+	wantKind(t, w.Remove(t.Context(), eve, byID.ID), fault.NotFound)
+	wantKind(t, w.Remove(t.Context(), eve, "b@example.net"), fault.NotFound)
+	for _, name := range []string{byID.ID, "B@EXAMPLE.net"} {
+		if err := w.Remove(t.Context(), ada, name); err != nil {
+			t.Error(err)
+		}
+		wantKind(t, w.Remove(t.Context(), ada, name), fault.NotFound)
+	}
+	if got := reasons(t, w.Service, Address{AccountID: ada, Email: *byID.Email}, Address{AccountID: ada, Email: *byAddress.Email}); !cmp.Equal(got, []string{"", ""}) {
+		t.Errorf("blocked: %q", got)
+	}
+	if facts := w.facts(t, event.SuppressionRemoved); len(facts) != 2 || !strings.Contains(facts[0], byID.ID) {
+		t.Errorf("facts: %v", facts)
+	}
+}
+
+func TestBatchTellsOfEachAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	held := w.add(t, ada, "held@example.net")
+	items, err := w.AddBatch(t.Context(), ada, BatchInput{Emails: []string{"new@example.net", "nonsense", "HELD@example.net", "New@Example.net"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !items[0].Added || items[2].Added || items[3].Added || items[2].Suppression.ID != held.ID || items[3].Suppression.ID != items[0].Suppression.ID {
+		t.Errorf("items %+v", items)
+	}
+	if items[1].Suppression != nil || wantKind(t, items[1].Err, fault.Invalid).Fields["email"] != "has no @" {
+		t.Errorf("item 1: %+v", items[1])
+	}
+	if n := len(w.facts(t, event.SuppressionAdded)); n != 2 {
+		t.Errorf("%d facts", n)
+	}
+}
+
+func TestAnswerAndSuppressionAreStoredTogether(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	refused := errors.New("the key is taken")
+	_, err := w.Add(t.Context(), ada, AddInput{Email: "a@example.net", Keep: func(_ context.Context, _ db.Execer, row *ent.Suppression) error {
+		if row.ID == "" {
+			t.Error("no row to answer with")
+		}
+		return refused
+	}})
+	if !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	_, err = w.AddBatch(t.Context(), ada, BatchInput{Emails: []string{"a@example.net"}, Keep: func(context.Context, db.Execer, []BatchItem) error { return refused }})
+	if !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	if n := w.count(t, `SELECT (SELECT count(*) FROM suppressions) + (SELECT count(*) FROM facts)`); n != 0 {
+		t.Errorf("%d rows and facts are left", n)
+	}
+}
+
+func TestErasedAddressGoesOnBlocking(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, ada, "bob@example.net")
+	kept := w.add(t, eve, "bob@example.net")
+	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net", Category: "News"})
+	if n, err := w.Erase(t.Context(), ada, "Bob@example.net"); n != 2 || err != nil {
+		t.Fatalf("erased %d, %v", n, err)
+	}
+	if n, err := w.Erase(t.Context(), ada, "bob@example.net"); n != 0 || err != nil {
+		t.Errorf("erased %d again, %v", n, err)
+	}
+	if n, err := w.Erase(t.Context(), ada, "no address"); n != 0 || err != nil {
+		t.Errorf("erased %d of nothing, %v", n, err)
+	}
+	if n := w.count(t, `SELECT count(*) FROM suppressions WHERE account_id = $1 AND email IS NULL AND email_id IS NULL`, ada); n != 1 {
+		t.Errorf("%d suppressions are erased", n)
+	}
+	if n := w.count(t, `SELECT count(*) FROM category_opt_outs WHERE email IS NULL AND email_id IS NULL`); n != 1 {
+		t.Errorf("%d opt-outs are erased", n)
+	}
+	if got := reasons(t, w.Service, Address{AccountID: ada, Email: "bob@example.net"}); got[0] != "manual" {
+		t.Errorf("blocked: %q", got)
+	}
+	if again := w.add(t, ada, "bob@example.net"); again.Email != nil {
+		t.Errorf("added again, it shows %s", *again.Email)
+	}
+	if got, err := w.Get(t.Context(), eve, kept.ID); err != nil || got.Email == nil {
+		t.Errorf("another account's is erased too: %v, %v", got, err)
+	}
+}

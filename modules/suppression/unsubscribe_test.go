@@ -1,0 +1,169 @@
+package suppression
+
+import (
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+func unsubscribe(t testing.TB, s *Service, u Unsubscribe) {
+	t.Helper()
+	if err := s.Unsubscribe(t.Context(), u, false, SourceOneClick); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) unsubscribes(t testing.TB) []event.Unsubscribe {
+	t.Helper()
+	var out []event.Unsubscribe
+	for _, data := range w.facts(t, event.ContactUnsubscribed) {
+		var u event.Unsubscribe
+		if err := json.Unmarshal([]byte(data), &u); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+func TestUnsubscribeFromAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	u := Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net"}
+	unsubscribe(t, w.Service, u)
+	unsubscribe(t, w.Service, u)
+	row, err := w.Get(t.Context(), ada, "bob@example.net")
+	if err != nil || row.Reason != "unsubscribe" || *row.EmailID != about {
+		t.Fatalf("%+v, %v", row, err)
+	}
+	id := about
+	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "all", SuppressionID: &row.ID, EmailID: &id}}, w.unsubscribes(t)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUnsubscribeFromACategory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	u := Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net", Category: "Product news"}
+	unsubscribe(t, w.Service, u)
+	u.Category = "product NEWS"
+	unsubscribe(t, w.Service, u)
+	list, err := w.OptOuts(t.Context(), ada, OptOutFilter{Email: "BOB@example.net", Category: "product-news"})
+	if err != nil || len(list.OptOuts) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	row, id := list.OptOuts[0], about
+	key, label := "product-news", "Product news"
+	if row.Category != key || row.CategoryLabel != label || row.Source != "one_click" || *row.Email != "bob@example.net" || *row.EmailID != about {
+		t.Errorf("%+v", row)
+	}
+	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "category", Category: &key, CategoryLabel: &label,
+		CategoryOptOutID: &row.ID, EmailID: &id}}, w.unsubscribes(t)); diff != "" {
+		t.Error(diff)
+	}
+	if n := w.count(t, `SELECT count(*) FROM suppressions`); n != 0 {
+		t.Error("all mail is blocked")
+	}
+	wantKind(t, w.RemoveOptOut(t.Context(), eve, row.ID), fault.NotFound)
+	if err := w.RemoveOptOut(t.Context(), ada, row.ID); err != nil {
+		t.Error(err)
+	}
+	if got := reasons(t, w.Service, Address{ada, "bob@example.net", "Product news"}); got[0] != "" {
+		t.Errorf("still blocked: %q", got)
+	}
+}
+
+func TestCategoryLinkCanStopAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	u := Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net", Category: "Product news"}
+	if err := w.Unsubscribe(t.Context(), u, true, SourcePage); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.unsubscribes(t); len(got) != 1 || got[0].Scope != "all" || got[0].Source != "page" || got[0].Category != nil {
+		t.Errorf("%+v", got)
+	}
+	if n := w.count(t, `SELECT count(*) FROM category_opt_outs`); n != 0 {
+		t.Errorf("%d opt-outs", n)
+	}
+}
+
+// What the recipient asked for outlives the mending of a bounce, and is told of.
+func TestUnsubscribeTakesThePlaceOfABounce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	handled(t, w, event.EmailBounced, bounced("bob@example.net", event.Bounce{Code: 452, EnhancedCode: "4.2.2"}))
+	handled(t, w, event.EmailComplained, event.Email{EmailID: about, Recipient: "cross@example.net"})
+	for range 2 {
+		unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net"})
+		unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "cross@example.net"})
+	}
+	row, err := w.Get(t.Context(), ada, "bob@example.net")
+	if err != nil || row.Reason != "unsubscribe" {
+		t.Errorf("%+v, %v", row, err)
+	}
+	if got := w.unsubscribes(t); len(got) != 1 || *got[0].SuppressionID != row.ID {
+		t.Errorf("%+v", got)
+	}
+	if row, err = w.Get(t.Context(), ada, "cross@example.net"); err != nil || row.Reason != "complaint" {
+		t.Errorf("%+v, %v", row, err)
+	}
+}
+
+func TestManyClicksAreOneUnsubscribe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	all := Unsubscribe{AccountID: ada, EmailID: about, Email: "bob@example.net"}
+	news := all
+	news.Category = "News"
+	var wait sync.WaitGroup
+	for range 8 {
+		for _, u := range []Unsubscribe{all, news} {
+			wait.Go(func() {
+				if err := w.Unsubscribe(t.Context(), u, false, SourceOneClick); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wait.Wait()
+	if got := w.unsubscribes(t); len(got) != 2 {
+		t.Errorf("%d facts", len(got))
+	}
+}
+
+func TestBatchesOfTheSameAddressesDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	up, down := []string{}, []string{}
+	for c := 'a'; c <= 'z'; c++ {
+		up, down = append(up, string(c)+"@example.net"), append([]string{string(c) + "@example.net"}, down...)
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		for _, emails := range [][]string{up, down} {
+			wait.Go(func() {
+				items, err := w.AddBatch(t.Context(), ada, BatchInput{Emails: emails})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for i, item := range items {
+					if item.Suppression == nil || *item.Suppression.Email != emails[i] {
+						t.Errorf("item %d: %+v", i, item)
+					}
+				}
+			})
+		}
+	}
+	wait.Wait()
+	if n := len(w.facts(t, event.SuppressionAdded)); n != len(up) {
+		t.Errorf("%d facts of %d addresses", n, len(up))
+	}
+}
