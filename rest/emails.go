@@ -18,6 +18,7 @@ type EmailService interface {
 	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	List(ctx context.Context, accountID string, q sending.ListQuery) (sending.EmailPage, error)
+	emailSchedule
 }
 
 var _ EmailService = (*sending.Service)(nil)
@@ -103,6 +104,7 @@ func Emails(service EmailService, store Idempotency) Routes {
 			problems:    []int{http.StatusNotFound},
 			example:     map[string]any{"email": emailExample()},
 		}, e.get)
+		e.change(a)
 	}}
 }
 

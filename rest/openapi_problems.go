@@ -31,7 +31,7 @@ var problemDocs = map[int]problemDoc{
 	http.StatusRequestTimeout: {name: "RequestTimeout", description: "`request_timeout`: the body did not arrive in time.",
 		example: problemBody{Code: codeRequestTimeout, Message: "The body did not arrive in time"}},
 	http.StatusConflict: {name: "Conflict", description: "`idempotency_conflict`: the key was used with another request. `idempotency_in_progress`: the first request with " +
-		"the key still runs. `domain_claimed`: another account has verified the domain. `domain_not_verified`: these settings are set after that. `conflict`: what is asked for exists already.",
+		"the key still runs. `domain_claimed`: another account has verified the domain. `domain_not_verified`: these settings are set after that. `email_not_scheduled`: the email is not waiting for its time (any more). `conflict`: what is asked for exists already.",
 		example: problemBody{Code: fault.CodeIdempotencyConflict, Message: "This Idempotency-Key was used with a different request"}},
 	http.StatusRequestEntityTooLarge: {name: "PayloadTooLarge", description: "`payload_too_large`: the body is over the operation's limit.",
 		example: problemBody{Code: fault.CodePayloadTooLarge, Message: "The body is larger than the 1048576 octets that this operation takes"}},
