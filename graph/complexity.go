@@ -25,7 +25,9 @@ func costs() generated.ComplexityRoot {
 	few := func(child int) int { return times(fewPerEmail, child) }
 	body := func(int) int { return bodyCost }
 
-	c.Query.Emails = func(child int, first *int, after *string, _ *model.EmailFilter) int { return connection(child, first, after) }
+	c.Query.Emails = func(child int, first *int, after *string, _ *model.EmailFilter) int {
+		return connection(child, first, after)
+	}
 	c.Query.Domains = connection
 	c.Email.Recipients = few
 	c.Email.Attempts = few
