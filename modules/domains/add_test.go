@@ -13,6 +13,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/page"
@@ -44,6 +45,10 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	}
 	if d.DueAt == nil || time.Until(*d.DueAt) < 30*time.Second || time.Until(*d.DueAt) > 90*time.Second {
 		t.Errorf("first check at %v", d.DueAt)
+	}
+	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
+	if err != nil || len(facts[d.ID]) != 1 || facts[d.ID][0].Type != event.DomainAdded || !bytes.Contains(facts[d.ID][0].Data, []byte(`"mail.example.com"`)) {
+		t.Errorf("told %+v, %v", facts, err)
 	}
 	if len(d.Edges.Keys) != 1 {
 		t.Fatalf("%d keys", len(d.Edges.Keys))

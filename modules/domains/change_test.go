@@ -32,11 +32,11 @@ func TestSettingsOfAVerifiedDomain(t *testing.T) {
 		t.Errorf("a change to what is set changed %+v, %v", again, err)
 	}
 	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
-	if err != nil || len(facts[d.ID]) != 2 || facts[d.ID][1].Type != event.DomainUpdated {
+	if err != nil || len(facts[d.ID]) != 3 || facts[d.ID][2].Type != event.DomainUpdated {
 		t.Fatalf("%+v, %v", facts, err)
 	}
 	var told event.DomainUpdate
-	if err := json.Unmarshal(facts[d.ID][1].Data, &told); err != nil {
+	if err := json.Unmarshal(facts[d.ID][2].Data, &told); err != nil {
 		t.Fatal(err)
 	}
 	want := event.DomainUpdate{Domain: event.Domain{DomainID: d.ID, Name: "example.com", Status: "verified"}, OpenTracking: true, TLSMode: "enforced",

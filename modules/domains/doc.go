@@ -56,6 +56,10 @@
 //	                                      ▼                               │
 //	                                   failed (does not send) ────────────┘
 //
+// SPF is evaluated as receivers do it (RFC 7208) for a client that our include
+// matches: a record which they refuse, for a term that is not valid anywhere in
+// it, too many look-ups or names that hold nothing, is a mismatch that says so.
+//
 // An answer that says nothing (SERVFAIL, REFUSED, time-out) never counts: the
 // record keeps its state, the domain neither rises nor falls by it, and the
 // check is tried again soon. NXDOMAIN and empty answers count as missing. A
@@ -94,7 +98,7 @@
 //
 // # Facts
 //
-// Published, in the transaction of the change: domain.verified,
+// Published, in the transaction of the change: domain.added, domain.verified,
 // domain.temporary_failure, domain.failed, domain.dkim_rotated, domain.updated,
 // domain.deleted, domain.claim_started, domain.claimed, domain.lost. Consumed: none.
 package domains

@@ -157,7 +157,7 @@ func (w *world) verified(t testing.TB, accountID, name string) *ent.Domain {
 	return d
 }
 
-// told lists the facts about a domain.
+// told lists the facts about a domain, without that it was added.
 func (w *world) told(t testing.TB, d *ent.Domain) []event.Type {
 	t.Helper()
 	facts, err := w.facts.Facts(t.Context(), *d.AccountID, d.ID)
@@ -166,7 +166,9 @@ func (w *world) told(t testing.TB, d *ent.Domain) []event.Type {
 	}
 	types := []event.Type{}
 	for _, f := range facts[d.ID] {
-		types = append(types, f.Type)
+		if f.Type != event.DomainAdded {
+			types = append(types, f.Type)
+		}
 	}
 	return types
 }

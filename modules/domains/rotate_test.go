@@ -145,7 +145,7 @@ func TestRotationHasNoGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data := string(facts[d.ID][1].Data); !strings.Contains(data, first) || !strings.Contains(data, second) {
+	if data := string(facts[d.ID][2].Data); !strings.Contains(data, first) || !strings.Contains(data, second) {
 		t.Errorf("told %s", data)
 	}
 }
