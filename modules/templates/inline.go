@@ -1,8 +1,10 @@
 package templates
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,6 +48,8 @@ func inline(source string) (out string, err error) {
 	switch {
 	case hidden.control:
 		return "", errors.New("there are {% tags %} inside <style>")
+	case before.unknownRule != "":
+		return "", fmt.Errorf("%s is not understood", before.unknownRule)
 	case before.style > maxStyle, before.rules*len(before.shape) > maxMatches:
 		return "", errors.New("there is too much of it")
 	}
@@ -60,7 +64,16 @@ func inline(source string) (out string, err error) {
 	if after := hidden.outline(made); !before.equals(after) {
 		return "", errors.New("elements or Liquid tags would change their places; close every element in the branch or loop that opens it")
 	}
-	return hidden.show(made), nil
+	return hidden.show(unimplied(hidden.source, made)), nil
+}
+
+// unimplied takes away the <tbody> that a parser adds to every table: between a
+// loop and its rows it would begin with every turn.
+func unimplied(source, made string) string {
+	if strings.Contains(strings.ToLower(source), "<tbody") || strings.Contains(made, "<tbody ") {
+		return made
+	}
+	return strings.NewReplacer("<tbody>", "", "</tbody>", "").Replace(made)
 }
 
 // outline is what must not change: elements, comments and Liquid, in their order,
@@ -69,6 +82,22 @@ type outline struct {
 	shape        []string
 	opened, ends map[string]int
 	style, rules int
+	unknownRule  string // an at-rule that the inliner would drop
+}
+
+// atRules are those that the inliner keeps. It drops others, and tells the
+// standard logger of it.
+var atRules = []string{"@media", "@font-face", "@import", "@charset", "@page", "@keyframes", "@-webkit-keyframes", "@counter-style"}
+
+var atRule = regexp.MustCompile(`@[a-zA-Z-]+`)
+
+func unknownRule(css string) string {
+	for _, found := range atRule.FindAllString(css, -1) {
+		if !slices.Contains(atRules, found) {
+			return found
+		}
+	}
+	return ""
 }
 
 // implied are added by a parser wherever they are missing.
@@ -104,6 +133,7 @@ func (o *opaque) outline(source string) outline {
 		case html.TextToken:
 			if inStyle {
 				out.style += len(raw)
+				out.unknownRule = cmp.Or(out.unknownRule, unknownRule(raw))
 				out.rules += strings.Count(raw, "{") * (1 + strings.Count(raw, ",")/max(1, strings.Count(raw, "{")))
 				continue
 			}

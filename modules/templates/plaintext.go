@@ -6,6 +6,7 @@ import (
 
 	"github.com/inbucket/html2text"
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // plainText makes the text part of html. Liquid stays where it stood, so that a
@@ -29,13 +30,13 @@ func plainText(source string) (text string, err error) {
 }
 
 // asText turns the comments that stand for Liquid into text, one with the text
-// around it: between two texts a space is written.
+// around it: between two texts a space is written. A row of a table ends a line.
 func (o *opaque) asText(n *html.Node) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
 		word := strings.TrimSpace(child.Data)
 		switch {
-		case child.Type == html.CommentNode && o.words.FindString(word) == word && word != "":
+		case child.Type == html.CommentNode && o.words.FindString(word) == word && strings.HasPrefix(o.show(word), "{"):
 			child.Type = html.TextNode
 		case child.Type == html.CommentNode:
 			n.RemoveChild(child)
@@ -43,6 +44,9 @@ func (o *opaque) asText(n *html.Node) {
 			continue
 		case child.Type == html.ElementNode:
 			o.asText(child)
+			if child.DataAtom == atom.Tr {
+				child.AppendChild(&html.Node{Type: html.ElementNode, Data: "br", DataAtom: atom.Br})
+			}
 		}
 		if before := child.PrevSibling; child.Type == html.TextNode && before != nil && before.Type == html.TextNode {
 			before.Data += child.Data

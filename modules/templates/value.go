@@ -50,6 +50,9 @@ func fill(declared []shape.Variable, given map[string]any, prefix string, wrong 
 			}
 			value = v.Fallback
 		}
+		if value == nil && v.Type == TypeList {
+			value = []any{} // for the library, only a list that is there can be empty
+		}
 		if value == nil {
 			continue
 		}

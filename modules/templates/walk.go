@@ -16,8 +16,8 @@ type findings struct {
 // walker judges the syntax tree of a source: an allow-list, so that what a later
 // version of the library adds is refused until it was looked at.
 type walker struct {
-	html bool
-	tick render.Node // goes to the front of every loop's body
+	html  bool
+	tick  render.Node // goes to the front of every loop's body
 	found findings
 }
 

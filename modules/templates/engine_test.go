@@ -1,0 +1,250 @@
+package templates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+func fillWith(t testing.TB, e *engine, source string, values map[string]any) (string, error) {
+	t.Helper()
+	p, err := e.compile("html", source)
+	if err != nil {
+		return "", err
+	}
+	taken := map[string]any{}
+	for key, value := range values {
+		left := MaxValues
+		v, reason := convert(value, 0, &left)
+		if reason != "" {
+			t.Fatal(reason)
+		}
+		taken[key] = v
+	}
+	return p.render(newBudget(t.Context()), taken)
+}
+
+var people = map[string]any{
+	"name": "Ada <b>&", "count": 3.0, "big": 12345678901.0, "part": 2.5, "yes": true, "lines": "a\nb <i>", "when": "2026-01-15",
+	"customer": map[string]any{"name": "Bob", "first-order": "1042"}, "items": []any{map[string]any{"n": "x", "p": 1.0}, map[string]any{"n": "y", "p": 2.0}},
+	"words": []any{"a", "b", "c"}, "none": []any{},
+}
+
+func TestWhatTheLanguageDoes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ source, html, text string }{
+		{"Hi {{name}}", "Hi Ada &lt;b&gt;&amp;", "Hi Ada <b>&"},
+		{"{{ customer.name }} {{customer.first-order}} {{customer['name']}}", "Bob 1042 Bob", ""},
+		{"{{nobody}}|{{nobody.at.all}}|{{ nobody | default: 'x' }}", "||x", ""},
+		{"{{count}} {{big}} {{part}} {{yes}}", "3 12345678901 2.5 true", ""},
+		{"{% for i in items %}{{forloop.index}}{{i.n}}{{i.p}} {% endfor %}", "1x1 2y2 ", ""},
+		{"{% for i in none %}a{% else %}none{% endfor %}", "none", ""},
+		{"{% for w in words reversed limit:2 %}{{w}}{% endfor %}", "cb", ""},
+		{"{% for w in words %}{% if w == 'b' %}{% continue %}{% endif %}{% if w == 'c' %}{% break %}{% endif %}{{w}}{% endfor %}", "a", ""},
+		{"{% for f in customer %}{{f[0]}}={{f[1]}};{% endfor %}", "first-order=1042;name=Bob;", ""},
+		{"{% if count > 2 and yes %}many{% elsif count == 1 %}one{% else %}few{% endif %}", "many", ""},
+		{"{% unless yes %}a{% else %}b{% endunless %}{% case count %}{% when 1, 3 %}odd{% else %}even{% endcase %}", "bodd", ""},
+		{"a {%- if yes -%} b {%- endif -%} c", "abc", ""},
+		{"{% for w in words -%}\n {{w}}\n{%- endfor %}", "abc", ""},
+		{"{% comment %}{{ x | nofilter }}{% endcomment %}{% raw %}{{ as it is }}{% endraw %}", "{{ as it is }}", ""},
+		{"{{ name | upcase | append: '!' }}", "ADA &lt;B&gt;&amp;!", "ADA <B>&!"},
+		{"{{ lines | newline_to_br }}", "a<br />\nb &lt;i&gt;", "a<br />\nb <i>"},
+		{"{{ name | escape }}", "Ada &lt;b&gt;&amp;", "Ada &lt;b&gt;&amp;"},
+		{"{{ name | url_encode }}", "Ada+%3Cb%3E%26", ""},
+		{"{{ when | date: '%d %B %Y' }}", "15 January 2026", ""},
+		{"{{ words | join: ', ' }} {{ words | size }} {{ words.first }} {{ 'a-b' | split: '-' | last }}", "a, b, c 3 a b", ""},
+		{"{{ count | plus: 1 | times: 2 }} {{ 7 | divided_by: 2 }} {{ part | round }}", "8 3 3", ""},
+		{"{{ customer }}", "{&#34;first-order&#34;:&#34;1042&#34;,&#34;name&#34;:&#34;Bob&#34;}", `{"first-order":"1042","name":"Bob"}`},
+		{"{{unsubscribe_url}} <a href=\"{{ unsubscribe_url }}\">", "{{unsubscribe_url}} <a href=\"{{unsubscribe_url}}\">", ""},
+		{"{ {% if yes %}}{% endif %} } 50% {x} a{b", "{ } } 50% {x} a{b", ""},
+		{"@media screen{.a{color:red}}", "@media screen{.a{color:red}}", ""},
+	} {
+		for e, want := range map[*engine]string{htmlEngine: c.html, textEngine: c.text} {
+			if want == "" {
+				want = c.html
+			}
+			if got, err := fillWith(t, e, c.source, people); err != nil || got != want {
+				t.Errorf("%s gives %q (%v), want %q", c.source, got, err, want)
+			}
+		}
+	}
+}
+
+func TestSourcesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	loop := func(depth int) string {
+		return strings.Repeat("{% for a in b %}", depth) + strings.Repeat("{% endfor %}", depth)
+	}
+	for source, want := range map[string]string{
+		"a\n{{ name":                       "line 2: {{ has no }}",
+		"{% if a":                          "line 1: {% has no %}",
+		"{{ a {{ b }}":                     "line 1: a tag begins inside another one",
+		"{{}}":                             "line 1: a tag is empty",
+		"{{ a\n| upcase }}":                "line 1: {{ … }} has a line break inside",
+		"{% if a %%}b{% endif %}":          "line 1: {% … %} ends with one % too many",
+		"{%!x%}":                           "line 1: {% must be followed by the name of a tag",
+		"{{ 'a }}":                         "line 1: ",
+		"{{ a b }}":                        "line 1: syntax error",
+		"{{ 99999999999999999999 }}":       "a value in it that Liquid cannot take",
+		"x\n{% if a %}":                    `line 2: unterminated "if" block`,
+		"{% endif %}":                      "line 1: endif not inside",
+		"{% assign a = 1 %}":               "line 1: the tag {% assign %} is not allowed",
+		"{% capture a %}b{% endcapture %}": "line 1: the tag {% capture %} is not allowed",
+		"{% include 'a' %}":                "the tag {% include %} is not allowed",
+		"{% render 'a' %}":                 "the tag {% render %} is not allowed",
+		"{% for a in b %}{% cycle 'a' %}{% endfor %}": "the tag {% cycle %} is not allowed",
+		"{% tablerow a in b %}{% endtablerow %}":      "the tag {% tablerow %} is not allowed",
+		"{% increment a %}":                           `undefined tag "increment"`,
+		"{% break %}":                                 "the tag {% break %} is not allowed",
+		"{% if a %}{% for x in (1..2000000000) %}{% endfor %}{% endif %}": "ranges as (1..5) are not allowed",
+		"{{ (1..9) | join }}": "ranges as (1..5) are not allowed",
+		loop(3):               "nested more than 2 deep",
+		strings.Repeat("{% if a %}", 31) + strings.Repeat("{% endif %}", 31): "nested more than 30 deep",
+		"{{ a | safe }}":                           "there is no filter safe",
+		"{% if a | safe %}{% endif %}":             "there is no filter safe",
+		"{% for x in a | safe %}{% endfor %}":      "there is no filter safe",
+		"{% case a | safe %}{% endcase %}":         "there is no filter safe",
+		"{{ a | json }}":                           "there is no filter json",
+		"{{ a | uniq }}":                           "there is no filter uniq",
+		"{{ a | newline_to_br | upcase }}":         "newline_to_br must be the last filter",
+		"{{ a" + strings.Repeat(".b", 600) + " }}": "is longer than 1000 characters",
+		strings.Repeat("{{a}}", 5_001):             "there are more than 5000 tags",
+		"a\x00b":                                   "contains a NUL character",
+	} {
+		p, err := htmlEngine.compile("html", source)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, want %q (%v)", source, err, want, p)
+		}
+	}
+}
+
+// Each of these runs for minutes or takes gigabytes in the library as it is.
+func TestHostileTemplatesAreStopped(t *testing.T) {
+	t.Parallel()
+	list := make([]any, MaxList)
+	for i := range list {
+		list[i] = strings.Repeat("y", 500)
+	}
+	values := map[string]any{"x": strings.Repeat("x", 1000), "l": list}
+	doubling := "{{ x" + strings.Repeat(" | append: x", 20) + strings.Repeat(" | replace: 'x', 'xxxxxxxxxx'", 12) + " }}"
+	for name, c := range map[string]struct{ source, want string }{
+		"empty loops":         {"{% for a in l %}{% for b in l %}{% endfor %}{% endfor %}", ""},
+		"loops that compare":  {"{% for a in l %}{% for b in l %}{% if l contains 'z' %}{% endif %}{% endfor %}{% endfor %}", "too long"},
+		"loops that write":    {"{% for a in l %}{% for b in l %}{{x}}{% endfor %}{% endfor %}", "more than 1 MB"},
+		"a chain of filters":  {doubling, "octets"},
+		"replace with itself": {"{{ x | replace: 'x', x | replace: 'x', x }}", "octets"},
+		"join":                {"{{ l | join: x }}", "octets"},
+		"concat":              {"{{ l | concat: l | size }}", "more than 1000 items"},
+		"split":               {"{{ x | append: x | split: '' | size }}", "more than 1000 items"},
+		"a wide date":         {"{{ '2026-01-15' | date: '%1000000d' }}", "date"},
+		"wide dates":          {"{% for a in l %}{% for b in l %}{{ '2026-01-15' | date: '%9999d' }}{% endfor %}{% endfor %}", "more than 1 MB"},
+		"many comparisons":    {"{% for a in l %}{% for b in l %}" + strings.Repeat("{% if l == l %}{% endif %}", 500) + "{% endfor %}{% endfor %}", "too long"},
+		"truncate":            {"{{ x | append: x | truncate: 5, x }}", ""},
+		"division by zero":    {"{{ 1 | divided_by: 0 }}", "division by zero"},
+		"slice overflow":      {"{{ x | slice: 5, 9223372036854775807 }}", "cannot be rendered"},
+	} {
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // memory is measured
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			began := time.Now()
+			_, err := fillWith(t, htmlEngine, c.source, values)
+			if took := time.Since(began); took > RenderTime+3*time.Second {
+				t.Errorf("took %s", took)
+			}
+			runtime.ReadMemStats(&after)
+			if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > 200<<20 {
+				t.Errorf("holds %d MB more", grown>>20)
+			}
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// The library's own scanner needs quadratic time for these.
+func TestSourcesWithoutEndsAreJudgedQuickly(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{"{%a {{b}}", "{%a %%}{{b}}", "{{", "{%", "{% raw %}", "{", "{{a}}", "}}", "{{'}}", "{%a\n", "{% if a %}"} {
+		source := strings.Repeat(piece, MaxSource/len(piece))
+		began := time.Now()
+		if p, err := htmlEngine.compile("html", source); err == nil && strings.Contains(piece, "{%") {
+			t.Errorf("%q is accepted: %v", piece, p)
+		}
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("%q took %s", piece, took)
+		}
+	}
+}
+
+func TestRenderEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	p, err := htmlEngine.compile("html", "{% for a in l %}{% for b in l %}{% if a == b %}{% endif %}{% endfor %}{% endfor %}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.render(newBudget(ctx), map[string]any{"l": make([]any, MaxList)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestOneCompiledTemplateServesMany(t *testing.T) {
+	t.Parallel()
+	p, err := htmlEngine.compile("html", "{% for a in l %}{{a}}{{name}}{% endfor %}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := make(chan string, 16)
+	for i := range cap(wrong) {
+		go func() {
+			word := fmt.Sprint(i)
+			got, err := p.render(newBudget(context.WithoutCancel(t.Context())), map[string]any{"l": []any{"a", "b"}, "name": word})
+			if want := "a" + word + "b" + word; err != nil || got != want {
+				wrong <- fmt.Sprint(got, err)
+				return
+			}
+			wrong <- ""
+		}()
+	}
+	for range cap(wrong) {
+		if reason := <-wrong; reason != "" {
+			t.Error(reason)
+		}
+	}
+}
+
+// What strangers write: nothing panics, nothing is slow, what compiles renders
+// within its bounds, and html never carries a value's markup.
+func FuzzTemplate(f *testing.F) {
+	for _, seed := range []string{"{{x}}", "{% for a in l %}{{a | upcase}}{% endfor %}", "{% if x == 'a' %}{{- x -}}{% endif %}", "{{ x | append: \"}}\" }}", "{%raw%}{{{%endraw%}",
+		"{{ x | slice: -1, 5 }}", "{%comment%}{%if%}{%endcomment%}", "{{ l[0].a.b | default: 5 }}", "{%- case x -%}{% when 1 or 2 %}a{% endcase %}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, source string) {
+		if len(source) > 4096 {
+			return
+		}
+		for _, e := range []*engine{htmlEngine, textEngine} {
+			p, err := e.compile("html", source)
+			if err != nil {
+				continue
+			}
+			out, err := p.render(newBudget(t.Context()), map[string]any{"x": "<zqz>", "l": []any{"<zqz>", object{"a": "<zqz>"}}})
+			if err == nil && len(out) > MaxRender {
+				t.Errorf("%d octets", len(out))
+			}
+			if e.html && strings.Contains(out, "<zqz>") && !strings.Contains(source, "zqz") {
+				t.Errorf("%q lets markup of a value through: %q", source, out)
+			}
+		}
+	})
+}
