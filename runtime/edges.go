@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/runtime/config"
@@ -56,6 +57,7 @@ type edgeParams struct {
 	Domains   *domains.Service  `optional:"true"`
 	Sending   *sending.Service  `optional:"true"`
 	Inbox     *devinbox.Service `optional:"true"`
+	Tracking  *tracking.Service `optional:"true"`
 }
 
 // edges serves HTTP over everything that is on.
@@ -109,7 +111,7 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 			mux.Handle(path, pages)
 		}
 	}
-	return observe.Wrap(apiFirst(api, mux)), nil
+	return observe.Wrap(apiFirst(api, p.trackedFirst(mux))), nil
 }
 
 // apiFirst keeps the API's paths from the mux, which answers an unclean one with a

@@ -59,6 +59,8 @@ type HTTP struct {
 	// BaseURL has no slash at its end. It is empty in development mode on port 0,
 	// and is then http:// and the address that was got.
 	BaseURL string
+	// TrustedProxies tell truly for whom they ask.
+	TrustedProxies []netip.Prefix
 }
 
 // Secrets says what to encrypt with.
@@ -121,7 +123,8 @@ func (c Config) LogValue() slog.Value {
 		slog.String("mode", string(c.Mode)),
 		slog.String("data_dir", c.DataDir),
 		slog.Any("database", c.Database),
-		slog.Group("http", slog.String("addr", c.HTTP.Addr), slog.String("base_url", c.HTTP.BaseURL)),
+		slog.Group("http", slog.String("addr", c.HTTP.Addr), slog.String("base_url", c.HTTP.BaseURL),
+			slog.Any("trusted_proxies", c.HTTP.TrustedProxies)),
 		slog.Group("secrets", slog.Int("keys", len(c.Secrets.Keys)), slog.String("key_file", c.Secrets.KeyFile)),
 		slog.String("modules", c.Modules),
 		slog.Group("mail", slog.Any("outbound", c.Mail.Outbound), slog.Int("mx_port", c.Mail.MXPort),

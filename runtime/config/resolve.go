@@ -76,7 +76,7 @@ func (r *resolver) http(s Settings) HTTP {
 	if ok && r.mode == Dev && !loopback(host) && !public {
 		r.wrong.addf("POSTRIDER_HTTP_ADDR", "is %q, which others can reach: development mode has no secrets worth the name and shows all mail; listen on 127.0.0.1, or say --allow-public", addr)
 	}
-	cfg := HTTP{Addr: addr, BaseURL: r.baseURL(s.BaseURL)}
+	cfg := HTTP{Addr: addr, BaseURL: r.baseURL(s.BaseURL), TrustedProxies: r.prefixes("POSTRIDER_TRUSTED_PROXIES", s.TrustedProxies)}
 	switch {
 	case s.BaseURL != "":
 	case r.mode == Serve:
@@ -112,15 +112,20 @@ func (r *resolver) mail(s Settings) Mail {
 		Concurrency: r.number("POSTRIDER_DELIVERY_CONCURRENCY", s.DeliveryConcurrency, 64, 0, 10_000),
 		DNS:         r.dnsServer("POSTRIDER_DNS", s.DNS),
 	}
-	for _, text := range list(s.MXAllow) {
+	m.MXAllow = r.prefixes("POSTRIDER_MX_ALLOW", s.MXAllow)
+	return m
+}
+
+func (r *resolver) prefixes(setting, given string) (all []netip.Prefix) {
+	for _, text := range list(given) {
 		prefix, err := parsePrefix(text)
 		if err != nil {
-			r.wrong.addf("POSTRIDER_MX_ALLOW", "has %q, which is no address range; want 10.0.0.0/8", text)
+			r.wrong.addf(setting, "has %q, which is no address range; want 10.0.0.0/8", text)
 			continue
 		}
-		m.MXAllow = append(m.MXAllow, prefix)
+		all = append(all, prefix)
 	}
-	return m
+	return all
 }
 
 // names puts what was not given under the base URL's host.

@@ -9,9 +9,10 @@ type Settings struct {
 	ModuleSettings
 	LogSettings
 
-	HTTPAddr    string `env:"POSTRIDER_HTTP_ADDR"    group:"HTTP" help:"Where to serve API, GraphQL, dashboard and public links (127.0.0.1:8080). Port 0 is any free one." name:"http-addr"    placeholder:"HOST:PORT"`
-	AllowPublic Switch `env:"POSTRIDER_ALLOW_PUBLIC" group:"HTTP" help:"Let development mode listen on an address that others can reach."                                  name:"allow-public"`
-	BaseURL     string `env:"POSTRIDER_BASE_URL"     group:"HTTP" help:"The public URL, for links. Production needs it; development takes it from the address."            name:"base-url"     placeholder:"URL"`
+	HTTPAddr       string `env:"POSTRIDER_HTTP_ADDR"    group:"HTTP" help:"Where to serve API, GraphQL, dashboard and public links (127.0.0.1:8080). Port 0 is any free one." name:"http-addr"    placeholder:"HOST:PORT"`
+	AllowPublic    Switch `env:"POSTRIDER_ALLOW_PUBLIC" group:"HTTP" help:"Let development mode listen on an address that others can reach."                                  name:"allow-public"`
+	TrustedProxies string `env:"POSTRIDER_TRUSTED_PROXIES" group:"HTTP" help:"Address ranges of proxies in front whose X-Forwarded-For is believed, separated by commas (none)." name:"trusted-proxies" placeholder:"CIDR,..."`
+	BaseURL        string `env:"POSTRIDER_BASE_URL"     group:"HTTP" help:"The public URL, for links. Production needs it; development takes it from the address."            name:"base-url"     placeholder:"URL"`
 
 	MasterKey string `env:"POSTRIDER_MASTER_KEY" group:"Secrets" help:"Encrypts secrets at rest: base64 of 32 octets; several separated by commas, the first one seals. Production needs it; development keeps one in the data directory. Rather set it in the environment than on the command line." name:"master-key" placeholder:"KEY,..."`
 

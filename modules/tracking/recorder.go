@@ -1,0 +1,195 @@
+package tracking
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// A recorder stands between the redirects, which wait for nothing, and the
+// database. What does not fit into its queue, because the database is away or
+// slow, is dropped and counted.
+//
+// Clicks wait for burstWindow before they are stored: a scanner opens many links
+// of a message at once, and only the last of them shows that the first was its.
+type recorder struct {
+	store func(ctx context.Context, hits []hit) error
+	log   *slog.Logger
+
+	queue    chan hit
+	bursts   bursts
+	held     []hit // clicks, by time
+	stopping chan struct{}
+	done     chan struct{}
+	hurry    context.Context // ends when the time to stop is over
+	cut      context.CancelFunc
+	once     sync.Once
+	dropped  *prometheus.CounterVec
+}
+
+const (
+	queueSize = 8192
+	batchSize = 256 // of one transaction
+	maxHeld   = 8192
+	retryMin  = 100 * time.Millisecond
+	retryMax  = 5 * time.Second
+)
+
+func newRecorder(store func(context.Context, []hit) error, log *slog.Logger, registry prometheus.Registerer) (*recorder, error) {
+	r := &recorder{store: store, log: log, queue: make(chan hit, queueSize), bursts: bursts{byVisitor: map[visitor][]hit{}},
+		stopping: make(chan struct{}), done: make(chan struct{}),
+		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking", Name: "dropped_total",
+			Help: "Opens and clicks that were not recorded: the queue was full, or the database refused them."}, []string{"reason"}),
+	}
+	r.hurry, r.cut = context.WithCancel(context.Background()) // lives as long as the recorder does
+	if registry != nil {
+		if err := registry.Register(r.dropped); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *recorder) start() { go r.run() }
+
+// stop stores what waits, until ctx ends.
+func (r *recorder) stop(ctx context.Context) error {
+	r.once.Do(func() { close(r.stopping) })
+	defer r.cut()
+	select {
+	case <-r.done:
+		return nil
+	case <-ctx.Done():
+		r.cut()
+		<-r.done
+		return errors.New("opens and clicks that waited were not recorded")
+	}
+}
+
+// offer takes a hit if there is room. It never waits.
+func (r *recorder) offer(h hit) {
+	select {
+	case <-r.stopping:
+		r.dropped.WithLabelValues("stopping").Inc()
+		return
+	default:
+	}
+	select {
+	case r.queue <- h:
+	default:
+		r.dropped.WithLabelValues("queue_full").Inc()
+	}
+}
+
+func (r *recorder) run() {
+	defer close(r.done)
+	for {
+		ready, more := r.next()
+		for len(ready) > 0 {
+			size := min(len(ready), batchSize)
+			r.flush(ready[:size])
+			ready = ready[size:]
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// next waits until something can be stored. more is false when it was the last.
+func (r *recorder) next() (ready []hit, more bool) {
+	var due <-chan time.Time
+	if len(r.held) > 0 {
+		due = time.After(time.Until(r.held[0].at.Add(burstWindow)))
+	}
+	select {
+	case h := <-r.queue:
+		ready = r.take(h, ready)
+	case <-due:
+	case <-r.stopping:
+		for len(r.queue) > 0 {
+			ready = r.take(<-r.queue, ready)
+		}
+		return append(ready, r.release(len(r.held))...), false
+	}
+	for range min(len(r.queue), batchSize) {
+		ready = r.take(<-r.queue, ready)
+	}
+	return append(ready, r.release(max(r.matured(time.Now()), len(r.held)-maxHeld))...), true
+}
+
+// take holds a click back; an open is ready.
+func (r *recorder) take(h hit, ready []hit) []hit {
+	if h.mark.Kind != Click {
+		return append(ready, h)
+	}
+	r.bursts.add(h)
+	r.held = append(r.held, h)
+	return ready
+}
+
+// matured counts the held clicks whose window is over.
+func (r *recorder) matured(now time.Time) int {
+	count := 0
+	for count < len(r.held) && now.Sub(r.held[count].at) >= burstWindow {
+		count++
+	}
+	return count
+}
+
+// release judges the first held clicks.
+func (r *recorder) release(count int) []hit {
+	if count <= 0 {
+		return nil
+	}
+	ready := make([]hit, count)
+	copy(ready, r.held)
+	r.held = append(r.held[:0], r.held[count:]...)
+	for i, h := range ready {
+		if h.machine == "" && r.bursts.scan(h) {
+			ready[i].machine = reasonBurst
+		}
+	}
+	r.bursts.forget(ready[count-1].at.Add(-burstWindow))
+	return ready
+}
+
+// flush stores a batch, for as long as it takes while the database is away. Hits
+// that it refuses are tried one by one, so that one does not take the others along.
+func (r *recorder) flush(batch []hit) {
+	for wait := retryMin; ; wait = min(2*wait, retryMax) {
+		err := r.store(r.hurry, batch)
+		switch {
+		case err == nil:
+			return
+		case r.hurry.Err() != nil:
+			r.drop("stopping", batch, err)
+			return
+		case !fault.IsDatabaseAway(err) && len(batch) == 1:
+			r.drop("refused", batch, err)
+			return
+		case !fault.IsDatabaseAway(err):
+			for i := range batch {
+				r.flush(batch[i : i+1])
+			}
+			return
+		}
+		r.log.Warn("opens and clicks wait for the database", telemetry.KeyCount, len(batch), telemetry.KeyError, err)
+		select {
+		case <-time.After(wait):
+		case <-r.hurry.Done():
+		}
+	}
+}
+
+func (r *recorder) drop(reason string, batch []hit, err error) {
+	r.dropped.WithLabelValues(reason).Add(float64(len(batch)))
+	r.log.Error("opens and clicks not recorded", telemetry.KeyCount, len(batch), telemetry.KeyError, err)
+}

@@ -1,0 +1,175 @@
+// Package track answers the public links of messages: the open pixel and the
+// tracked links, below /t/.
+//
+// Whoever has the message has its links, and programs follow them as well. So a
+// request changes nothing but a count; the answer waits for no database; a link
+// leads where its sender pointed it and nowhere else, because the target is inside
+// the authenticated token; and what is not genuine is a 404 that says no more.
+package track
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Tracker is what is needed of the module. Record never waits.
+type Tracker interface {
+	Read(kind tracking.Kind, token string) (tracking.Mark, error)
+	Record(v tracking.Visit)
+}
+
+var _ Tracker = (*tracking.Service)(nil)
+
+// Options of New.
+type Options struct {
+	Tracker Tracker
+	// Proxies are the addresses whose X-Forwarded-For is believed.
+	Proxies []netip.Prefix
+	Logger  *slog.Logger
+}
+
+type links struct{ Options }
+
+// New makes the handler of everything below tracking.Prefix. It stands before any
+// mux: that would answer an unclean path with a redirect.
+func New(o Options) http.Handler { return links{o} }
+
+// The patterns are what the request log and metrics call the routes.
+func (l links) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if token, found := strings.CutPrefix(r.URL.Path, tracking.ClickPath); found {
+		r.Pattern = tracking.ClickPath + "{token}"
+		l.click(w, r, token)
+		return
+	}
+	if name, found := strings.CutPrefix(r.URL.Path, tracking.OpenPath); found {
+		r.Pattern = tracking.OpenPath + "{token}"
+		l.open(w, r, name)
+		return
+	}
+	r.Pattern = tracking.Prefix
+	l.notFound(w, r)
+}
+
+// Nobody keeps the answer, and nobody learns from it which message was read.
+func discreet(header http.Header) {
+	header.Set("Cache-Control", "no-store, no-cache, must-revalidate, private")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Robots-Tag", "noindex, nofollow")
+}
+
+func (l links) click(w http.ResponseWriter, r *http.Request, token string) {
+	if !l.reads(w, r) {
+		return
+	}
+	mark, err := l.Tracker.Read(tracking.Click, token)
+	if err != nil {
+		l.notFound(w, r)
+		return
+	}
+	l.record(r, mark)
+	discreet(w.Header())
+	// Not http.Redirect, which would clean the path of the target and write a page.
+	w.Header().Set("Location", mark.Target)
+	w.WriteHeader(http.StatusFound)
+}
+
+func (l links) open(w http.ResponseWriter, r *http.Request, name string) {
+	if !l.reads(w, r) {
+		return
+	}
+	token, found := strings.CutSuffix(name, tracking.PixelSuffix)
+	mark, err := l.Tracker.Read(tracking.Open, token)
+	if !found || err != nil {
+		l.notFound(w, r)
+		return
+	}
+	l.record(r, mark)
+	discreet(w.Header())
+	w.Header().Set("Content-Type", "image/gif")
+	l.write(w, r, pixel)
+}
+
+// reads refuses methods that would change something elsewhere.
+func (l links) reads(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	discreet(w.Header())
+	w.Header().Set("Allow", "GET, HEAD")
+	w.WriteHeader(http.StatusMethodNotAllowed)
+	return false
+}
+
+// record counts a GET; a HEAD only looks whether there is something.
+func (l links) record(r *http.Request, mark tracking.Mark) {
+	if r.Method == http.MethodGet {
+		l.Tracker.Record(tracking.Visit{Mark: mark, IP: l.visitor(r), UserAgent: r.UserAgent(), Header: r.Header})
+	}
+}
+
+const notFoundPage = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Not found</title><body style="font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem">
+<h1>There is nothing here</h1><p>This link is not complete, or it was changed on its way. Try the one in the message again.</p></body></html>
+`
+
+func (l links) notFound(w http.ResponseWriter, r *http.Request) {
+	discreet(w.Header())
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	w.WriteHeader(http.StatusNotFound)
+	l.write(w, r, []byte(notFoundPage))
+}
+
+func (l links) write(w http.ResponseWriter, r *http.Request, body []byte) {
+	if _, err := w.Write(body); err != nil && r.Method != http.MethodHead {
+		l.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+	}
+}
+
+// visitor is the address that asks. Behind proxies that we know it is the last one
+// of X-Forwarded-For that they have not added themselves: what stands before it
+// anybody may have written.
+func (l links) visitor(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	at := peer.Addr().Unmap()
+	chain := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(chain) - 1; i >= 0 && l.trusts(at); i-- {
+		before, err := parseForwarded(strings.TrimSpace(chain[i]))
+		if err != nil {
+			return at
+		}
+		at = before
+	}
+	return at
+}
+
+func (l links) trusts(addr netip.Addr) bool {
+	for _, p := range l.Proxies {
+		if p.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseForwarded reads an address, with a port or without.
+func parseForwarded(text string) (netip.Addr, error) {
+	if host, _, err := net.SplitHostPort(text); err == nil {
+		text = host
+	}
+	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return addr.Unmap(), err
+}
+
+// pixel is a transparent GIF of one pixel, 43 octets.
+var pixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")
