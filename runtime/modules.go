@@ -40,7 +40,7 @@ func Modules() []Module { return slices.Clone(registry) }
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: accounts.Module, Edges: fx.Options(),
+		Option: accounts.Module, Edges: accountsEdges, Operations: []rest.Routes{rest.Account(nil), rest.APIKeys(nil, nil, nil)},
 	},
 	{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",

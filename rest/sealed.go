@@ -1,0 +1,84 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Sealer encrypts what must not be readable in the database.
+type Sealer interface {
+	Seal(plaintext, associatedData []byte) []byte
+	Open(sealed, associatedData []byte) ([]byte, error)
+}
+
+var _ Sealer = (*secret.Box)(nil)
+
+// sealedAnswers keeps answers that show a secret: a replay has to be the same octet
+// for octet, and the secret must lie nowhere in the clear, so the whole answer is
+// sealed for its 24 hours. Refusals hold no secret and stay as they are.
+type sealedAnswers struct {
+	Idempotency
+
+	box     Sealer
+	context []byte // binds the answer to its request: another's does not open here
+}
+
+func sealAnswers(store Idempotency, box Sealer, c *call) sealedAnswers {
+	return sealedAnswers{Idempotency: store, box: box, context: []byte("idempotency/" + c.AccountID + "/" + c.idempotencyKey)}
+}
+
+func sealed(a idempotency.Answer) bool { return a.Status < http.StatusBadRequest }
+
+// Begin opens what an earlier request was answered.
+func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key string, canonical []byte) (*idempotency.Claim, *idempotency.Answer, error) {
+	claim, earlier, err := s.Idempotency.Begin(ctx, accountID, operation, key, canonical)
+	if err != nil || earlier == nil {
+		return claim, nil, err
+	}
+	opened, err := s.open(*earlier)
+	return nil, opened, err
+}
+
+// Keep seals.
+func (s sealedAnswers) Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, a idempotency.Answer) error {
+	a.Body = s.box.Seal(a.Body, s.context)
+	return s.Idempotency.Keep(ctx, tx, claim, a)
+}
+
+// Replay opens the answer of the request that was first.
+func (s sealedAnswers) Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error) {
+	winner, err := s.Idempotency.Replay(ctx, claim)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(*winner)
+}
+
+// Refuse keeps a refusal, and opens the answer of another request that was faster.
+func (s sealedAnswers) Refuse(ctx context.Context, claim *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+	kept, err := s.Idempotency.Refuse(ctx, claim, a)
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	opened, err := s.open(kept)
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	return *opened, nil
+}
+
+func (s sealedAnswers) open(a idempotency.Answer) (*idempotency.Answer, error) {
+	if !sealed(a) {
+		return &a, nil
+	}
+	body, err := s.box.Open(a.Body, s.context)
+	if err != nil { // the master key that it was sealed with has been taken away since
+		return nil, fault.Conflictf(fault.CodeConflict, "A request with this Idempotency-Key has succeeded, and its answer can no longer be read").Because(err)
+	}
+	a.Body = body
+	return &a, nil
+}
