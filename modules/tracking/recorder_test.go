@@ -1,0 +1,213 @@
+package tracking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// shelf is the database's double: it can be away, and it can be slow.
+type shelf struct {
+	mutex sync.Mutex
+	hits  []hit
+	away  bool
+	bad   string // an address that it refuses
+	block chan struct{}
+}
+
+func (s *shelf) store(ctx context.Context, hits []hit) error {
+	if s.block != nil {
+		select {
+		case <-s.block:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.away {
+		return &net.OpError{Op: "dial", Err: errors.New("refused")}
+	}
+	for _, h := range hits {
+		if h.ip == s.bad && s.bad != "" {
+			return errors.New("invalid byte sequence")
+		}
+	}
+	s.hits = append(s.hits, hits...)
+	return nil
+}
+
+func (s *shelf) machines() string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	text := ""
+	for _, h := range s.hits {
+		text += fmt.Sprintf("%s %s %q\n", h.mark.Kind, h.mark.Target, h.machine)
+	}
+	return text
+}
+
+func dropped(t *testing.T, r *recorder, reason string) (count float64) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(r.dropped)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if m.GetLabel()[0].GetValue() == reason {
+				count = m.GetCounter().GetValue()
+			}
+		}
+	}
+	return count
+}
+
+func startRecorder(t *testing.T, s *shelf) *recorder {
+	t.Helper()
+	r, err := newRecorder(s.store, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	return r
+}
+
+func clickOn(target, ip string) hit {
+	return hit{mark: Mark{Kind: Click, EmailID: testEmail, Target: target}, ip: ip, at: time.Now()}
+}
+
+func openBy(ip string) hit {
+	return hit{mark: Mark{Kind: Open, EmailID: testEmail}, ip: ip, at: time.Now()}
+}
+
+// A scanner's first click cannot be told from a person's until its third.
+func TestManyLinksWithinASecondAreAScanners(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		r := startRecorder(t, s)
+		for _, target := range []string{"a", "b", "c"} {
+			r.offer(clickOn(target, "192.0.2.1"))
+			time.Sleep(300 * time.Millisecond) // of the bubble's clock: passes at once
+		}
+		r.offer(clickOn("a", "192.0.2.2"))
+		r.offer(clickOn("a", "192.0.2.2"))
+		r.offer(clickOn("a", "192.0.2.2"))
+		time.Sleep(2 * burstWindow)
+		want := `click a "scanner"` + "\n" + `click b "scanner"` + "\n" + `click c "scanner"` + "\n" +
+			`click a ""` + "\n" + `click a ""` + "\n" + `click a ""` + "\n"
+		if got := s.machines(); got != want {
+			t.Errorf("recorded\n%s", got)
+		}
+		// Later the same visitor is a person again, and nothing is kept of before.
+		r.offer(clickOn("d", "192.0.2.1"))
+		time.Sleep(2 * burstWindow)
+		if got := s.machines(); got != want+`click d ""`+"\n" {
+			t.Errorf("recorded\n%s", got)
+		}
+		if len(r.bursts.order) > 1 || len(r.bursts.byVisitor) > 1 {
+			t.Errorf("%d clicks are remembered", len(r.bursts.order))
+		}
+		if err := r.stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAStopRecordsWhatWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		r := startRecorder(t, s)
+		for range 700 {
+			r.offer(clickOn("a", "192.0.2.1"))
+			r.offer(openBy("192.0.2.1"))
+		}
+		if err := r.stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if len(s.hits) != 1400 {
+			t.Errorf("%d of 1400 were recorded", len(s.hits))
+		}
+		r.offer(openBy("192.0.2.1"))
+		if got := dropped(t, r, "stopping"); got != 1 {
+			t.Errorf("%v were counted after the stop", got)
+		}
+	})
+}
+
+func TestVisitsWaitForTheDatabaseAndTheRestIsCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{away: true}
+		r := startRecorder(t, s)
+		r.offer(openBy("192.0.2.1"))
+		synctest.Wait() // it is being stored, in vain
+		if !fault.IsDatabaseAway(s.store(t.Context(), nil)) {
+			t.Fatal("the double's error is not that of a database that is away")
+		}
+		for range queueSize + 5 {
+			r.offer(openBy("192.0.2.2"))
+		}
+		if got := dropped(t, r, "queue_full"); got != 5 {
+			t.Errorf("%v were dropped, want 5", got)
+		}
+		s.mutex.Lock()
+		s.away = false
+		s.mutex.Unlock()
+		time.Sleep(2 * retryMax)
+		if got := len(s.hits); got != queueSize+1 {
+			t.Errorf("%d were recorded once it was back, want %d", got, queueSize+1)
+		}
+		if err := r.stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAStopThatRunsOutOfTimeEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{block: make(chan struct{})}
+		r := startRecorder(t, s)
+		r.offer(openBy("192.0.2.1"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.stop(ctx); err == nil {
+			t.Error("nothing is said of what was not recorded")
+		}
+		if got := dropped(t, r, "stopping"); got != 1 {
+			t.Errorf("%v were counted", got)
+		}
+	})
+}
+
+func TestAVisitThatIsRefusedTakesNoOtherWithIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{bad: "192.0.2.9"}
+		r := startRecorder(t, s)
+		for _, ip := range []string{"192.0.2.1", "192.0.2.9", "192.0.2.2"} {
+			r.offer(openBy(ip))
+		}
+		if err := r.stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := dropped(t, r, "refused"); got != 1 || len(s.hits) != 2 {
+			t.Errorf("%d recorded, %v refused", len(s.hits), got)
+		}
+	})
+}

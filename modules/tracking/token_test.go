@@ -1,0 +1,147 @@
+package tracking
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+func mint(t testing.TB, of tokens) *minter {
+	t.Helper()
+	m, err := of.minter(testAccount, testEmail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestTokensTellWhatTheyWereMadeFor(t *testing.T) {
+	t.Parallel()
+	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
+	m := mint(t, of)
+	want := Mark{Kind: Open, AccountID: testAccount, EmailID: testEmail}
+	if got, err := of.parse(m.open()); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	want.Kind = Click
+	for _, target := range []string{"https://example.com", "http://example.com/?a=b#c", "https://" + strings.Repeat("a", longestTarget-8)} {
+		want.Target = target
+		if got, err := of.parse(m.click(target)); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", target, got, err)
+		}
+	}
+}
+
+// No change of a token, however small, gives another that is believed.
+func TestChangedTokensAreForged(t *testing.T) {
+	t.Parallel()
+	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
+	m := mint(t, of)
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ \n"
+	for _, token := range []string{m.open(), m.click("https://example.com/a"), m.click("http://example.com/ab")} {
+		for i := range token {
+			for _, c := range alphabet {
+				if changed := token[:i] + string(c) + token[i+1:]; changed != token {
+					if got, err := of.parse(changed); err == nil {
+						t.Fatalf("%s gives %+v", changed, got)
+					}
+				}
+			}
+			for _, other := range []string{token[:i], token[i:][1:], token[:i] + "\n" + token[i:], token[:i] + "=" + token[i:]} {
+				if got, err := of.parse(other); err == nil {
+					t.Fatalf("%q gives %+v", other, got)
+				}
+			}
+		}
+	}
+	other := tokens{[][]byte{secretOf(t).Derive(tokenPurpose)}}
+	if _, err := other.parse(m.open()); err == nil {
+		t.Error("a token of another key is believed")
+	}
+}
+
+func secretOf(t testing.TB, keys ...secret.Key) *secret.Box {
+	t.Helper()
+	if len(keys) == 0 {
+		keys = []secret.Key{secret.NewKey()}
+	}
+	box, err := secret.NewBox(keys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+func TestTokensOutliveARotationOfTheMasterKey(t *testing.T) {
+	t.Parallel()
+	older, newer := secret.NewKey(), secret.NewKey()
+	before := tokens{secretOf(t, older).DeriveEach(tokenPurpose)}
+	during := tokens{secretOf(t, newer, older).DeriveEach(tokenPurpose)}
+	after := tokens{secretOf(t, newer).DeriveEach(tokenPurpose)}
+	old := mint(t, before).click("https://example.com/")
+	if _, err := during.parse(old); err != nil {
+		t.Errorf("a link of the older key: %v", err)
+	}
+	if _, err := after.parse(mint(t, during).click("https://example.com/")); err != nil {
+		t.Errorf("a link made while both are configured: %v", err)
+	}
+	if _, err := after.parse(old); err == nil {
+		t.Error("a link of a key that is gone is believed")
+	}
+}
+
+// Even who has the key cannot make a redirect to something that is no web address.
+func TestAGenuineTokenWithAStrangeTargetIsForged(t *testing.T) {
+	t.Parallel()
+	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
+	m := mint(t, of)
+	for _, token := range []string{m.token(formClick, ""), m.token(formClick, "e.com/\r\nSet-Cookie: a=b"), m.token(formClickTLS, "e.com/ü"),
+		m.token(formClickTLS, `e.com\@f.com`), m.token(formOpen, "x"), m.token(0x13, "e.com"), m.token(formClick, strings.Repeat("a", longestTarget))} {
+		if got, err := of.parse(token); err == nil {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+func FuzzToken(f *testing.F) {
+	of := tokens{pinnedKey(f).DeriveEach(tokenPurpose)}
+	m := mint(f, of)
+	genuine := map[string]bool{m.open(): true, m.click("https://example.com/a"): true, m.click("http://example.com/"): true}
+	for token := range genuine {
+		f.Add(token)
+		f.Add(token[:40])
+	}
+	f.Add("")
+	f.Fuzz(func(t *testing.T, token string) {
+		if mark, err := of.parse(token); err == nil && !genuine[token] {
+			t.Fatalf("%q gives %+v", token, mark)
+		}
+	})
+}
+
+func TestTargetsAreWhatABrowserWouldOpen(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		"https://example.com": "https://example.com", " \n https://example.com/a\tb ": "https://example.com/ab", "HTTPS://Example.com/A": "https://Example.com/A",
+		"https://example.com/ä b\"<>`": "https://example.com/%C3%A4%20b%22%3C%3E%60", "https://example.com/%zz%20%": "https://example.com/%zz%20%",
+		"http://user:pw@example.com:8080/?q=a@b:c#d": "http://user:pw@example.com:8080/?q=a@b:c#d", "https://bücher.example?x": "https://xn--bcher-kva.example?x",
+		"http://[2001:db8::1]/": "http://[2001:db8::1]/", "http://[2001:db8::1]:81/": "http://[2001:db8::1]:81/", "https://e.com/'(),;|{}^": "https://e.com/'(),;|{}^",
+		"https://e_x.example/": "https://e_x.example/", "https://example.com//x/../y": "https://example.com//x/../y",
+	} {
+		got, ok := normalize(written)
+		if !ok || got != want {
+			t.Errorf("%q became %q, %v, want %q", written, got, ok, want)
+		}
+		if again, ok := normalize(got); !ok || again != got {
+			t.Errorf("%q became %q, %v the second time", got, again, ok)
+		}
+	}
+	for _, written := range []string{"", "mailto:a@b.c", "javascript:alert(1)//http://", "https:/e.com", "https:e.com", "//e.com", "ftp://e.com", "https://", "https:///x",
+		"https://?x", "https://user@/", "https://:80/", "https://e.com:x/", `https://e.com\x`, "https://e.com/{{x}}", "https://e x.com/", "https://e%20.com", "https://a b@e.com/",
+		"https://xn--zzzzzzz-.ü/", "https://e.com/" + strings.Repeat("a", longestTarget), "https://\x00/"} {
+		if got, ok := normalize(written); ok {
+			t.Errorf("%q became %q", written, got)
+		}
+	}
+}
