@@ -91,10 +91,7 @@ func (a *acceptance) block(blocks []suppression.Block) {
 	e.status, e.lastEvent = email.StatusFailed, event.EmailSuppressed
 	for i := range a.recipients {
 		r := &a.recipients[i]
-		r.state, r.diagnostic = recipient.StateFailed, "not sent: another recipient of the message is suppressed"
-		if reason := blocks[i].Reason; reason != "" {
-			r.diagnostic = "suppressed: " + reason
-		}
+		r.state, r.diagnostic = recipient.StateFailed, suppressedDiagnostic(blocks[i].Reason)
 	}
 	data := e.payload()
 	data.SuppressedRecipients = suppressed

@@ -27,6 +27,7 @@ type neighbours struct {
 	renderErr  error
 	left       int // messages that the caps leave room for; negative: no caps
 	refunded   int
+	consumeErr error // of Consume, once
 }
 
 func (n *neighbours) Account(context.Context, string) (accounts.Account, error) {
@@ -61,6 +62,10 @@ var errCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message:
 func (n *neighbours) Consume(_ context.Context, _ db.Execer, uses []accounts.Use) ([]error, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if err := n.consumeErr; err != nil {
+		n.consumeErr = nil
+		return nil, err
+	}
 	errs := make([]error, len(uses))
 	for i := range uses {
 		switch {

@@ -17,23 +17,6 @@ import (
 // scheduled. Only the release looks at the time, by the database clock; until
 // then a change is not too late.
 
-// How far from now the time of a scheduled email may be.
-const (
-	schedulePast   = 60 * time.Second     // a clock that is behind still schedules
-	scheduleFuture = 365 * 24 * time.Hour // ahead
-)
-
-// wrongSchedule is what is wrong with scheduled_at, "" for nothing.
-func wrongSchedule(at, now time.Time) string {
-	switch {
-	case at.Before(now.Add(-schedulePast)):
-		return "is more than 60 seconds in the past"
-	case at.After(now.Add(scheduleFuture)):
-		return "is more than 365 days ahead"
-	}
-	return ""
-}
-
 // cancelledDiagnostic stands with the recipients of a cancelled email.
 const cancelledDiagnostic = "cancelled"
 
@@ -57,8 +40,8 @@ SELECT id FROM cancelled`
 // scheduled_at, NotFound, also for another account's email, and Conflict with
 // fault.CodeEmailNotScheduled, whose detail "status" says what it is instead.
 func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at time.Time) (*ent.Email, error) {
-	if wrong := wrongSchedule(at, time.Now()); wrong != "" {
-		return nil, fault.InvalidField("scheduled_at", "%s", wrong)
+	if err := ValidateSchedule(at, time.Now()); err != nil {
+		return nil, fault.InvalidField("scheduled_at", "%s", err)
 	}
 	at = at.UTC().Truncate(time.Millisecond)
 	return s.changeScheduled(ctx, accountID, emailID, event.EmailScheduled, rescheduleSQL, emailID, accountID, at, string(event.EmailScheduled))

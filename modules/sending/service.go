@@ -163,12 +163,13 @@ const (
 // Start begins to deliver, unless this process only accepts.
 func (s *Service) Start(ctx context.Context) error {
 	if s.acceptOnly {
-		s.logger.InfoContext(ctx, "this process accepts mail and does not deliver it: delivery concurrency is 0")
+		s.logger.InfoContext(ctx, "this process accepts mail and neither releases nor delivers it: delivery concurrency is 0")
 		return nil
 	}
 	if err := s.deliveries.Start(ctx); err != nil {
 		return err
 	}
+	s.releases = s.startReleasing(ctx)
 	woken, unsubscribe := s.signals.Subscribe(deliveryChannel)
 	done := make(chan struct{})
 	s.stopNudging = func() { unsubscribe(); close(done) }
@@ -192,6 +193,9 @@ func (s *Service) Stop(ctx context.Context) error {
 	s.batchAccepts.Close()
 	if s.stopNudging != nil {
 		s.stopNudging()
+	}
+	if s.releases != nil {
+		s.releases.stop(ctx)
 	}
 	return s.deliveries.Stop(ctx)
 }
@@ -223,4 +227,5 @@ type Service struct {
 	memory       *semaphore.Weighted // of composed heavy messages
 	load         heavyLoad
 	deliveries   *worker.Worker[delivery, smtpclient.Outcome]
+	releases     *releaser // of scheduled emails; nil before Start and where mail is only accepted
 }

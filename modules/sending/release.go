@@ -1,0 +1,232 @@
+package sending
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Every process that delivers also releases: it takes scheduled emails whose time
+// has come by the database clock, and hands them over or refuses them. What was
+// allowed when a message was accepted need not be allowed now, so everything is
+// asked again. Who asks other modules does so before the transaction; in it the
+// rows are locked, judged and changed together, so that a release is whole or
+// has not happened. Rows that another process holds are passed over.
+
+const (
+	releaseBatch = 500
+	// releaseAgain is how soon an email is looked at again that could not be judged,
+	// or whose account is suspended.
+	releaseAgain = time.Minute
+)
+
+// dueSQL also locks, for as long as the statement takes: what another process is
+// just releasing is left out, so that several share the work.
+const dueSQL = `
+SELECT id, account_id, "from" FROM emails WHERE release_at <= now() ORDER BY release_at LIMIT $1 FOR UPDATE SKIP LOCKED`
+
+const nextDueSQL = `
+SELECT (extract(epoch FROM min(release_at) - clock_timestamp()) * 1000000)::bigint FROM emails WHERE release_at IS NOT NULL`
+
+// candidate is an email whose time has come, and what was found out about it
+// outside of the transaction.
+type candidate struct {
+	id, accountID, from string
+
+	account  accounts.Account
+	identity domains.Identity
+	refusal  *fault.Error // why its sender may not send (any more)
+}
+
+// releaseDue releases what is due now, at most one batch, and tells whether there
+// may be more. An email that cannot be judged does not keep the others waiting.
+func (s *Service) releaseDue(ctx context.Context) (more bool, err error) {
+	due, err := s.dueForRelease(ctx)
+	if err != nil || len(due) == 0 {
+		return false, err
+	}
+	ready := make([]candidate, 0, len(due))
+	for _, c := range due {
+		switch err := s.vet(ctx, &c); {
+		case err == nil:
+			ready = append(ready, c)
+		case fault.KindOf(err) == fault.Away || ctx.Err() != nil:
+			return false, err
+		default:
+			if err := s.lookAgain(ctx, c, err); err != nil {
+				return false, err
+			}
+		}
+	}
+	err = s.releaseTogether(ctx, ready)
+	if err != nil && fault.KindOf(err) != fault.Away && ctx.Err() == nil {
+		err = s.releaseOneByOne(ctx, ready)
+	}
+	return len(due) == releaseBatch, err
+}
+
+func (s *Service) dueForRelease(ctx context.Context) ([]candidate, error) {
+	rows, err := s.db.Hot.QueryContext(ctx, dueSQL, releaseBatch)
+	if err != nil {
+		return nil, fmt.Errorf("find due emails: %w", err)
+	}
+	due, err := scanAll(rows, func(c *candidate) []any { return []any{&c.id, &c.accountID, &c.from} })
+	if err != nil {
+		return nil, fmt.Errorf("find due emails: %w", err)
+	}
+	return due, nil
+}
+
+// vet asks the other modules about account and sender. Their answers may be a
+// few seconds old, as at acceptance. An error means that there was no answer.
+func (s *Service) vet(ctx context.Context, c *candidate) error {
+	from, err := address.Parse(c.from)
+	if err != nil {
+		return fmt.Errorf("stored sender: %w", err)
+	}
+	if c.account, err = s.accounts.Account(ctx, c.accountID); err == nil {
+		c.identity, err = s.domains.Identity(ctx, c.accountID, from)
+	}
+	var refusal *fault.Error
+	if errors.As(err, &refusal) && (refusal.Kind == fault.Forbidden || refusal.Kind == fault.NotFound) {
+		c.refusal = refusal
+		return nil
+	}
+	return err
+}
+
+// releaseTogether releases the candidates in one transaction.
+func (s *Service) releaseTogether(ctx context.Context, candidates []candidate) error {
+	if len(candidates) == 0 {
+		return nil
+	}
+	var batch release
+	err := s.db.InHotTx(ctx, func(tx *sql.Tx) (err error) {
+		if batch, err = lockDue(ctx, tx, candidates); err != nil || len(batch) == 0 {
+			return err
+		}
+		if err := s.judgeRelease(ctx, tx, batch); err != nil {
+			return err
+		}
+		if err := batch.store(ctx, tx); err != nil {
+			return fmt.Errorf("store releases: %w", err)
+		}
+		return s.bus.Publish(ctx, tx, batch.facts()...)
+	})
+	if err != nil {
+		return fmt.Errorf("release emails: %w", err)
+	}
+	if len(batch) > 0 {
+		s.bus.Wake()
+		s.signals.Wake(deliveryChannel)
+		s.logRelease(ctx, batch)
+	}
+	return nil
+}
+
+func (s *Service) releaseOneByOne(ctx context.Context, candidates []candidate) error {
+	for _, c := range candidates {
+		err := s.releaseTogether(ctx, []candidate{c})
+		switch {
+		case err == nil:
+		case fault.KindOf(err) == fault.Away || ctx.Err() != nil:
+			return err
+		default:
+			if err := s.lookAgain(ctx, c, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const lookAgainSQL = `
+UPDATE emails SET release_at = now() + $3 * interval '1 microsecond' WHERE id = $1 AND account_id = $2 AND release_at <= now()`
+
+// lookAgain puts an email off that could not be judged: at the head of the queue
+// a batch of them would keep everything behind them waiting.
+func (s *Service) lookAgain(ctx context.Context, c candidate, cause error) error {
+	s.logger.ErrorContext(ctx, "scheduled email could not be released, tried again later",
+		telemetry.KeyAccountID, c.accountID, telemetry.KeyEmailID, c.id, telemetry.KeyError, cause)
+	_, err := s.db.Hot.ExecContext(ctx, lookAgainSQL, c.id, c.accountID, releaseAgain.Microseconds())
+	return err
+}
+
+func (s *Service) logRelease(ctx context.Context, batch release) {
+	var sent, refused, held int
+	var late time.Duration
+	for _, r := range batch {
+		switch r.event {
+		case event.EmailSent:
+			sent++
+		case "":
+			held++
+		default:
+			refused++
+		}
+		late = max(late, r.late)
+	}
+	s.logger.LogAttrs(ctx, slog.LevelInfo, "scheduled emails released", slog.Int("sent", sent), slog.Int("refused", refused), slog.Int("held", held), slog.Duration("late", late))
+}
+
+// lockDueSQL takes the rows that are still due and that nobody else has.
+const lockDueSQL = `
+SELECT id, account_id, "from", "to", coalesce(cc, '[]'), subject, coalesce(tags, '[]'), created_at, coalesce(category, ''), status, last_event, now(),
+	(extract(epoch FROM now() - coalesce(scheduled_at, release_at)) * 1000000)::bigint
+FROM emails WHERE id = ANY($1) AND status IN ('scheduled', 'queued') AND release_at <= now() ORDER BY id FOR UPDATE SKIP LOCKED`
+
+const envelopeSQL = `SELECT id, email_id, address FROM recipients WHERE email_id = ANY($1) ORDER BY id`
+
+func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (release, error) {
+	byID := make(map[string]candidate, len(candidates))
+	ids := make([]string, 0, len(candidates))
+	for _, c := range candidates {
+		byID[c.id] = c
+		ids = append(ids, c.id)
+	}
+	rows, err := tx.QueryContext(ctx, lockDueSQL, pq.Array(ids))
+	if err != nil {
+		return nil, fmt.Errorf("lock due emails: %w", err)
+	}
+	batch, err := scanAll(rows, func(r *releasing) []any {
+		return []any{&r.id, &r.accountID, &r.from, jsonColumn{&r.to}, jsonColumn{&r.cc}, &r.subject, jsonColumn{&r.tags}, &r.createdAt,
+			&r.category, &r.status, &r.lastEvent, &r.now, (*microseconds)(&r.late)}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("lock due emails: %w", err)
+	}
+	at := make(map[string]int, len(batch))
+	for i := range batch {
+		batch[i].candidate = byID[batch[i].id]
+		at[batch[i].id] = i
+	}
+	if rows, err = tx.QueryContext(ctx, envelopeSQL, pq.Array(ids)); err != nil {
+		return nil, fmt.Errorf("read envelopes: %w", err)
+	}
+	type row struct {
+		emailID string
+		envelope
+	}
+	recipients, err := scanAll(rows, func(r *row) []any { return []any{&r.recipientID, &r.emailID, &r.address} })
+	if err != nil {
+		return nil, fmt.Errorf("read envelopes: %w", err)
+	}
+	for _, r := range recipients {
+		if i, locked := at[r.emailID]; locked {
+			batch[i].envelope = append(batch[i].envelope, r.envelope)
+		}
+	}
+	return batch, nil
+}

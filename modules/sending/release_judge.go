@@ -1,0 +1,219 @@
+package sending
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// releasing is a locked email whose time has come, and then what becomes of it.
+type releasing struct {
+	candidate
+
+	to, cc    []string
+	subject   string
+	tags      []shape.Tag
+	category  string
+	createdAt time.Time
+	lastEvent string
+	envelope  []envelope
+	now       time.Time     // of the database
+	late      time.Duration // since scheduled_at, by the database clock
+
+	status     email.Status
+	event      event.Type // "" while it is held
+	failure    *event.Failure
+	suppressed []string
+}
+
+// envelope is one recipient of it.
+type envelope struct {
+	recipientID int64
+	address     string
+	diagnostic  string // why it is not written to
+}
+
+// release is a batch of them.
+type release []releasing
+
+// send hands it over.
+func (r *releasing) send() { r.status, r.event = email.StatusSent, event.EmailSent }
+
+// hold keeps it for later: its account is suspended.
+func (r *releasing) hold() { r.status, r.event = email.StatusQueued, "" }
+
+// fail ends it for a reason that it shares with all its recipients.
+func (r *releasing) fail(refusal *fault.Error) {
+	r.status, r.event = email.StatusFailed, event.EmailFailed
+	r.failure = &event.Failure{Reason: refusal.Message, Code: refusal.Code}
+	for i := range r.envelope {
+		r.envelope[i].diagnostic = refusal.Message
+	}
+}
+
+// block ends it because recipients are suppressed, index-aligned with its
+// envelope; false when none is.
+func (r *releasing) block(blocks []suppression.Block) bool {
+	for i, b := range blocks {
+		if b.Reason != "" {
+			r.suppressed = append(r.suppressed, r.envelope[i].address)
+		}
+	}
+	if len(r.suppressed) == 0 {
+		return false
+	}
+	r.status, r.event = email.StatusFailed, event.EmailSuppressed
+	for i, b := range blocks {
+		r.envelope[i].diagnostic = suppressedDiagnostic(b.Reason)
+	}
+	return true
+}
+
+// suppressedDiagnostic says why a recipient of a blocked message is not written to;
+// the reason is "" for those who are not suppressed themselves.
+func suppressedDiagnostic(reason string) string {
+	if reason == "" {
+		return "not sent: another recipient of the message is suppressed"
+	}
+	return "suppressed: " + reason
+}
+
+// permit applies what was found out before the transaction, and nothing else:
+// false when that decides.
+func (r *releasing) permit() (bool, error) {
+	switch {
+	case r.account.Suspended:
+		r.hold()
+		return false, nil
+	case r.refusal != nil:
+		r.fail(r.refusal)
+		return false, nil
+	}
+	to := make([]address.Address, 0, len(r.envelope))
+	for _, e := range r.envelope {
+		a, err := address.Parse(e.address)
+		if err != nil {
+			return false, fmt.Errorf("stored recipient of %s: %w", r.id, err)
+		}
+		to = append(to, a)
+	}
+	if err := (policyInput{account: r.account, identity: r.identity, recipients: to}).check(); err != nil {
+		r.fail(fault.From(err))
+		return false, nil
+	}
+	r.send()
+	return true, nil
+}
+
+// judgeRelease decides what becomes of each: what was found out before, then
+// suppression, and then, for what may be sent, the caps.
+func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch release) error {
+	permitted := make([]*releasing, 0, len(batch))
+	var list []suppression.Address
+	for i := range batch {
+		r := &batch[i]
+		switch ok, err := r.permit(); {
+		case err != nil:
+			return err
+		case ok:
+			permitted = append(permitted, r)
+			for _, e := range r.envelope {
+				list = append(list, suppression.Address{AccountID: r.accountID, Email: e.address, Category: r.category})
+			}
+		}
+	}
+	if len(permitted) == 0 {
+		return nil
+	}
+	blocks, err := s.suppression.Blocked(ctx, tx, list)
+	if err != nil {
+		return fmt.Errorf("ask for suppressions: %w", err)
+	}
+	var open []*releasing
+	var uses []accounts.Use
+	for _, r := range permitted {
+		mine := blocks[:len(r.envelope)]
+		blocks = blocks[len(r.envelope):]
+		if !r.block(mine) {
+			open = append(open, r)
+			uses = append(uses, accounts.Use{AccountID: r.accountID})
+		}
+	}
+	refusals, err := s.quota.Consume(ctx, tx, uses)
+	if err != nil {
+		return fmt.Errorf("count against caps: %w", err)
+	}
+	for i, r := range open {
+		if refusals[i] != nil {
+			r.fail(fault.From(refusals[i]))
+		}
+	}
+	return nil
+}
+
+const releaseSQL = `
+WITH released AS (
+	UPDATE emails e SET status = v.status, uncommon = NULLIF(v.uncommon, ''), last_event = v.last_event,
+		sent_at = CASE WHEN v.status = 'sent' THEN now() END,
+		release_at = CASE WHEN v.status = 'queued' THEN now() + $5 * interval '1 microsecond' END
+	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS v (id, status, uncommon, last_event)
+	WHERE e.id = v.id
+	RETURNING e.id, e.status
+), due AS (
+	UPDATE recipients r SET due_at = now(), queued_at = now()
+	FROM released e WHERE r.email_id = e.id AND e.status = 'sent'
+)
+UPDATE recipients r SET state = 'failed', settled_at = now(), diagnostic = v.diagnostic
+FROM unnest($6::bigint[], $7::text[]) AS v (id, diagnostic) WHERE r.id = v.id`
+
+func (b release) store(ctx context.Context, tx *sql.Tx) error {
+	emails := make(columns, 4)
+	var refused []int64
+	var diagnostics []string
+	for _, r := range b {
+		emails.add(r.id, string(r.status), uncommon(r.status), r.lastEventNow())
+		if r.status != email.StatusFailed {
+			continue
+		}
+		for _, e := range r.envelope {
+			refused = append(refused, e.recipientID)
+			diagnostics = append(diagnostics, e.diagnostic)
+		}
+	}
+	_, err := tx.ExecContext(ctx, releaseSQL, append(emails.args(), releaseAgain.Microseconds(), pq.Array(refused), pq.Array(diagnostics))...)
+	return err
+}
+
+func (r releasing) lastEventNow() string {
+	if r.event == "" {
+		return r.lastEvent
+	}
+	return string(r.event)
+}
+
+// facts are dated by the database clock, which has released: no fact of a release
+// is older than its scheduled_at.
+func (b release) facts() []event.Fact {
+	var facts []event.Fact
+	for _, r := range b {
+		if r.event == "" {
+			continue
+		}
+		facts = append(facts, event.New(r.accountID, r.event, r.now.UTC(), event.Email{
+			EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject, Status: string(r.status), Tags: r.tags, CreatedAt: r.createdAt.UTC(),
+			Failure: r.failure, SuppressedRecipients: r.suppressed,
+		}))
+	}
+	return facts
+}

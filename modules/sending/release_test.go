@@ -1,0 +1,356 @@
+package sending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// releaseAll releases what is due now, without the loop.
+func (f *fixture) releaseAll(t *testing.T) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = f.releaseDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.schedule(t, time.Hour, "a@example.net", "b@example.net")
+	f.releaseAll(t)
+	if e, _, _, _ := f.state(t, id); e.Status != email.StatusScheduled || len(f.claimAll(t)) != 0 {
+		t.Fatalf("released before its time: %s", e.Status)
+	}
+	// Five days later.
+	f.exec(t, `UPDATE emails SET created_at = created_at - interval '5 days', scheduled_at = now(), release_at = now()`)
+	f.exec(t, `UPDATE recipients SET created_at = created_at - interval '5 days', queued_at = queued_at - interval '5 days'`)
+	f.releaseAll(t)
+	e, recipients, _, types := f.state(t, id)
+	if e.Status != email.StatusSent || e.LastEvent != "email.sent" || e.SentAt == nil || e.SentAt.Before(*e.ScheduledAt) || e.ReleaseAt != nil || e.Uncommon != nil {
+		t.Errorf("email: %+v", e)
+	}
+	if diff := cmp.Diff([]string{"email.scheduled", "email.sent"}, types); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	jobs := f.claimAll(t)
+	if len(jobs) != 2 || jobs[0].age > time.Minute || !jobs[0].message.date.Equal(*e.SentAt) {
+		t.Errorf("claimed %+v, want two of a fresh message", jobs)
+	}
+	if recipients[0].QueuedAt.Before(*e.ScheduledAt) {
+		t.Errorf("retries are counted from %s", recipients[0].QueuedAt)
+	}
+	f.releaseAll(t)
+	if _, _, _, types := f.state(t, id); len(types) != 2 {
+		t.Errorf("released twice: %v", types)
+	}
+}
+
+// What was allowed when the message was accepted need not be allowed at its time.
+func TestReleaseAsksEverythingAgain(t *testing.T) {
+	t.Parallel()
+	gone := fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain example.com is not a domain of this account")
+	for name, c := range map[string]struct {
+		change     func(*neighbours)
+		code       string // of failure
+		event      string
+		suppressed []string
+		diagnostic string // of the first recipient
+	}{
+		"domain is gone":     {change: func(n *neighbours) { n.err = fmt.Errorf("identity: %w", gone) }, code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
+		"account is gone":    {change: func(n *neighbours) { n.accountErr = fault.Missing("account", testAccount) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + testAccount},
+		"sandbox sender":     {change: func(n *neighbours) { n.identity.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
+		"production locked":  {change: func(n *neighbours) { n.account.Plan = accounts.Plan{Sandboxed: true} }, code: fault.CodeProductionLocked, event: "email.failed"},
+		"no room in the cap": {change: func(n *neighbours) { n.left = 0 }, code: fault.CodePlanLimit, event: "email.failed", diagnostic: errCap.Message},
+		"suppressed": {change: func(n *neighbours) { n.suppressed["b@example.net"] = "bounce" }, event: "email.suppressed",
+			suppressed: []string{"b@example.net"}, diagnostic: "not sent: another recipient of the message is suppressed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			id := f.schedule(t, -time.Second, "a@example.net", "b@example.net")
+			c.change(f.near)
+			f.releaseAll(t)
+			f.near.accountErr = nil
+			e, recipients, _, types := f.state(t, id)
+			if e.Status != email.StatusFailed || e.LastEvent != c.event || *e.Uncommon != "failed" || e.SentAt != nil || e.ReleaseAt != nil {
+				t.Errorf("email: %+v", e)
+			}
+			if diff := cmp.Diff([]string{"email.scheduled", c.event}, types); diff != "" {
+				t.Errorf("facts (-want +got):\n%s", diff)
+			}
+			data := f.payload(t, id, 1)
+			if diff := cmp.Diff(c.suppressed, data.SuppressedRecipients); diff != "" || data.Status != "failed" {
+				t.Errorf("payload %+v, suppressed (-want +got):\n%s", data, diff)
+			}
+			if c.code != "" && (data.Failure == nil || data.Failure.Code != c.code || data.Failure.Reason == "") {
+				t.Errorf("failure: %+v", data.Failure)
+			}
+			for _, r := range recipients {
+				if r.State != recipient.StateFailed || r.SettledAt == nil || r.DueAt != nil || r.Diagnostic == nil {
+					t.Errorf("recipient: %+v", r)
+				}
+			}
+			if c.diagnostic != "" && *recipients[0].Diagnostic != c.diagnostic {
+				t.Errorf("diagnostic %q, want %q", *recipients[0].Diagnostic, c.diagnostic)
+			}
+			if jobs := f.claimAll(t); len(jobs) != 0 {
+				t.Errorf("delivered all the same: %+v", jobs)
+			}
+			if _, err := f.Cancel(t.Context(), testAccount, id); fault.From(err).Code != fault.CodeEmailNotScheduled {
+				t.Errorf("cancel: %v", err)
+			}
+		})
+	}
+}
+
+func TestCapsAreGivenToTheFirst(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var ids []string
+	for range 4 {
+		ids = append(ids, f.schedule(t, -time.Second, "bob@example.net"))
+	}
+	ids = append(ids, f.schedule(t, -time.Second, "gone@example.net"))
+	f.near.left, f.near.suppressed["gone@example.net"] = 3, "bounce"
+	f.releaseAll(t)
+	var got []string
+	for _, id := range ids {
+		e, _, _, _ := f.state(t, id)
+		got = append(got, string(e.Status)+" "+e.LastEvent)
+	}
+	if diff := cmp.Diff([]string{"sent email.sent", "sent email.sent", "sent email.sent", "failed email.failed", "failed email.suppressed"}, got); diff != "" || f.near.left != 0 {
+		t.Errorf("room left %d, emails (-want +got):\n%s", f.near.left, diff)
+	}
+}
+
+func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.schedule(t, -time.Second, "bob@example.net")
+	f.near.account.Suspended = true
+	for range 2 {
+		f.releaseAll(t)
+		e, _, _, types := f.state(t, id)
+		if e.Status != email.StatusQueued || *e.Uncommon != "queued" || e.LastEvent != "email.scheduled" || len(types) != 1 || len(f.claimAll(t)) != 0 {
+			t.Fatalf("email %+v, facts %v", e, types)
+		}
+		if wait := time.Until(*e.ReleaseAt); wait < 50*time.Second || wait > 61*time.Second {
+			t.Errorf("looked at again in %s, want a minute", wait)
+		}
+		f.exec(t, `UPDATE emails SET release_at = now()`)
+	}
+	if _, err := f.Cancel(t.Context(), testAccount, id); fault.From(err).Details["status"] != "queued" {
+		t.Errorf("cancel: %v", err)
+	}
+	f.near.account.Suspended = false
+	f.releaseAll(t)
+	if e, _, _, types := f.state(t, id); e.Status != email.StatusSent || e.Uncommon != nil || e.ReleaseAt != nil || len(types) != 2 || len(f.claimAll(t)) != 1 {
+		t.Errorf("after the account was resumed: %+v %v", e, types)
+	}
+}
+
+func TestReleaseThatIsCutOffHasNotHappened(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.schedule(t, -time.Second, "bob@example.net")
+	before, _, _, _ := f.state(t, id)
+	f.near.consumeErr = fault.Unavailable(nil)
+	if _, err := f.releaseDue(t.Context()); fault.KindOf(err) != fault.Away {
+		t.Fatalf("the database was away: %v", err)
+	}
+	e, recipients, _, types := f.state(t, id)
+	if e.Status != email.StatusScheduled || !e.ReleaseAt.Equal(*before.ReleaseAt) || recipients[0].DueAt != nil || len(types) != 1 {
+		t.Errorf("email %+v, facts %v", e, types)
+	}
+	f.releaseAll(t)
+	if e, _, _, _ := f.state(t, id); e.Status != email.StatusSent {
+		t.Errorf("the next pass left it %s", e.Status)
+	}
+}
+
+func TestOneBadEmailDoesNotHoldUpOthers(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(t *testing.T, f *fixture, id string){
+		"in its row": func(t *testing.T, f *fixture, id string) {
+			t.Helper()
+			f.exec(t, `UPDATE emails SET "to" = '"x"' WHERE id = $1`, id)
+		},
+		"in its sender": func(t *testing.T, f *fixture, id string) {
+			t.Helper()
+			f.exec(t, `UPDATE emails SET "from" = '@' WHERE id = $1`, id)
+		},
+		"in an address": func(t *testing.T, f *fixture, id string) {
+			t.Helper()
+			f.exec(t, `UPDATE recipients SET address = '@' WHERE email_id = $1`, id)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			bad, good := f.schedule(t, -2*time.Second, "bad@example.net"), f.schedule(t, -time.Second, "good@example.net")
+			spoil(t, f, bad)
+			f.releaseAll(t)
+			var status string
+			var wait float64
+			if err := f.db.SQL.QueryRowContext(t.Context(), `SELECT status, extract(epoch FROM release_at - now()) FROM emails WHERE id = $1`, bad).Scan(&status, &wait); err != nil {
+				t.Fatal(err)
+			}
+			if status != "scheduled" || wait < 50 || wait > 61 {
+				t.Errorf("the bad one is %s and looked at in %.1f s, want a minute", status, wait)
+			}
+			if e, _, _, _ := f.state(t, good); e.Status != email.StatusSent {
+				t.Errorf("the good one is %s", e.Status)
+			}
+		})
+	}
+}
+
+// Cancels race with releases in several processes: each email has one end, and
+// both sides say the same of it.
+func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const n = 300
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = f.schedule(t, time.Hour, "bob@example.net")
+	}
+	f.exec(t, `UPDATE emails e SET scheduled_at = v.at, release_at = v.at FROM (SELECT id, now() + random() * interval '1 second' AS at FROM emails) v WHERE v.id = e.id`)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var releasing, cancelling sync.WaitGroup
+	for range 3 {
+		releasing.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := f.releaseDue(context.WithoutCancel(ctx)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	errs := make([]error, n)
+	order := rand.Perm(n)
+	for part := range 4 {
+		cancelling.Go(func() {
+			for k := part; k < n; k += 4 {
+				_, errs[order[k]] = f.Cancel(context.WithoutCancel(ctx), testAccount, ids[order[k]])
+			}
+		})
+	}
+	cancelling.Wait()
+	expect.Within(t, 20*time.Second, "nothing is scheduled any more", func() bool {
+		var left int
+		err := f.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
+		return err == nil && left == 0
+	})
+	stop()
+	releasing.Wait()
+
+	due := map[string]int{}
+	for range 4 {
+		for _, job := range f.claimAll(t) {
+			due[job.emailID]++
+		}
+	}
+	cancelled := 0
+	for i, id := range ids {
+		e, _, _, types := f.state(t, id)
+		switch {
+		case errs[i] == nil:
+			cancelled++
+			if e.Status != email.StatusCancelled || due[id] != 0 || !cmp.Equal(types, []string{"email.scheduled", "email.cancelled"}) {
+				t.Errorf("cancel was answered, and the email is %s, due %d, facts %v", e.Status, due[id], types)
+			}
+		case fault.From(errs[i]).Code == fault.CodeEmailNotScheduled:
+			if e.Status != email.StatusSent || due[id] != 1 || !cmp.Equal(types, []string{"email.scheduled", "email.sent"}) || e.SentAt.Before(*e.ScheduledAt) {
+				t.Errorf("cancel was refused, and the email is %s, due %d, facts %v", e.Status, due[id], types)
+			}
+		default:
+			t.Errorf("cancel: %v", errs[i])
+		}
+	}
+	if cancelled == 0 || cancelled == n {
+		t.Errorf("%d of %d were cancelled: there was no race", cancelled, n)
+	}
+}
+
+func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	if err := f.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for i := range 20 {
+		ids = append(ids, f.schedule(t, time.Duration(i)*100*time.Millisecond, fmt.Sprintf("u%d@example.net", i)))
+	}
+	moved := f.schedule(t, time.Hour, "moved@example.net")
+	if _, err := f.Reschedule(t.Context(), testAccount, moved, time.Now().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	stays := f.schedule(t, time.Hour, "stays@example.net")
+	expect.Within(t, 20*time.Second, "all are delivered", func() bool {
+		var n int
+		err := f.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'delivered'`).Scan(&n)
+		return err == nil && n == len(ids)+1
+	})
+	for _, id := range append(ids, moved) {
+		e, _, _, types := f.state(t, id)
+		if late := e.SentAt.Sub(*e.ScheduledAt); late < 0 || late > 5*time.Second {
+			t.Errorf("sent %s after its time", late)
+		}
+		if types[len(types)-1] != string(event.EmailDelivered) {
+			t.Errorf("facts: %v", types)
+		}
+	}
+	if e, _, _, _ := f.state(t, stays); e.Status != email.StatusScheduled {
+		t.Errorf("one of the next hour is %s", e.Status)
+	}
+	if n := len(f.peer.seen); n != len(ids)+1 {
+		t.Errorf("%d transactions for %d recipients", n, len(ids)+1)
+	}
+}
+
+func TestAcceptingProcessesDoNotRelease(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.acceptOnly = true
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if f.releases != nil {
+		t.Error("a process that only accepts releases scheduled emails")
+	}
+}
+
+func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.schedule(t, -time.Second, "bob@example.net")
+	f.near.consumeErr = errors.Join(errors.New("count"), fault.Unavailable(nil))
+	if err := f.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	expect.Within(t, 10*time.Second, "it is delivered", func() bool {
+		e, err := f.Get(t.Context(), testAccount, id)
+		return err == nil && e.Status == email.StatusDelivered
+	})
+}

@@ -1,0 +1,130 @@
+package sending
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// schedule sends later; a time that has passed is due at once.
+func (f *fixture) schedule(t *testing.T, in time.Duration, to ...string) string {
+	t.Helper()
+	m := simple(to...)
+	at := time.Now().Add(in)
+	m.ScheduledAt = &at
+	return f.send(t, m)
+}
+
+func TestRescheduledEmailHasAnotherTime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.schedule(t, time.Hour, "bob@example.net")
+	at := time.Now().Add(48 * time.Hour).Truncate(time.Millisecond).In(time.FixedZone("", 3600))
+	got, err := f.Reschedule(t.Context(), testAccount, id, at.Add(123*time.Microsecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, recipients, _, types := f.state(t, id)
+	if got.Status != email.StatusScheduled || !got.ScheduledAt.Equal(at) || !e.ScheduledAt.Equal(at) || !e.ReleaseAt.Equal(at) || *e.Uncommon != "scheduled" {
+		t.Errorf("answered %v %v, stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt, e.ReleaseAt, e.Uncommon, at)
+	}
+	if diff := cmp.Diff([]string{"email.scheduled", "email.scheduled"}, types); diff != "" || recipients[0].DueAt != nil {
+		t.Errorf("due at %v, facts (-want +got):\n%s", recipients[0].DueAt, diff)
+	}
+	if data := f.payload(t, id, 1); data.ScheduledAt == nil || !data.ScheduledAt.Equal(at) || data.Status != "scheduled" || data.CC == nil {
+		t.Errorf("payload: %+v", data)
+	}
+}
+
+// payload is the data of an email's n-th fact.
+func (f *fixture) payload(t *testing.T, id string, n int) (data event.Email) {
+	t.Helper()
+	facts, err := f.Timeline(t.Context(), testAccount, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(facts[id][n].Data, &data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestCancelledEmailIsOver(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.schedule(t, -30*time.Second, "a@example.net", "b@example.net") // due, and not released yet
+	got, err := f.Cancel(t.Context(), testAccount, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.releaseAll(t)
+	e, recipients, _, types := f.state(t, id)
+	if got.Status != email.StatusCancelled || got.CancelledAt == nil || e.Status != email.StatusCancelled || e.LastEvent != "email.cancelled" || *e.Uncommon != "cancelled" ||
+		e.ReleaseAt != nil || e.SentAt != nil || e.ScheduledAt == nil {
+		t.Errorf("answered %+v, stored %+v", got, e)
+	}
+	for _, r := range recipients {
+		if r.DueAt != nil || r.SettledAt == nil || r.Diagnostic == nil || *r.Diagnostic != "cancelled" {
+			t.Errorf("recipient: %+v", r)
+		}
+	}
+	if diff := cmp.Diff([]string{"email.scheduled", "email.cancelled"}, types); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if data := f.payload(t, id, 1); data.ScheduledAt == nil || data.Status != "cancelled" {
+		t.Errorf("payload: %+v", data)
+	}
+	if jobs := f.claimAll(t); len(jobs) != 0 {
+		t.Errorf("a cancelled email is delivered: %+v", jobs)
+	}
+}
+
+func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+	sent, scheduled, cancelled := f.send(t, simple("bob@example.net")), f.schedule(t, time.Hour, "bob@example.net"), f.schedule(t, time.Hour, "bob@example.net")
+	if _, err := f.Cancel(t.Context(), testAccount, cancelled); err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(time.Hour)
+	for name, c := range map[string]struct {
+		account, id string
+		at          time.Time
+		kind        fault.Kind
+		text        string
+	}{
+		"sent":               {testAccount, sent, later, fault.Conflict, "sent"},
+		"cancelled":          {testAccount, cancelled, later, fault.Conflict, "cancelled"},
+		"another account's":  {stranger, scheduled, later, fault.NotFound, scheduled},
+		"unknown":            {testAccount, "msg_01kf0m4w7he6x8q2v5b3n9c1tb", later, fault.NotFound, "No such email"},
+		"not an id":          {testAccount, "x", later, fault.NotFound, "No such email"},
+		"in the past":        {testAccount, scheduled, time.Now().Add(-61 * time.Second), fault.Invalid, "scheduled_at"},
+		"too far in advance": {testAccount, scheduled, time.Now().AddDate(1, 0, 2), fault.Invalid, "scheduled_at"},
+	} {
+		_, err := f.Reschedule(t.Context(), c.account, c.id, c.at)
+		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: reschedule: %v", name, err)
+		}
+		if c.kind == fault.Invalid {
+			continue
+		}
+		_, err = f.Cancel(t.Context(), c.account, c.id)
+		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: cancel: %v", name, err)
+		}
+		if known := fault.From(err); c.kind == fault.Conflict && (known.Code != fault.CodeEmailNotScheduled || known.Details["status"] != c.text) {
+			t.Errorf("%s: %s %v", name, known.Code, known.Details)
+		}
+	}
+	if e, _, _, types := f.state(t, scheduled); e.Status != email.StatusScheduled || len(types) != 1 {
+		t.Errorf("changed by somebody else: %s %v", e.Status, types)
+	}
+}
