@@ -14,6 +14,7 @@ import (
 )
 
 // maxEngagements is how many are recorded of one email.
+// Processes that record at the same moment may exceed it by a batch.
 const maxEngagements = 1000
 
 // recordSQL stores the hits of emails that are there and have room, and tells which
@@ -28,7 +29,7 @@ WITH hit AS (
 	SELECT e.id, e.account_id FROM emails e WHERE e.id = ANY ($2::text[]) ORDER BY e.id FOR UPDATE OF e
 ), admitted AS (
 	SELECT h.* FROM hit h JOIN known k ON k.id = h.email_id AND k.account_id = h.account_id
-	 WHERE h.nth <= $9 - (SELECT count(*) FROM (SELECT FROM engagements g WHERE g.email_id = k.id LIMIT $9) AS some)
+	 WHERE h.nth <= $9 - (SELECT count(*) FROM (SELECT FROM engagements g WHERE g.email_id = k.id LIMIT $9) recorded)
 ), stored AS (
 	INSERT INTO engagements (account_id, email_id, kind, url, ip, user_agent, machine, created_at)
 	SELECT account_id, email_id, kind, nullif(url, ''), ip, user_agent, machine, now() - make_interval(secs => age) FROM admitted ORDER BY n

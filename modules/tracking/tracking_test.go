@@ -1,0 +1,222 @@
+package tracking
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// listener hears what is told.
+type listener struct {
+	mutex sync.Mutex
+	told  []event.Email
+	types []event.Type
+	woken int
+	fails error
+}
+
+func (l *listener) Announce(_ context.Context, _ db.Execer, seen []Seen) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.fails != nil {
+		return 0, l.fails
+	}
+	for _, s := range seen {
+		e := event.Email{EmailID: s.EmailID}
+		s.Fill(&e)
+		l.told, l.types = append(l.told, e), append(l.types, s.Type)
+	}
+	return len(seen), nil
+}
+
+func (l *listener) Wake() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.woken++
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+type world struct {
+	*Service
+	*listener
+	db       *db.DB
+	ada, eve string // account ids
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{listener: &listener{}, db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
+	var err error
+	w.Service, err = New(Params{Config: Config{BaseURL: testBase}, DB: w.db, Bus: w.listener, Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(),
+		Registry: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// email stores one of the account.
+func (w *world) email(t *testing.T, accountID string) string {
+	t.Helper()
+	emailID := id.New(id.Email)
+	_, err := w.db.SQL.ExecContext(t.Context(), `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event)
+		VALUES ($1, $2, 'dom_1', 'a@b.c', 'a@b.c', '["x@y.z"]', 'Hello', $1, 'sent', 'email.sent')`, emailID, accountID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return emailID
+}
+
+func (w *world) stored(t *testing.T) []*ent.Engagement {
+	t.Helper()
+	rows, err := w.db.Ent.Engagement.Query().Order(ent.Asc(engagement.FieldID)).All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func hitFor(kind Kind, accountID, emailID string) hit {
+	h := hit{mark: Mark{Kind: kind, AccountID: accountID, EmailID: emailID}, ip: "192.0.2.7", agent: "Mail/1.0", at: time.Now()}
+	if kind == Click {
+		h.mark.Target = "https://example.com/a"
+	}
+	return h
+}
+
+func TestVisitsAreRecordedAndToldTogether(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	emailID := w.email(t, w.ada)
+	if err := w.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for _, kind := range []Kind{Open, Click} {
+		mark := hitFor(kind, w.ada, emailID).mark
+		w.Record(Visit{Mark: mark, IP: netip.MustParseAddr("::ffff:192.0.2.7"), UserAgent: "curl/8"})
+	}
+	expect.Within(t, 20*time.Second, "both are told", func() bool {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		return len(w.told) == 2 && w.woken > 0
+	})
+	if w.types[0] != event.EmailOpened || w.types[1] != event.EmailClicked {
+		t.Errorf("told %v", w.types)
+	}
+	if got := *w.told[0].Open; got != (event.Open{IP: "192.0.2.7", UserAgent: "curl/8", Machine: true}) {
+		t.Errorf("open: %+v", got)
+	}
+	if got := *w.told[1].Click; got != (event.Click{URL: "https://example.com/a", IP: "192.0.2.7", UserAgent: "curl/8", Machine: true}) {
+		t.Errorf("click: %+v", got)
+	}
+	rows := w.stored(t)
+	if len(rows) != 2 || rows[0].URL != nil || *rows[1].URL != "https://example.com/a" || rows[0].Machine != "bot" || rows[1].AccountID != w.ada {
+		t.Fatalf("stored %+v", rows)
+	}
+	// A click waits for a second, and keeps the moment at which it was made.
+	if late := rows[1].CreatedAt.Sub(began); late > burstWindow/2 && late > time.Since(began)-burstWindow/2 {
+		t.Errorf("the click is dated %s after it", late)
+	}
+	if err := w.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothingIsRecordedOfEmailsThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	emailID := w.email(t, w.ada)
+	err := w.record(t.Context(), []hit{hitFor(Open, w.ada, id.New(id.Email)), hitFor(Click, w.eve, emailID), hitFor(Open, w.ada, emailID)})
+	if rows := w.stored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID || rows[0].AccountID != w.ada || len(w.told) != 1 {
+		t.Errorf("%v: stored %+v, told %v", err, rows, w.told)
+	}
+}
+
+func TestAnEmailHasABoundedNumberOfVisits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	emailID, other := w.email(t, w.ada), w.email(t, w.ada)
+	for range 5 {
+		batch := []hit{hitFor(Open, w.ada, other)}
+		for range 240 {
+			batch = append(batch, hitFor(Open, w.ada, emailID))
+		}
+		if err := w.record(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counts := map[string]int{}
+	for _, row := range w.stored(t) {
+		counts[row.EmailID]++
+	}
+	if counts[emailID] != maxEngagements || counts[other] != 5 || len(w.told) != maxEngagements+5 {
+		t.Errorf("%v recorded, %d told", counts, len(w.told))
+	}
+}
+
+func TestWhatCannotBeToldIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fails = fmt.Errorf("no")
+	if err := w.record(t.Context(), []hit{hitFor(Open, w.ada, w.email(t, w.ada))}); err == nil || len(w.stored(t)) != 0 || w.woken != 0 {
+		t.Errorf("%v, %d stored", err, len(w.stored(t)))
+	}
+}
+
+func TestProcessesRecordTheSameEmailsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ids := []string{w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.ada)}
+	var all sync.WaitGroup
+	for process := range 4 {
+		all.Go(func() {
+			for round := range 10 {
+				batch := make([]hit, len(ids))
+				for i := range ids {
+					batch[i] = hitFor(Open, w.ada, ids[(i+process+round)%len(ids)])
+				}
+				if err := w.record(t.Context(), batch); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := len(w.stored(t)); got != 120 {
+		t.Errorf("%d of 120 were recorded", got)
+	}
+}
+
+func TestDeletionKeepsToTheAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)
+	if err := w.record(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Click, w.ada, mine), hitFor(Open, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.DeleteFor(t.Context(), w.ada, []string{mine, eves, "msg_none"}); n != 2 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if n, err := w.DeleteFor(t.Context(), w.ada, nil); n != 0 || err != nil {
+		t.Errorf("of no email: %d, %v", n, err)
+	}
+	if rows := w.stored(t); len(rows) != 2 || rows[0].EmailID != other || rows[1].EmailID != eves {
+		t.Errorf("left: %+v", rows)
+	}
+}
