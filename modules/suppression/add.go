@@ -2,13 +2,14 @@ package suppression
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
 	entsuppression "github.com/postrider/postrider/ent/suppression"
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
@@ -18,7 +19,7 @@ type AddInput struct {
 	EmailID string // the email that is the reason, "" for none
 	// Keep stores the caller's answer in the transaction that adds, so that neither
 	// is there without the other; nil for none. Its error undoes both and is returned.
-	Keep func(ctx context.Context, tx db.Execer, row *ent.Suppression) error
+	Keep func(ctx context.Context, tx idempotency.Execer, row *ent.Suppression) error
 }
 
 // Validate names every wrong field.
@@ -42,9 +43,12 @@ func (in AddInput) parse() (entry, error) {
 // parseAddress reads a bare address into the form that recipients have. The error
 // is a reason to stand beside a field.
 func parseAddress(email string) (string, error) {
-	parsed, err := address.New("", email)
-	if err != nil {
+	parsed, err := address.Parse(email)
+	switch {
+	case err != nil:
 		return "", err
+	case parsed.Name != "":
+		return "", errors.New("must be a bare address, without a name")
 	}
 	return canonical(parsed.AddrSpec()), nil
 }
@@ -82,7 +86,7 @@ const MaxBatch = 1000
 type BatchInput struct {
 	Emails []string
 	// Keep is as in AddInput.
-	Keep func(ctx context.Context, tx db.Execer, items []BatchItem) error
+	Keep func(ctx context.Context, tx idempotency.Execer, items []BatchItem) error
 }
 
 // BatchItem is what became of one address of a batch.

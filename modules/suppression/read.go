@@ -3,7 +3,6 @@ package suppression
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/predicate"
@@ -56,13 +55,7 @@ func (s *Service) named(idOrAddress string) (predicate.Suppression, error) {
 	return entsuppression.AddressHashIn(s.hashes.all(spec)...), nil
 }
 
-func missing(idOrAddress string) error {
-	const longest = 254 // of an address
-	if len(idOrAddress) > longest {
-		idOrAddress = strings.ToValidUTF8(idOrAddress[:longest], "") + "…"
-	}
-	return fault.Missing("suppression", idOrAddress)
-}
+func missing(idOrAddress string) error { return fault.Missing("suppression", idOrAddress) }
 
 // List lists the account's suppressions.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (Page, error) {

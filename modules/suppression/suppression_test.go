@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -274,7 +275,7 @@ func TestAnswerAndSuppressionAreStoredTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	refused := errors.New("the key is taken")
-	_, err := w.Add(t.Context(), ada, AddInput{Email: "a@example.net", Keep: func(_ context.Context, _ db.Execer, row *ent.Suppression) error {
+	_, err := w.Add(t.Context(), ada, AddInput{Email: "a@example.net", Keep: func(_ context.Context, _ idempotency.Execer, row *ent.Suppression) error {
 		if row.ID == "" {
 			t.Error("no row to answer with")
 		}
@@ -283,7 +284,7 @@ func TestAnswerAndSuppressionAreStoredTogether(t *testing.T) {
 	if !errors.Is(err, refused) {
 		t.Error(err)
 	}
-	_, err = w.AddBatch(t.Context(), ada, BatchInput{Emails: []string{"a@example.net"}, Keep: func(context.Context, db.Execer, []BatchItem) error { return refused }})
+	_, err = w.AddBatch(t.Context(), ada, BatchInput{Emails: []string{"a@example.net"}, Keep: func(context.Context, idempotency.Execer, []BatchItem) error { return refused }})
 	if !errors.Is(err, refused) {
 		t.Error(err)
 	}
