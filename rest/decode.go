@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -146,6 +147,42 @@ func (d *decoder) text(path string, v value) (string, bool) {
 // boolean reads true or false.
 func (d *decoder) boolean(path string, v value) bool {
 	return d.expect(path, v, kindBoolean) && v.isTrue()
+}
+
+// plain reads any value as encoding/json would, with numbers as they were written.
+func (d *decoder) plain(path string, v value) any {
+	switch v.kind() {
+	case kindNull:
+		return nil
+	case kindBoolean:
+		return v.isTrue()
+	case kindNumber:
+		return json.Number(v.raw)
+	case kindString:
+		return v.text()
+	case kindArray:
+		list := []any{}
+		for i, item := range v.items() {
+			if d.full() {
+				break
+			}
+			list = append(list, d.plain(fmt.Sprintf("%s[%d]", path, i), item))
+		}
+		return list
+	default:
+		fields := map[string]any{}
+		for name, member := range v.members() {
+			if d.full() {
+				break
+			}
+			at := join(path, shown(name))
+			if _, twice := fields[name]; twice {
+				d.refuse(at, "is given twice")
+			}
+			fields[name] = d.plain(at, member)
+		}
+		return fields
+	}
 }
 
 // into makes a decode function that stores a string.

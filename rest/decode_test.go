@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,6 +31,7 @@ func decode(t *testing.T, body string) (sending.Message, error) {
 func TestEveryFormOfASendRequest(t *testing.T) {
 	t.Parallel()
 	mailbox := func(s string) []sending.Mailbox { return []sending.Mailbox{{Text: s}} }
+	nine := time.Date(2026, 11, 21, 9, 0, 0, 250_000_000, time.UTC)
 	for name, c := range map[string]struct {
 		body string
 		want sending.Message
@@ -45,7 +47,11 @@ func TestEveryFormOfASendRequest(t *testing.T) {
 		"replyTo":       {`{"replyTo":["a@b.c"]}`, sending.Message{ReplyTo: mailbox("a@b.c")}},
 		"escapes":       {`{"subject":"gr\u00fc\u00dfe \ud83d\ude00 \"x\" \/"}`, sending.Message{Subject: `grüße 😀 "x" /`}},
 		"null":          {`{"subject":"s","html":null,"htmlBody":"x","scheduled_at":null,"template":null,"unsubscribe":null}`, sending.Message{Subject: "s", HTML: "x"}},
-		"unsubscribe":   {`{"subject":"s","unsubscribe":false}`, sending.Message{Subject: "s"}},
+		"unsubscribe":   {`{"subject":"s","unsubscribe":false}`, sending.Message{Subject: "s", Unsubscribe: new(bool)}},
+		"scheduledAt":   {`{"scheduledAt":"2026-11-21T10:00:00.250+01:00"}`, sending.Message{ScheduledAt: &nine}},
+		"category":      {`{"category":"Product news"}`, sending.Message{Category: "Product news"}},
+		"template":      {`{"template":{"alias":"receipt","variables":{"n":1,"f":2.50,"b":true,"x":null,"l":[{"a":"b"}],"o":{"p.q":"r"}}}}`, sending.Message{Template: &sending.TemplateRef{Alias: "receipt", Variables: map[string]any{"n": json.Number("1"), "f": json.Number("2.50"), "b": true, "x": nil, "l": []any{map[string]any{"a": "b"}}, "o": map[string]any{"p.q": "r"}}}}},
+		"template id":   {`{"template":{"id":"tpl_1","alias":null,"variables":null}}`, sending.Message{Template: &sending.TemplateRef{ID: "tpl_1"}}},
 		"tags array":    {`{"tags":[{"name":"k","value":"v"}]}`, sending.Message{Tags: []shape.Tag{{Name: "k", Value: "v"}}}},
 		"headers":       {`{"headers":{"X-B":"2","X-A":"1","X-C":null}}`, sending.Message{Headers: []shape.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}}},
 		"attachment":    {`{"attachments":[{"name":"a","content_type":"b/c","data":"QUJD","content_id":"d"}]}`, sending.Message{Attachments: []sending.Attachment{{Name: "a", ContentType: "b/c", Data: []byte("ABC"), ContentID: "d"}}}},

@@ -16,6 +16,8 @@ import (
 // EmailService is what the email operations need of sending.
 type EmailService interface {
 	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
+	SendBatch(ctx context.Context, caller accounts.Caller, b sending.Batch) (sending.BatchReceipt, error)
+	Resend(ctx context.Context, caller accounts.Caller, r sending.Resend) (sending.Receipt, error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	List(ctx context.Context, accountID string, q sending.ListQuery) (sending.EmailPage, error)
 	emailSchedule
@@ -74,7 +76,7 @@ type emailAnswer struct {
 
 type emailReceipt struct {
 	ID     string `json:"id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably and on its way."`
+	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably and on its way. scheduled: stored, and sent at its time. failed: recorded and not sent, because a recipient is suppressed."`
 }
 
 type emailID struct {
@@ -104,6 +106,8 @@ func Emails(service EmailService, store Idempotency) Routes {
 			problems:    []int{http.StatusNotFound},
 			example:     map[string]any{"email": emailExample()},
 		}, e.get)
+		e.batch(a)
+		e.resend(a)
 		e.change(a)
 	}}
 }
@@ -121,16 +125,7 @@ func (e *emailEdge) create(ctx context.Context, _ *none) (*stored, error) {
 		if err != nil {
 			return idempotency.Answer{}, err
 		}
-		receipt, err := e.send.Send(ctx, c.Caller, sending.Request{Message: message, Claim: claim, Render: renderReceipt})
-		switch {
-		case err != nil:
-			return idempotency.Answer{}, err
-		case receipt.Replay != nil:
-			receipt.Replay.Replayed = true
-			return *receipt.Replay, nil
-		default:
-			return renderReceipt(receipt), nil
-		}
+		return answerOf(e.send.Send(ctx, c.Caller, sending.Request{Message: message, Claim: claim, Render: renderReceipt}))
 	})
 }
 

@@ -183,6 +183,35 @@ func (f *fakeSending) Send(_ context.Context, _ accounts.Caller, r sending.Reque
 	return sending.Receipt{ID: emailID, Status: "sent"}, nil
 }
 
+func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller, b sending.Batch) (sending.BatchReceipt, error) {
+	if f.fail != nil {
+		return sending.BatchReceipt{}, f.fail
+	}
+	results := make([]sending.BatchResult, len(b.Items))
+	for i, item := range b.Items {
+		if results[i].Err = item.Err; item.Err == nil {
+			results[i].Receipt, results[i].Err = f.Send(ctx, caller, sending.Request{Message: item.Message})
+		}
+		if len(item.Message.CC) > 0 { // stands for a cap that is reached
+			results[i] = sending.BatchResult{Err: &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "The plan Free allows 100 emails a day, and they are sent", UpgradeURL: "/settings/billing"}}
+		}
+		if len(item.Message.BCC) > 0 { // and for a defect
+			results[i] = sending.BatchResult{Err: errors.New("pq: secret detail")}
+		}
+	}
+	return sending.BatchReceipt{Results: results}, nil
+}
+
+func (f *fakeSending) Resend(_ context.Context, _ accounts.Caller, r sending.Resend) (sending.Receipt, error) {
+	if f.fail != nil {
+		return sending.Receipt{}, f.fail
+	}
+	if r.EmailID != emailID {
+		return sending.Receipt{}, fault.Missing("email", r.EmailID)
+	}
+	return sending.Receipt{ID: "msg_01kf0m4w7he6x8q2v5b3n9c1tz", Status: "sent"}, nil
+}
+
 func (f *fakeSending) Get(_ context.Context, account, id string) (*ent.Email, error) {
 	if f.fail != nil {
 		return nil, f.fail

@@ -50,13 +50,16 @@ func decodeMessage(root value) (sending.Message, error) {
 		{name: "tags", decode: func(path string, v value) { m.Tags = d.tags(path, v, tagNames) }},
 		{name: "headers", decode: func(path string, v value) { m.Headers = d.headers(path, v) }},
 		{name: "attachments", decode: func(path string, v value) { m.Attachments = d.attachments(path, v) }},
-		{name: "scheduled_at", decode: d.later},
-		{name: "template", decode: d.later},
-		{name: "category", decode: d.later},
-		{name: "unsubscribe", decode: func(path string, v value) {
-			if d.boolean(path, v) {
-				d.later(path, v)
+		{name: "scheduled_at", decode: func(path string, v value) {
+			if at, ok := d.time(path, v); ok {
+				m.ScheduledAt = &at
 			}
+		}},
+		{name: "template", decode: func(path string, v value) { m.Template = d.template(path, v) }},
+		{name: "category", decode: func(path string, v value) { m.Category = d.category(path, v) }},
+		{name: "unsubscribe", decode: func(path string, v value) {
+			wanted := d.boolean(path, v)
+			m.Unsubscribe = &wanted
 		}},
 	}))
 	if len(d.wrong) == 0 && len(tagNames) == 0 {
@@ -78,9 +81,34 @@ func withAliases(aliases map[string][]string, fields []field) []field {
 	return fields
 }
 
-// later refuses a field whose behaviour is still to come: to ignore it would be
-// to do something else than was asked.
-func (d *decoder) later(path string, _ value) { d.refuse(path, "is not supported yet") }
+// template reads which template, and the values for its gaps. What cannot be read
+// still says that there is one, so that what it may give is not called missing.
+func (d *decoder) template(path string, v value) *sending.TemplateRef {
+	t := &sending.TemplateRef{}
+	before := len(d.wrong)
+	d.object(path, v, []field{
+		{name: "id", decode: d.into(&t.ID)},
+		{name: "alias", decode: d.into(&t.Alias)},
+		{name: "variables", decode: func(path string, v value) {
+			if d.expect(path, v, kindObject) {
+				t.Variables, _ = d.plain(path, v).(map[string]any)
+			}
+		}},
+	})
+	if len(d.wrong) > before && t.ID == "" && t.Alias == "" {
+		t.ID = unreadable
+	}
+	return t
+}
+
+// category reads a label. One that is given and empty is a mistake, not none.
+func (d *decoder) category(path string, v value) string {
+	label, ok := d.text(path, v)
+	if ok && label == "" {
+		d.refuse(path, "is empty; leave it out for none")
+	}
+	return label
+}
 
 func (d *decoder) intoBody(target *string) func(string, value) {
 	return func(path string, v value) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/suppression"
 )
 
 func sendOperation() operation {
@@ -17,14 +18,19 @@ func sendOperation() operation {
 		method: http.MethodPost, path: "/emails", id: "sendEmail", tag: tagEmails, needs: accounts.Send, idempotent: true,
 		summary: "Send an email",
 		description: "Stores the message durably, then answers; delivery follows at once. `from` must be on a verified domain of the account, or on the sandbox " +
-			"domain if every recipient is the account email. At most 50 recipients over `to`, `cc` and `bcc`.\n\nRefused for now, never ignored: " +
-			"`scheduled_at`, `template`, `category`, and `unsubscribe` with the value true.",
+			"domain if every recipient is the account email. At most 50 recipients over `to`, `cc` and `bcc`.\n\n" +
+			"With `scheduled_at` the message is stored and sent at that time; until then it can be changed with `PATCH /emails/{id}`. Attachments are refused with it.\n\n" +
+			"If a recipient is suppressed, the message is recorded and sent to nobody: the answer is 200 with the status `failed`, and the event is `email.suppressed`. It costs no quota.\n\n" +
+			"With `unsubscribe` the message gets the header fields `List-Unsubscribe` and `List-Unsubscribe-Post` (RFC 8058), and `{{unsubscribe_url}}` in `subject`, `html` and `text` " +
+			"becomes a link of the first address in `to`.",
 		body: &requestBody{limit: emailBodyLimit, description: "The email to send.", schema: "SendEmail", examples: map[string]any{
 			"simple": map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt", "text": "Thank you."},
 			"full": map[string]any{"from": map[string]any{"email": "ada@example.com", "name": "Ada"}, "to": []any{"Bob <bob@example.net>"}, "cc": []any{"carol@example.net"},
 				"reply_to": "help@example.com", "subject": "Your receipt", "html": "<p>Thank you. <img src=\"cid:logo\"></p>", "text": "Thank you.",
 				"tags": map[string]any{"kind": "receipt"}, "headers": map[string]any{"X-Order": "1742"},
 				"attachments": []any{map[string]any{"name": "logo.png", "content_type": "image/png", "content_id": "logo", "data": "iVBORw0KGgo="}}},
+			"from_template": map[string]any{"to": "bob@example.net", "template": map[string]any{"alias": "receipt", "variables": map[string]any{"name": "Bob", "total": "12.00 EUR"}},
+				"scheduled_at": "2026-01-16T09:30:00+01:00", "unsubscribe": true, "category": "Receipts"},
 		}},
 		answer: reflect.TypeFor[emailReceipt](), example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "sent"},
 		problems: []int{http.StatusBadGateway},
@@ -34,9 +40,10 @@ func sendOperation() operation {
 // sendSchemas are the request body and its parts, by component name.
 func sendSchemas() map[string]*huma.Schema {
 	return map[string]*huma.Schema{
-		"SendEmail":       sendEmailSchema(),
-		"AttachmentInput": attachmentSchema(),
-		"Mailbox":         mailboxSchema(),
+		"SendEmail":         sendEmailSchema(),
+		"AttachmentInput":   attachmentSchema(),
+		"Mailbox":           mailboxSchema(),
+		"TemplateReference": templateReferenceSchema(),
 		"TagInput": closed(map[string]*huma.Schema{
 			"name":  {Type: huma.TypeString, Pattern: tagPattern, Description: "Unique in the email."},
 			"value": {Type: huma.TypeString, Pattern: tagPattern},
@@ -51,6 +58,7 @@ const tagPattern = "^[A-Za-z0-9_-]{1,256}$"
 
 func sendEmailSchema() *huma.Schema {
 	maxTags, maxHeaders, maxFiles, maxSubject := sending.MaxTags, sending.MaxHeaders, sending.MaxAttachments, maxLine
+	least, maxCategory := 1, suppression.MaxCategory
 	list := func(description string) *huma.Schema {
 		return oneOf(description, refTo("Mailbox"), &huma.Schema{Type: huma.TypeArray, Items: refTo("Mailbox")})
 	}
@@ -68,19 +76,35 @@ func sendEmailSchema() *huma.Schema {
 			&huma.Schema{Type: huma.TypeObject, MaxProperties: &maxTags, AdditionalProperties: &huma.Schema{Type: huma.TypeString, Pattern: tagPattern}}),
 		"headers": {Type: huma.TypeObject, MaxProperties: &maxHeaders, AdditionalProperties: &huma.Schema{Type: huma.TypeString, MaxLength: &maxSubject},
 			Description: "Custom header fields. Those that the service writes itself are refused."},
-		"attachments":  {Type: huma.TypeArray, MaxItems: &maxFiles, Items: refTo("AttachmentInput"), Description: "At most 10 files of 10 MB each."},
-		"scheduled_at": {Type: huma.TypeString, Nullable: true, Format: "date-time", Description: "Not supported yet: refused."},
-		"unsubscribe":  {Type: huma.TypeBoolean, Nullable: true, Default: false, Description: "true is not supported yet: refused."},
-		"template":     {Type: huma.TypeObject, Nullable: true, Description: "Not supported yet: refused."},
-		"category":     {Type: huma.TypeString, Nullable: true, Description: "Not supported yet: refused."},
+		"attachments": {Type: huma.TypeArray, MaxItems: &maxFiles, Items: refTo("AttachmentInput"), Description: "At most 10 files of 10 MB each."},
+		"scheduled_at": {Type: huma.TypeString, Nullable: true, Format: "date-time",
+			Description: "Sends at this time instead of at once. Needs an offset or `Z`; at most 365 days ahead and not more than 60 seconds in the past. Not together with `attachments`."},
+		"unsubscribe": {Type: huma.TypeBoolean, Nullable: true,
+			Description: "Managed unsubscribe. Left out: as the template says, else off."},
+		"category": {Type: huma.TypeString, Nullable: true, MinLength: &least, MaxLength: &maxCategory,
+			Description: "What kind of mail this is, in your words, on one line. An unsubscribe then stops this category only, and who has opted out of it is suppressed. Left out: as the template says, else none."},
+		"template": {AllOf: []*huma.Schema{refTo("TemplateReference")}, Description: "Sends a published template. It gives what is left out here: `subject`, `from`, `reply_to`, " +
+			"`unsubscribe` and `category` of the request win over the template's. The bodies are the template's if it has any: `html` and `text` are then refused."},
 	}
-	s := closed(withAliasProperties(fields, sendAliases), "from", "to", "subject")
-	s.Description = "A field given as `null` is the same as one that is left out."
+	s := closed(withAliasProperties(fields, sendAliases), "to")
+	s.Description = "A field given as `null` is the same as one that is left out. `from`, `subject` and `html` or `text` are required unless a template gives them."
+	s.AnyOf = []*huma.Schema{{Required: []string{"template"}}}
 	for _, name := range []string{"html", "text"} {
 		for _, n := range append([]string{name}, sendAliases[name]...) {
-			s.AnyOf = append(s.AnyOf, &huma.Schema{Required: []string{n}})
+			s.AnyOf = append(s.AnyOf, &huma.Schema{Required: []string{"from", "subject", n}})
 		}
 	}
+	return s
+}
+
+func templateReferenceSchema() *huma.Schema {
+	s := closed(map[string]*huma.Schema{
+		"id":    {Type: huma.TypeString, Description: "Of the template.", Examples: []any{"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"}},
+		"alias": {Type: huma.TypeString, Description: "The template's alias, instead of its id.", Examples: []any{"receipt"}},
+		"variables": {Type: huma.TypeObject, Nullable: true, AdditionalProperties: true,
+			Description: "Values for its variables, by key; a key with dots may be nested instead. A required one that is missing is named as `template.variables.<key>`."},
+	})
+	s.OneOf = []*huma.Schema{{Required: []string{"id"}}, {Required: []string{"alias"}}}
 	return s
 }
 

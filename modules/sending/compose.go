@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
@@ -111,6 +112,9 @@ func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessag
 		}
 		defer done()
 	}
+	if err := s.finish(ctx, o, identity, &msg); err != nil {
+		return signedMessage{}, fmt.Errorf("finish email %s: %w", o.id, err)
+	}
 	raw, err := mime.ComposeAfter(msg, signatureRoom)
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("compose email %s: %w", o.id, err)
@@ -125,6 +129,20 @@ func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessag
 	raw = raw[signatureRoom-len(field):]
 	copy(raw, field)
 	return signedMessage{raw: raw, identity: identity, utf8: msg.NeedsSMTPUTF8()}, nil
+}
+
+// finish puts in what is not stored because it comes from the message's id: the
+// link to unsubscribe with, and then tracking, which leaves that link alone.
+func (s *Service) finish(ctx context.Context, o *outgoing, identity domains.Identity, msg *mime.Message) (err error) {
+	if o.unsubscribe {
+		s.unsubscribable(o, msg)
+	}
+	if s.rewriter == nil || !identity.OpenTracking && !identity.ClickTracking {
+		return nil
+	}
+	track := tracking.Message{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID, Opens: identity.OpenTracking, Clicks: identity.ClickTracking}
+	msg.HTML, msg.Text, err = s.rewriter.Rewrite(ctx, track, msg.HTML, msg.Text)
+	return err
 }
 
 // mime turns the stored columns back into a message.

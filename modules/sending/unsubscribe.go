@@ -1,8 +1,45 @@
 package sending
 
-// The header fields that ask a mail program to offer an unsubscribe button, RFC
-// 2369 section 3.2 and RFC 8058 section 3.1.
+import (
+	"html"
+	"regexp"
+	"strings"
+
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/mail/mime"
+)
+
+// The header fields with which a mail program offers to unsubscribe: RFC 2369
+// section 3.2, and RFC 8058 section 3.1, which wants both under the signature.
 const (
 	listUnsubscribe     = "List-Unsubscribe"
 	listUnsubscribePost = "List-Unsubscribe-Post"
+
+	oneClick = "List-Unsubscribe=One-Click"
 )
+
+// linkToken is what stands for the link in subject and bodies. Some HTML editors
+// write the braces of an href percent-encoded.
+var (
+	linkToken     = regexp.MustCompile(`\{\{\s*unsubscribe_url\s*\}\}`)
+	linkTokenHTML = regexp.MustCompile(`(?:\{\{|%7[Bb]%7[Bb])(?:\s|%20|&nbsp;)*unsubscribe_url(?:\s|%20|&nbsp;)*(?:\}\}|%7[Dd]%7[Dd])`)
+)
+
+// unsubscribable adds the header fields and puts the link in, which is bound to
+// the first address in to: the message is the same for all recipients.
+func (s *Service) unsubscribable(o *outgoing, msg *mime.Message) {
+	link := s.suppression.Link(suppression.Unsubscribe{
+		AccountID: o.accountID, EmailID: o.id, Email: msg.To[0].AddrSpec(), Category: o.category})
+	msg.Headers = append(msg.Headers,
+		mime.Header{Name: listUnsubscribe, Value: "<" + link + ">"}, mime.Header{Name: listUnsubscribePost, Value: oneClick})
+	msg.Subject = withLink(linkToken, msg.Subject, link)
+	msg.Text = withLink(linkToken, msg.Text, link)
+	msg.HTML = withLink(linkTokenHTML, msg.HTML, html.EscapeString(link))
+}
+
+func withLink(token *regexp.Regexp, text, link string) string {
+	if !strings.Contains(text, "unsubscribe_url") {
+		return text
+	}
+	return token.ReplaceAllLiteralString(text, link)
+}
