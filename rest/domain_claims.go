@@ -18,7 +18,7 @@ import (
 
 // domainClaims is what the operations on claims need of domains.
 type domainClaims interface {
-	StartClaim(ctx context.Context, accountID, name string) (domains.Claim, error)
+	StartClaim(ctx context.Context, accountID, name string, keep func(context.Context, idempotency.Execer, domains.Claim) error) (domains.Claim, error)
 	GetClaim(ctx context.Context, accountID, claimID string) (domains.Claim, error)
 	ListClaims(ctx context.Context, accountID string, r page.Request) (domains.ClaimPage, error)
 	VerifyClaim(ctx context.Context, accountID, claimID string) (domains.Claim, *ent.Domain, error)
@@ -104,8 +104,6 @@ func newClaimRecord(c domains.Claim) claimRecord {
 	return out
 }
 
-// startClaim keeps its answer under the key after the claim is stored, not with
-// it: a retry after a crash between the two is answered with the same claim.
 func (e *domainEdge) startClaim(ctx context.Context, _ *none) (*stored, error) {
 	c := callOf(ctx)
 	body, err := parseObject(c.body)
@@ -122,19 +120,16 @@ func (e *domainEdge) startClaim(ctx context.Context, _ *none) (*stored, error) {
 		if err := d.wrong.Err(); err != nil {
 			return idempotency.Answer{}, err
 		}
-		started, err := e.domains.StartClaim(ctx, c.AccountID, name)
-		if err != nil {
-			return idempotency.Answer{}, err
-		}
-		encoded, err := marshal(claimAnswer{Claim: newClaimRecord(started)})
-		if err != nil {
-			return idempotency.Answer{}, err
-		}
-		answer := idempotency.Answer{Status: http.StatusOK, Body: encoded}
-		if claim == nil {
-			return answer, nil
-		}
-		return e.store.Refuse(ctx, claim, answer)
+		var answer idempotency.Answer
+		_, err := e.domains.StartClaim(ctx, c.AccountID, name, func(ctx context.Context, tx idempotency.Execer, started domains.Claim) error {
+			encoded, err := marshal(claimAnswer{Claim: newClaimRecord(started)})
+			answer = idempotency.Answer{Status: http.StatusOK, Body: encoded}
+			if err != nil || claim == nil {
+				return err
+			}
+			return e.store.Keep(ctx, tx, claim, answer)
+		})
+		return answer, err
 	})
 }
 
@@ -161,6 +156,9 @@ func (e *domainEdge) getClaim(ctx context.Context, c *call, in *claimID) (*claim
 	return &claimAnswer{Claim: newClaimRecord(found)}, nil
 }
 
+// verifyClaim takes no key: asked again, a claim that is completed is answered
+// with its domain, and one that is not is looked up anew, which is what a caller
+// wants who asks again.
 func (e *domainEdge) verifyClaim(ctx context.Context, c *call, in *claimID) (*claimVerified, error) {
 	if !id.Is(id.Claim, in.ID) {
 		return nil, fault.Missing("claim", shown(in.ID))

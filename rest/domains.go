@@ -20,7 +20,7 @@ type DomainService interface {
 	List(ctx context.Context, accountID string, r page.Request) (domains.Page, error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
-	RotateDKIM(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.Keep) (*ent.Domain, error)
 	Records(d *ent.Domain) []domains.Record
 	domainSettings
 	domainClaims
@@ -168,27 +168,35 @@ func (e *domainEdge) create(ctx context.Context, _ *none) (*stored, error) {
 		if err := d.wrong.Err(); err != nil {
 			return idempotency.Answer{}, err
 		}
-		var kept idempotency.Answer
-		if claim != nil {
-			in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.Domain) (err error) {
-				if kept, err = e.added(made); err != nil {
-					return err
-				}
-				return e.store.Keep(ctx, tx, claim, kept)
-			}
-		}
-		made, err := e.domains.Add(ctx, c.AccountID, in)
-		if err != nil || claim != nil {
-			return kept, err
-		}
-		return e.added(made)
+		return e.kept(claim, func(keep domains.Keep) (*ent.Domain, error) {
+			in.Keep = keep
+			return e.domains.Add(ctx, c.AccountID, in)
+		})
 	})
 }
 
-// added is the answer to a domain that was made.
-func (e *domainEdge) added(made *ent.Domain) (idempotency.Answer, error) {
-	encoded, err := marshal(domainAnswer{Domain: e.record(made)})
-	return idempotency.Answer{Status: http.StatusOK, Body: encoded}, err
+// kept runs a change of a domain and answers with the domain. Under a key the
+// answer is the one that is stored in the change's own transaction.
+func (e *domainEdge) kept(claim *idempotency.Claim, change func(domains.Keep) (*ent.Domain, error)) (idempotency.Answer, error) {
+	answer := func(d *ent.Domain) (idempotency.Answer, error) {
+		encoded, err := marshal(domainAnswer{Domain: e.record(d)})
+		return idempotency.Answer{Status: http.StatusOK, Body: encoded}, err
+	}
+	if claim == nil {
+		d, err := change(nil)
+		if err != nil {
+			return idempotency.Answer{}, err
+		}
+		return answer(d)
+	}
+	var stored idempotency.Answer
+	_, err := change(func(ctx context.Context, tx idempotency.Execer, d *ent.Domain) (err error) {
+		if stored, err = answer(d); err != nil {
+			return err
+		}
+		return e.store.Keep(ctx, tx, claim, stored)
+	})
+	return stored, err
 }
 
 func (e *domainEdge) list(ctx context.Context, c *call, in *pageInput) (*domainList, error) {

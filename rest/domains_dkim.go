@@ -28,8 +28,6 @@ func (e *domainEdge) rotateDKIM(a *API) {
 	}, e.rotate)
 }
 
-// rotate keeps its answer under the key after the rotation, not with it: a crash
-// between the two makes the retry a 409 conflict, never a second key.
 func (e *domainEdge) rotate(ctx context.Context, in *domainID) (*stored, error) {
 	c := callOf(ctx)
 	if len(c.body) == 0 {
@@ -39,19 +37,9 @@ func (e *domainEdge) rotate(ctx context.Context, in *domainID) (*stored, error) 
 		if !id.Is(id.Domain, in.ID) {
 			return idempotency.Answer{}, fault.Missing("domain", shown(in.ID))
 		}
-		rotated, err := e.answer(e.domains.RotateDKIM(ctx, c.AccountID, in.ID))
-		if err != nil {
-			return idempotency.Answer{}, err
-		}
-		encoded, err := marshal(rotated)
-		if err != nil {
-			return idempotency.Answer{}, err
-		}
-		answer := idempotency.Answer{Status: http.StatusOK, Body: encoded}
-		if claim == nil {
-			return answer, nil
-		}
-		return e.store.Refuse(ctx, claim, answer)
+		return e.kept(claim, func(keep domains.Keep) (*ent.Domain, error) {
+			return e.domains.RotateDKIM(ctx, c.AccountID, in.ID, keep)
+		})
 	})
 }
 

@@ -156,8 +156,11 @@ func (e *dnsEdge) provider(ctx context.Context, c *call, in *domainID) (*dnsProv
 	return &dnsProviderAnswer{Provider: out}, nil
 }
 
-// apply keeps its answer under the key after the work: whoever repeats it without
-// an answer finds the records unchanged. Of the body only a hash is stored.
+// apply keeps its answer under the key after the work, which is done at the
+// provider and shares no transaction with anything here. A crash between the two
+// does no harm: asked again, it finds what it wrote and says that it is unchanged.
+// A key that were taken before the work would say after a crash that what was
+// never written had been. Of the body only a hash is stored.
 func (e *dnsEdge) apply(ctx context.Context, in *domainID) (*stored, error) {
 	c := callOf(ctx)
 	body, err := parseObject(c.body)

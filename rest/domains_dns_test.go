@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -148,6 +149,40 @@ func TestApplyIsAnsweredOncePerKey(t *testing.T) {
 	first, second := b.do(t, q), b.do(t, q)
 	if first.body != second.body || len(dns.asked) != 1 || second.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d calls; %s", len(dns.asked), second.body)
+	}
+}
+
+// forgetful loses the first answer that it is given, as a crash does which comes
+// between the work and the storing of its answer.
+type forgetful struct {
+	fakeStore
+
+	lost bool
+}
+
+func (f *forgetful) Refuse(ctx context.Context, c *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+	if !f.lost {
+		f.lost = true
+		return idempotency.Answer{}, errors.New("the connection was lost")
+	}
+	return f.fakeStore.Refuse(ctx, c, a)
+}
+
+// The work is asked for again, and finds what it did the first time (see
+// dnsprovider's TestUpdatesAddEverythingOnce for that).
+func TestApplyWhoseAnswerWasLostIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	dns := &fakeDNS{}
+	b := newBundle(t, func(o *rest.Options) {
+		o.Routes = append(o.Routes, rest.DomainDNS(dns, &forgetful{fakeStore: fakeStore{answers: map[string]idempotency.Answer{}}}))
+	})
+	q := request{method: "POST", path: applyPath, body: `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`, header: map[string]string{"Idempotency-Key": "k"}}
+	if first := b.do(t, q); first.status < 500 || len(dns.asked) != 1 {
+		t.Fatalf("%d %s after %d calls", first.status, first.body, len(dns.asked))
+	}
+	again, replayed := b.do(t, q), b.do(t, q)
+	if again.status != 200 || again.header.Get("Idempotent-Replayed") != "" || len(dns.asked) != 2 || replayed.body != again.body || replayed.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%d %s after %d calls, then %s", again.status, again.body, len(dns.asked), replayed.body)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -33,9 +34,13 @@ func (f *fakeDomains) ZoneFile(ctx context.Context, account, id string) (string,
 	return "; DNS records of example.com\nexample.com.\t3600\tIN\tMX\t10 in.mail.example.org.\n", err
 }
 
-func (f *fakeDomains) StartClaim(_ context.Context, _, _ string) (domains.Claim, error) {
+func (f *fakeDomains) StartClaim(ctx context.Context, _, _ string, keep func(context.Context, idempotency.Execer, domains.Claim) error) (domains.Claim, error) {
 	f.started++
-	return sampleClaim(domains.ClaimPending), f.fail
+	if f.fail != nil {
+		return domains.Claim{}, f.fail
+	}
+	c := sampleClaim(domains.ClaimPending)
+	return c, keep(ctx, nil, c)
 }
 
 func (f *fakeDomains) GetClaim(_ context.Context, _, id string) (domains.Claim, error) {

@@ -271,9 +271,13 @@ func (f *fakeDomains) Verify(_ context.Context, account, id string) (*ent.Domain
 	return f.Get(context.Background(), account, id)
 }
 
-func (f *fakeDomains) RotateDKIM(_ context.Context, account, id string) (*ent.Domain, error) {
+func (f *fakeDomains) RotateDKIM(ctx context.Context, account, id string, keep domains.Keep) (*ent.Domain, error) {
 	f.rotations++
-	return f.Get(context.Background(), account, id)
+	d, err := f.Get(ctx, account, id)
+	if err != nil || keep == nil {
+		return d, err
+	}
+	return d, keep(ctx, nil, d)
 }
 
 func (f *fakeDomains) Records(*ent.Domain) []domains.Record {

@@ -17,11 +17,13 @@ import (
 type AddInput struct {
 	Name           string
 	InboundEnabled bool
-	// Keep stores the caller's answer in the transaction that makes the domain,
-	// so that neither is there without the other; nil for none. Its error undoes
-	// both and is returned.
-	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.Domain) error
+	Keep           Keep
 }
+
+// Keep stores the caller's answer in the transaction that makes or changes a
+// domain, so that neither is there without the other; nil for none. Its error
+// undoes both and is returned.
+type Keep func(ctx context.Context, tx idempotency.Execer, d *ent.Domain) error
 
 // Add makes a domain with its key. It is pending until its records were seen.
 func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Domain, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/page"

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -56,8 +57,9 @@ type ClaimPage struct {
 }
 
 // StartClaim begins a claim, or gives the one that the account has under way for
-// the name. Error: Conflict when no other account is in the way.
-func (s *Service) StartClaim(ctx context.Context, accountID, input string) (Claim, error) {
+// the name. keep is as Keep, for the claim. Error: Conflict when no other account
+// is in the way.
+func (s *Service) StartClaim(ctx context.Context, accountID, input string, keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
 	name, reason := s.reserved.parseName(input)
 	if reason != "" {
 		return Claim{}, fault.InvalidField("name", "%s", reason)
@@ -72,22 +74,31 @@ func (s *Service) StartClaim(ctx context.Context, accountID, input string) (Clai
 		if err := lockAccount(ctx, tx, accountID); err != nil {
 			return err
 		}
-		found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), open()).First(ctx)
-		if err == nil || !ent.IsNotFound(err) {
-			started = found
+		if started, err = s.openClaim(ctx, tx, account, name); err != nil || keep == nil {
 			return err
 		}
-		if err := mayClaim(ctx, tx, account, name); err != nil {
-			return err
-		}
-		started, err = s.insertClaim(ctx, tx, accountID, name)
-		return err
+		return keep(ctx, tx, toClaim(started, started.CreatedAt))
 	})
 	if err != nil {
 		return Claim{}, fmt.Errorf("start claim: %w", err)
 	}
 	s.bus.Wake()
 	return toClaim(started, started.CreatedAt), nil
+}
+
+// openClaim gives the claim under way for a name, or makes one.
+func (s *Service) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) (*ent.DomainClaim, error) {
+	found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), domainclaim.Name(name), open()).First(ctx)
+	switch {
+	case err == nil:
+		return found.Unwrap(), nil
+	case !ent.IsNotFound(err):
+		return nil, err
+	}
+	if err := mayClaim(ctx, tx, account, name); err != nil {
+		return nil, err
+	}
+	return s.insertClaim(ctx, tx, account.ID, name)
 }
 
 func (s *Service) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name string) (*ent.DomainClaim, error) {

@@ -20,7 +20,7 @@ import (
 
 func (w *world) startClaim(t testing.TB, accountID, name string) Claim {
 	t.Helper()
-	c, err := w.StartClaim(t.Context(), accountID, name)
+	c, err := w.StartClaim(t.Context(), accountID, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestClaimsThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := w.StartClaim(t.Context(), c.account, c.name)
+			_, err := w.StartClaim(t.Context(), c.account, c.name, nil)
 			wantFault(t, err, c.kind, c.code)
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -17,7 +18,7 @@ import (
 // too where the domain signs with both. The key that signs goes on until a check
 // has verified a signature of the new one with its published record; see doc.go.
 // One rotation at a time: while a key waits, another is a conflict.
-func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
+func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, keep Keep) (*ent.Domain, error) {
 	d, err := s.Get(ctx, accountID, domainID)
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string) (*
 	if err != nil {
 		return nil, err
 	}
-	err = s.changeKeys(ctx, accountID, domainID, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
+	err = s.changeKeys(ctx, accountID, domainID, keep, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
 		if err := mayRotate(d, keys); err != nil {
 			return err
 		}
@@ -65,7 +66,7 @@ func mayRotate(d *ent.Domain, keys []*ent.DKIMKey) error {
 // signature as soon as a check has seen its record, which verification does not
 // depend on.
 func (s *Service) EnableEd25519(ctx context.Context, accountID, domainID string, on bool) (*ent.Domain, error) {
-	err := s.changeKeys(ctx, accountID, domainID, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
+	err := s.changeKeys(ctx, accountID, domainID, nil, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
 		return s.switchEd25519(ctx, tx, d, keys, on)
 	})
 	if err != nil {
@@ -107,13 +108,20 @@ func (s *Service) switchEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, 
 }
 
 // changeKeys changes a domain's keys under the lock of its row.
-func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, change func(*ent.Tx, *ent.Domain, []*ent.DKIMKey) error) error {
+func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, keep Keep, change func(*ent.Tx, *ent.Domain, []*ent.DKIMKey) error) error {
 	var d *ent.Domain
 	err := s.db.InTx(ctx, func(tx *ent.Tx) (err error) {
 		if d, err = lockDomain(ctx, tx, accountID, domainID); err != nil {
 			return err
 		}
-		return s.changeLockedKeys(ctx, tx, d, change)
+		if err := s.changeLockedKeys(ctx, tx, d, change); err != nil || keep == nil {
+			return err
+		}
+		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).WithKeys(shownKeys).Only(ctx)
+		if err != nil {
+			return err
+		}
+		return keep(ctx, tx, now)
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package domains
 
 import (
+	"context"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,13 +13,15 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (w *world) rotate(t testing.TB, d *ent.Domain) *ent.Domain {
 	t.Helper()
-	now, err := w.RotateDKIM(t.Context(), *d.AccountID, d.ID)
+	now, err := w.RotateDKIM(t.Context(), *d.AccountID, d.ID, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +178,38 @@ func TestRetiredKeyLeavesAfterAWeek(t *testing.T) {
 	}
 }
 
+// The answer that a caller is to get and the change are one commit.
+func TestAnswerThatCannotBeKeptUndoesTheChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.verified(t, w.ada, "example.com")
+	full := errors.New("no room for the answer")
+	_, err := w.RotateDKIM(t.Context(), w.ada, d.ID, func(_ context.Context, _ idempotency.Execer, now *ent.Domain) error {
+		if keys := Keys(now); len(keys) != 2 || keys[1].State != "pending" || len(w.Records(now)) != 6 {
+			t.Errorf("the answer would be %+v", keys)
+		}
+		return full
+	})
+	if !errors.Is(err, full) {
+		t.Errorf("rotation: %v", err)
+	}
+	if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || len(now.Edges.Keys) != 1 {
+		t.Errorf("%d keys, %v", len(now.Edges.Keys), err)
+	}
+	_, err = w.StartClaim(t.Context(), w.eve, "example.com", func(_ context.Context, _ idempotency.Execer, c Claim) error {
+		if c.Status != ClaimPending || c.Record.Value == "" {
+			t.Errorf("the answer would be %+v", c)
+		}
+		return full
+	})
+	if !errors.Is(err, full) {
+		t.Errorf("claim: %v", err)
+	}
+	if claims, err := w.ListClaims(t.Context(), w.eve, page.Request{Limit: 10}); err != nil || len(claims.Claims) != 0 {
+		t.Errorf("%+v, %v", claims, err)
+	}
+}
+
 func TestNewRecordInPlaceOfTheOldOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -220,7 +256,7 @@ func TestOneRotationAtATime(t *testing.T) {
 	errs := make(chan error, 8)
 	for i := range cap(errs) {
 		go func() {
-			_, err := services[i%2].RotateDKIM(t.Context(), w.ada, d.ID)
+			_, err := services[i%2].RotateDKIM(t.Context(), w.ada, d.ID, nil)
 			errs <- err
 		}()
 	}
@@ -285,7 +321,7 @@ func TestRotationIsOfTheAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{d.ID, sandbox.ID, "dom_unknown", ""} {
-		_, err := w.RotateDKIM(t.Context(), w.eve, id)
+		_, err := w.RotateDKIM(t.Context(), w.eve, id, nil)
 		wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 		_, err = w.EnableEd25519(t.Context(), w.eve, id, true)
 		wantFault(t, err, fault.NotFound, fault.CodeNotFound)

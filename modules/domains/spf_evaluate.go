@@ -118,7 +118,9 @@ func (d *spfDNS) failed(name string, err error) error {
 // spfSyntaxError is a record that is not valid, at the name that holds it.
 type spfSyntaxError struct{ name, term string }
 
-func (e *spfSyntaxError) Error() string { return "syntax error in the SPF record of " + e.name + ": " + e.term }
+func (e *spfSyntaxError) Error() string {
+	return "syntax error in the SPF record of " + e.name + ": " + e.term
+}
 
 var (
 	// spfModifier is a term of the form name=value (RFC 7208 section 4.6.1).
