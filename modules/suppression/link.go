@@ -10,6 +10,7 @@ import (
 	"go.jetify.com/typeid"
 
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/address"
 )
 
 // LinkPrefix is the path below which links are answered.
@@ -135,4 +136,13 @@ func cutField(rest []byte, prefix id.Prefix) (string, []byte, bool) {
 		return "", nil, false
 	}
 	return string(rest[:size]), rest[size:], true
+}
+
+// Shown is the address for people to read: a domain of their own script in it.
+func (u Unsubscribe) Shown() string {
+	parsed, err := address.Parse(u.Email)
+	if err != nil {
+		return u.Email
+	}
+	return parsed.String()
 }

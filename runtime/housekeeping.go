@@ -1,0 +1,79 @@
+package runtime
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+const (
+	// factsKept is how long the timeline of a resource goes back, and how long
+	// messages wait for a module that is switched off.
+	factsKept = 90 * 24 * time.Hour
+
+	firstSweep = 5 * time.Minute // after a start, which has enough to do
+	sweepEvery = time.Hour
+)
+
+// factSweeper deletes old facts with what hangs on them.
+type factSweeper interface {
+	Sweep(ctx context.Context, keep time.Duration) (facts int64, err error)
+}
+
+// housekeeping deletes what has grown old in the tables that belong to no module.
+// Every process does it: they leave each other's rows alone.
+type housekeeping struct {
+	facts factSweeper
+	log   *slog.Logger
+
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+func keepHouse(lc fx.Lifecycle, b *bus.Bus, log *slog.Logger) {
+	h := &housekeeping{facts: b, log: log}
+	lc.Append(fx.StartStopHook(h.Start, h.Stop))
+}
+
+// Start sweeps in the background until Stop.
+func (h *housekeeping) Start(context.Context) error {
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	h.done.Go(func() {
+		next := time.NewTimer(firstSweep)
+		defer next.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-next.C:
+				h.sweep(ctx)
+				next.Reset(sweepEvery)
+			}
+		}
+	})
+	return nil
+}
+
+// Stop ends the sweeping and waits for it.
+func (h *housekeeping) Stop(context.Context) error {
+	h.stop()
+	h.done.Wait()
+	return nil
+}
+
+func (h *housekeeping) sweep(ctx context.Context) {
+	swept, err := h.facts.Sweep(ctx, factsKept)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		h.log.WarnContext(ctx, "sweep of old facts stopped; the next one goes on", telemetry.KeyError, err)
+	case swept > 0:
+		h.log.InfoContext(ctx, "old facts swept", telemetry.KeyCount, swept)
+	}
+}
