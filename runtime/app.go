@@ -62,6 +62,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
 		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit),
+		fx.Invoke(keepHouse),
 		// 4. Each module's settings.
 		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, sendingConfig, trackingConfig),
 	}

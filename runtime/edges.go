@@ -16,8 +16,10 @@ import (
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/unsubscribe"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
@@ -33,6 +35,8 @@ var (
 		routes(func(s *domains.Service, i *idempotency.Store) rest.Routes { return rest.Domains(s, i) }),
 		routes(func(p *domains.Publisher, i *idempotency.Store) rest.Routes { return rest.DomainDNS(p, i) }),
 	)
+	suppressionEdges = routes(func(s *suppression.Service, i *idempotency.Store) rest.Routes { return rest.Suppressions(s, i) })
+
 	sendingEdges = routes(func(s *sending.Service, i *idempotency.Store) rest.Routes { return rest.Emails(s, i) })
 )
 
@@ -58,6 +62,8 @@ type edgeParams struct {
 	Sending   *sending.Service  `optional:"true"`
 	Inbox     *devinbox.Service `optional:"true"`
 	Tracking  *tracking.Service `optional:"true"`
+
+	Suppression *suppression.Service `optional:"true"`
 }
 
 // edges serves HTTP over everything that is on.
@@ -111,7 +117,7 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 			mux.Handle(path, pages)
 		}
 	}
-	return observe.Wrap(apiFirst(api, p.trackedFirst(mux))), nil
+	return observe.Wrap(apiFirst(api, p.unsubscribeFirst(p.trackedFirst(mux)))), nil
 }
 
 // apiFirst keeps the API's paths from the mux, which answers an unclean one with a
@@ -120,6 +126,26 @@ func apiFirst(api, others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == rest.Prefix || strings.HasPrefix(r.URL.Path, rest.Prefix+"/") {
 			api.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+// unsubscribeFirst keeps the unsubscribe links from the mux likewise: RFC 8058
+// section 3.2 forbids to follow a redirect.
+func (p edgeParams) unsubscribeFirst(others http.Handler) http.Handler {
+	if p.Suppression == nil {
+		return others
+	}
+	o := unsubscribe.Options{Links: p.Suppression, Logger: p.Logger}
+	if p.Sending != nil {
+		o.Senders = p.Sending
+	}
+	pages := unsubscribe.New(o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, unsubscribe.Prefix) {
+			pages.ServeHTTP(w, r)
 			return
 		}
 		others.ServeHTTP(w, r)

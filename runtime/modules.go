@@ -50,7 +50,7 @@ var registry = []Module{
 	{
 		Name: "suppression", Line: "addresses that must not be written to, and the page where recipients unsubscribe",
 		Requires: []string{"accounts"},
-		Option:   suppression.Module, Edges: fx.Options(),
+		Option:   suppression.Module, Edges: suppressionEdges, Operations: []rest.Routes{rest.Suppressions(nil, nil)},
 	},
 	{
 		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
