@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
@@ -37,7 +38,8 @@ var (
 	)
 	suppressionEdges = routes(func(s *suppression.Service, i *idempotency.Store) rest.Routes { return rest.Suppressions(s, i) })
 
-	sendingEdges = routes(func(s *sending.Service, i *idempotency.Store) rest.Routes { return rest.Emails(s, i) })
+	templatesEdges = routes(func(s *templates.Service, i *idempotency.Store) rest.Routes { return rest.Templates(s, i) })
+	sendingEdges   = routes(func(s *sending.Service, i *idempotency.Store) rest.Routes { return rest.Emails(s, i) })
 )
 
 func routes(constructor any) fx.Option {

@@ -55,12 +55,12 @@ var registry = []Module{
 	{
 		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
 		Requires: []string{"accounts"},
-		Option:   templates.Module, Edges: fx.Options(),
+		Option:   templates.Module, Edges: templatesEdges, Operations: []rest.Routes{rest.Templates(nil, nil)},
 	},
 	{
 		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
 		Requires: []string{"accounts", "domains"},
-		Option:   tracking.Module, Edges: trackingEdges,
+		Option:   tracking.Module, Edges: trackingEdges, Operations: []rest.Routes{rest.TrackingHost(nil)},
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
