@@ -20,6 +20,8 @@ type emailAnswer struct {
 		Status       string
 		LastEvent    string  `json:"last_event"`
 		BounceReason *string `json:"bounce_reason"`
+		ScheduledAt  *string `json:"scheduled_at"`
+		CancelledAt  *string `json:"cancelled_at"`
 		CreatedAt    string  `json:"created_at"`
 		SentAt       *string `json:"sent_at"`
 		DeliveredAt  *string `json:"delivered_at"`
@@ -126,6 +128,80 @@ func checkTimeline(t *testing.T, app *runtimetest.App, id string) {
 	}
 	if want := "email.sent email.delivered email.delivered email.delivered"; strings.Join(types, " ") != want {
 		t.Errorf("timeline is %v, want %s", types, want)
+	}
+}
+
+// Journey 2: an email is scheduled, moved, released at its time and delivered;
+// another is cancelled and never sent.
+func TestJourney2ScheduledMessageIsMovedReleasedAndDelivered(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+
+	moved, cancelled := schedule(t, app, "moved"), schedule(t, app, "cancelled")
+	var got emailAnswer
+	app.Do(t, http.MethodGet, "/api/emails/"+moved, nil).JSON(t, &got)
+	if got.Email.Status != "scheduled" || got.Email.LastEvent != "email.scheduled" || got.Email.ScheduledAt == nil || got.Email.SentAt != nil {
+		t.Errorf("record: %+v", got.Email)
+	}
+	got = emailAnswer{}
+	app.Do(t, http.MethodPatch, "/api/emails/"+cancelled, `{"cancel":true}`).JSON(t, &got)
+	if got.Email.ID != cancelled || got.Email.Status != "cancelled" || got.Email.LastEvent != "email.cancelled" || got.Email.CancelledAt == nil {
+		t.Errorf("cancelled: %+v", got.Email)
+	}
+	at := time.Now().Add(time.Second).UTC().Truncate(time.Millisecond)
+	app.Do(t, http.MethodPatch, "/api/emails/"+moved, map[string]any{"scheduledAt": at}).JSON(t, &got)
+	if want := at.Format("2006-01-02T15:04:05.000Z"); got.Email.Status != "scheduled" || *got.Email.ScheduledAt != want {
+		t.Errorf("rescheduled to %s: %+v", want, got.Email)
+	}
+
+	got = waitForStatus(t, app, moved, "delivered")
+	if sent, err := time.Parse(time.RFC3339, *got.Email.SentAt); err != nil || sent.Before(at) || sent.After(at.Add(5*time.Second)) {
+		t.Errorf("sent at %s, scheduled for %s", *got.Email.SentAt, at)
+	}
+	arrived := app.MX.Messages()
+	if len(arrived) != 1 || !bytes.Contains(arrived[0].Data, []byte("Subject: moved")) {
+		t.Errorf("%d messages arrived", len(arrived))
+	}
+	checkSignature(t, app, arrived[0].Data)
+	checkTimelines(t, app, map[string]string{moved: "email.scheduled email.scheduled email.sent email.delivered", cancelled: "email.scheduled email.cancelled"})
+	for id, status := range map[string]string{moved: "delivered", cancelled: "cancelled"} {
+		refused := app.Do(t, http.MethodPatch, "/api/emails/"+id, `{"cancel":true}`)
+		if refused.Status != http.StatusConflict || !bytes.Contains(refused.Body, []byte(`"code":"email_not_scheduled","details":{"status":"`+status+`"}`)) {
+			t.Errorf("a %s email could be cancelled: %d %s", status, refused.Status, refused.Body)
+		}
+	}
+}
+
+func schedule(t *testing.T, app *runtimetest.App, subject string) string {
+	t.Helper()
+	var receipt struct{ ID, Status string }
+	answer := app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": subject, "text": "t",
+		"scheduled_at": time.Now().Add(time.Hour)})
+	answer.JSON(t, &receipt)
+	if answer.Status != http.StatusOK || receipt.Status != "scheduled" {
+		t.Fatalf("POST /emails answered %d %s", answer.Status, answer.Body)
+	}
+	return receipt.ID
+}
+
+func checkTimelines(t *testing.T, app *runtimetest.App, want map[string]string) {
+	t.Helper()
+	for id, types := range want {
+		var got struct {
+			Email struct {
+				Status, ScheduledAt string
+				Timeline            []struct{ Type string }
+			}
+		}
+		app.Query(t, `{ email(id: "`+id+`") { status scheduledAt timeline { type } } }`, &got)
+		var seen []string
+		for _, e := range got.Email.Timeline {
+			seen = append(seen, e.Type)
+		}
+		if strings.Join(seen, " ") != types || got.Email.ScheduledAt == "" {
+			t.Errorf("GraphQL says %s, scheduled at %s, %v; want %s", got.Email.Status, got.Email.ScheduledAt, seen, types)
+		}
 	}
 }
 
