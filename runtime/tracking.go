@@ -9,13 +9,15 @@ import (
 
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/track"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 )
 
 func trackingConfig(cfg config.Config) tracking.Config {
-	return tracking.Config{BaseURL: cfg.HTTP.BaseURL}
+	return tracking.Config{BaseURL: cfg.HTTP.BaseURL, Target: cfg.Names.TrackingHost, Own: []string{hostOf(cfg.HTTP.BaseURL),
+		cfg.Names.SandboxDomain, cfg.Names.ReturnPathHost, cfg.Names.SPFInclude, cfg.Names.SMTPHost, cfg.Mail.Hostname}}
 }
 
 // trackingEdges are what tracking shows, and what it needs of a module that itself
@@ -32,6 +34,7 @@ var trackingEdges = fx.Options(
 		}
 		return announcer{p.Sending}
 	}),
+	routes(func(s *tracking.Service) rest.Routes { return rest.TrackingHost(s) }),
 )
 
 // announcer tells of opens and clicks with the email's own data, which sending has.

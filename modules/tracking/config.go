@@ -2,14 +2,40 @@ package tracking
 
 import (
 	"net/url"
+	"time"
 
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Config of the module.
+// Config of the module. The zero value of a duration or number is its default.
 type Config struct {
 	// BaseURL is where this installation is reached: scheme and host, no slash at its end.
 	BaseURL string
+	// Target is the name that tracking hosts point to; empty: there can be none.
+	Target string
+	// Own are further names of this installation, which no tracking host may have.
+	Own []string
+
+	CheckTimeout time.Duration // of one host: 10 s
+	FailAfter    time.Duration // from a CNAME that is gone to failed: 72 h
+	Checks       int           // checks at once in the background: 4
+	HostTTL      time.Duration // how old the host of a domain may be for new mail: 15 s
+}
+
+func (c Config) withDefaults() Config {
+	set := func(value *time.Duration, standard time.Duration) {
+		if *value == 0 {
+			*value = standard
+		}
+	}
+	set(&c.CheckTimeout, 10*time.Second)
+	set(&c.FailAfter, 72*time.Hour)
+	set(&c.HostTTL, 15*time.Second)
+	if c.Checks == 0 {
+		c.Checks = 4
+	}
+	return c
 }
 
 // Validate reports every wrong field.
@@ -18,5 +44,19 @@ func (c Config) Validate() error {
 	if u, err := url.Parse(c.BaseURL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Path != "" {
 		wrong.Add("BaseURL", "is no http(s) URL of a host alone")
 	}
+	if _, err := address.ParseDomain(c.Target); c.Target != "" && err != nil {
+		wrong.Add("Target", "%s", err)
+	}
+	if c.CheckTimeout < 0 || c.CheckTimeout > time.Minute {
+		wrong.Add("CheckTimeout", "must be between 0 and 1m, which is less than a worker's lease")
+	}
+	if c.FailAfter < 0 || c.HostTTL < 0 || c.Checks < 0 {
+		wrong.Add("FailAfter, HostTTL, Checks", "must be positive")
+	}
 	return wrong.Err()
+}
+
+// secure tells whether the installation is reached over TLS.
+func (c Config) secure() bool {
+	return len(c.BaseURL) >= len(schemeTLS) && c.BaseURL[:len(schemeTLS)] == schemeTLS
 }

@@ -28,17 +28,18 @@ type Message struct {
 type RewriterParams struct {
 	fx.In
 
-	Config Config
-	DB     *db.DB
-	Box    *secret.Box
-	Logger *slog.Logger
+	Config       Config
+	DB           *db.DB
+	Certificates Certificates `optional:"true"`
+	Box          *secret.Box
+	Logger       *slog.Logger
 }
 
 // Rewriter makes bodies trackable. It is safe for concurrent use.
 type Rewriter struct {
 	config Config
 	tokens tokens
-	log    *slog.Logger
+	bases  *bases
 }
 
 // NewRewriter makes the Rewriter.
@@ -46,13 +47,21 @@ func NewRewriter(p RewriterParams) (*Rewriter, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
-	return &Rewriter{config: p.Config, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, log: p.Logger}, nil
+	config := p.Config.withDefaults()
+	known, err := newBases(config, p.DB, p.Certificates, p.Logger)
+	if err != nil {
+		return nil, err
+	}
+	return &Rewriter{config: config, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, bases: known}, nil
 }
+
+// Close ends the housekeeping. Rewriting goes on to work.
+func (r *Rewriter) Close() { r.bases.known.StopAllGoroutines() }
 
 // Rewrite gives the bodies as they are to be sent. It is called once per composed
 // message, after everything else has been put into the bodies. The error is an id
 // that is none.
-func (r *Rewriter) Rewrite(_ context.Context, m Message, html, text string) (newHTML, newText string, err error) {
+func (r *Rewriter) Rewrite(ctx context.Context, m Message, html, text string) (newHTML, newText string, err error) {
 	if !m.Opens && !m.Clicks {
 		return html, text, nil
 	}
@@ -60,7 +69,10 @@ func (r *Rewriter) Rewrite(_ context.Context, m Message, html, text string) (new
 	if err != nil {
 		return "", "", err
 	}
-	w := rewriting{message: m, minter: tokens, base: r.config.BaseURL, own: []string{r.config.BaseURL + unsubscribePath, r.config.BaseURL + Prefix}}
+	w := rewriting{message: m, minter: tokens, base: r.bases.of(ctx, m.AccountID, m.DomainID)}
+	for _, base := range []string{r.config.BaseURL, w.base} {
+		w.own = append(w.own, base+unsubscribePath, base+Prefix)
+	}
 	return w.html(html), w.text(text), nil
 }
 

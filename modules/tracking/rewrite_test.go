@@ -40,10 +40,12 @@ func pinnedKey(t testing.TB) *secret.Box {
 
 func newRewriter(t testing.TB) *Rewriter {
 	t.Helper()
-	r, err := NewRewriter(RewriterParams{Config: Config{BaseURL: testBase}, Box: pinnedKey(t), Logger: slog.New(slog.DiscardHandler)})
+	r, err := NewRewriter(RewriterParams{Config: Config{BaseURL: testBase, HostTTL: time.Hour}, Box: pinnedKey(t), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(r.Close)
+	r.bases.known.Set(domainKey{testAccount, testDomain}, testBase) // asks no database
 	return r
 }
 

@@ -18,6 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
 // listener hears what is told.
@@ -51,19 +53,26 @@ func (l *listener) Wake() {
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
+const testTarget = "mail.example.org"
+
 type world struct {
 	*Service
 	*listener
+	registry registry
+	zone     *dnsxtest.Server
 	db       *db.DB
 	ada, eve string // account ids
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{listener: &listener{}, db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
-	var err error
-	w.Service, err = New(Params{Config: Config{BaseURL: testBase}, DB: w.db, Bus: w.listener, Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(),
-		Registry: prometheus.NewRegistry()})
+	w := &world{listener: &listener{}, registry: registry{}, zone: dnsxtest.New(t), db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
+	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Service, err = New(Params{Config: Config{BaseURL: testBase, Target: testTarget, Own: []string{"our.shop.example"}}, DB: w.db, Bus: w.listener, Announcer: w.listener,
+		Domains: w.registry, Resolver: resolver, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

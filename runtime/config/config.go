@@ -83,6 +83,7 @@ type Mail struct {
 // this installation, in A-labels.
 type Names struct {
 	SandboxDomain, ReturnPathHost, SPFInclude, SMTPHost string
+	TrackingHost                                        string // empty: the base URL has an address instead of a name
 }
 
 // Log says how to log.
@@ -131,7 +132,8 @@ func (c Config) LogValue() slog.Value {
 			slog.Any("mx_allow", c.Mail.MXAllow), slog.String("dns", c.Mail.DNS), slog.String("hostname", c.Mail.Hostname),
 			slog.Int("concurrency", c.Mail.Concurrency)),
 		slog.Group("names", slog.String("sandbox_domain", c.Names.SandboxDomain), slog.String("return_path_host", c.Names.ReturnPathHost),
-			slog.String("spf_include", c.Names.SPFInclude), slog.String("smtp_host", c.Names.SMTPHost)),
+			slog.String("spf_include", c.Names.SPFInclude), slog.String("smtp_host", c.Names.SMTPHost),
+			slog.String("tracking_host", c.Names.TrackingHost)),
 		slog.Group("log", slog.String("format", string(c.Log.Format)), slog.String("level", c.Log.Level.String())),
 		slog.Group("trace", slog.String("endpoint", withoutPassword(c.Trace.Endpoint))),
 	)

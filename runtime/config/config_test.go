@@ -40,7 +40,7 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", BaseURL: "http://127.0.0.1:8080"},
 		Secrets: config.Secrets{KeyFile: "data/master.key"},
 		Mail:    config.Mail{Outbound: config.Outbound{How: config.Capture}, MXPort: 25, Hostname: "laptop", Concurrency: 64},
-		Names: config.Names{SandboxDomain: "sandbox.postrider.test", ReturnPathHost: "rp.postrider.test",
+		Names: config.Names{TrackingHost: "links.postrider.test", SandboxDomain: "sandbox.postrider.test", ReturnPathHost: "rp.postrider.test",
 			SPFInclude: "spf.postrider.test", SMTPHost: "smtp.postrider.test"},
 		Log: config.Log{Format: telemetry.Text, Level: slog.LevelInfo},
 	}
@@ -64,7 +64,7 @@ func TestDefaultsOfProduction(t *testing.T) {
 		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", BaseURL: "https://mail.example.com"},
 		Secrets: config.Secrets{Keys: keys},
 		Mail:    config.Mail{Outbound: config.Outbound{How: config.MX}, MXPort: 25, Hostname: "box7", Concurrency: 64},
-		Names: config.Names{SandboxDomain: "sandbox.mail.example.com", ReturnPathHost: "rp.mail.example.com",
+		Names: config.Names{TrackingHost: "mail.example.com", SandboxDomain: "sandbox.mail.example.com", ReturnPathHost: "rp.mail.example.com",
 			SPFInclude: "spf.mail.example.com", SMTPHost: "smtp.mail.example.com"},
 		Log: config.Log{Format: telemetry.JSON, Level: slog.LevelInfo},
 	}
@@ -80,11 +80,12 @@ func TestEverySettingArrives(t *testing.T) {
 			PostgresFallback: "/pg/npm", UnsafeCommit: "true"},
 		ModuleSettings: config.ModuleSettings{Modules: " -sending "},
 		LogSettings:    config.LogSettings{LogFormat: "text", LogLevel: "DEBUG"},
-		HTTPAddr:       ":0", AllowPublic: "1", BaseURL: "http://Bücher.example:8443/",
+		HTTPAddr:       ":0", AllowPublic: "1", BaseURL: "http://Bücher.example:8443/", TrustedProxies: "192.0.2.9",
 		MasterKey: masterKey,
 		Outbound:  "smtps://user%40x:p%2Fw@relay.example.com", MXPort: "2525", MXAllow: "10.1.2.3/8, 192.0.2.7,fd00::/8",
 		DNS: "192.0.2.1", Hostname: "MX1.Example.com.", DeliveryConcurrency: "7",
 		SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com",
+		TrackingHost: "T.example.com",
 		OTLPEndpoint: "http://collector:4318", MachineName: "unused",
 	}
 	got, err := config.Resolve(config.Dev, s)
@@ -92,13 +93,14 @@ func TestEverySettingArrives(t *testing.T) {
 		Mode: config.Dev, DataDir: "/srv/x", Modules: "-sending",
 		Database: config.Database{URL: secret.New("postgres://u:p@db.example.com:6543/mail"), PostgresBin: "/pg/bin", PostgresFallback: "/pg/npm",
 			RiskLosingAcceptedMail: true},
-		HTTP:    config.HTTP{Addr: ":0", BaseURL: "http://xn--bcher-kva.example:8443"},
+		HTTP: config.HTTP{Addr: ":0", BaseURL: "http://xn--bcher-kva.example:8443",
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.9/32")}},
 		Secrets: config.Secrets{Keys: got.Secrets.Keys},
 		Mail: config.Mail{
 			Outbound: config.Outbound{How: config.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true, Username: "user@x", Password: secret.New("p/w")},
 			MXPort:   2525, MXAllow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")},
 			DNS: "192.0.2.1:53", Hostname: "mx1.example.com", Concurrency: 7},
-		Names: config.Names{SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
+		Names: config.Names{TrackingHost: "t.example.com", SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
 		Log:   config.Log{Format: telemetry.Text, Level: slog.LevelDebug},
 		Trace: config.Trace{Endpoint: "http://collector:4318"},
 	}

@@ -150,7 +150,22 @@ func (r *resolver) names(s Settings, baseURL string) Names {
 		ReturnPathHost: name("POSTRIDER_RETURN_PATH_HOST", s.ReturnPathHost, "rp"),
 		SPFInclude:     name("POSTRIDER_SPF_INCLUDE", s.SPFInclude, "spf"),
 		SMTPHost:       name("POSTRIDER_SMTP_HOST", s.SMTPHost, "smtp"),
+		TrackingHost:   r.trackingHost(s.TrackingHost, parent, named),
 	}
+}
+
+// trackingHost is the base URL's host, which answers links already. An installation
+// that is reached by address has none, but for development mode.
+func (r *resolver) trackingHost(given, parent string, named bool) string {
+	switch {
+	case given != "":
+		return r.domain("POSTRIDER_TRACKING_HOST", given)
+	case named:
+		return parent
+	case r.mode != Serve:
+		return "links." + devDomain
+	}
+	return ""
 }
 
 // hostname is the given one, the machine's, or the base URL's host.

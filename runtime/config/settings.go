@@ -26,6 +26,7 @@ type Settings struct {
 	SandboxDomain  string `env:"POSTRIDER_SANDBOX_DOMAIN"   group:"Names" help:"Sending domain that every account may try out (sandbox. under the base URL's host)." name:"sandbox-domain"   placeholder:"NAME"`
 	ReturnPathHost string `env:"POSTRIDER_RETURN_PATH_HOST" group:"Names" help:"Target of the return path CNAME (rp. under the base URL's host)."                    name:"return-path-host" placeholder:"NAME"`
 	SPFInclude     string `env:"POSTRIDER_SPF_INCLUDE"      group:"Names" help:"Name that SPF records include (spf. under the base URL's host)."                     name:"spf-include"      placeholder:"NAME"`
+	TrackingHost   string `env:"POSTRIDER_TRACKING_HOST"    group:"Names" help:"Target of the CNAME records of tracking hosts (the base URL's host)."                 name:"tracking-host"    placeholder:"NAME"`
 	SMTPHost       string `env:"POSTRIDER_SMTP_HOST"        group:"Names" help:"Name of the SMTP relay (smtp. under the base URL's host)."                           name:"smtp-host"        placeholder:"NAME"`
 
 	OTLPEndpoint string `env:"POSTRIDER_OTLP_ENDPOINT,OTEL_EXPORTER_OTLP_ENDPOINT" group:"Telemetry" help:"Collector of traces, OTLP over HTTP (none)." name:"otlp-endpoint" placeholder:"URL"`

@@ -1,0 +1,89 @@
+package tracking
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Certificates serves tracking hosts over TLS. It is nil where nothing does.
+type Certificates interface {
+	// Ready tells whether the host can be served now.
+	Ready(ctx context.Context, host string) bool
+	Certificate(ctx context.Context, host string) Certificate
+	// Obtain sees to it that the hosts have certificates, soon. It never waits.
+	Obtain(hosts ...string)
+}
+
+// bases tells under which scheme and host the links of a domain's new mail stand.
+type bases struct {
+	config       Config
+	db           *db.DB
+	certificates Certificates
+	log          *slog.Logger
+	known        *otter.Cache[domainKey, string]
+}
+
+type domainKey struct{ accountID, domainID string }
+
+const maxBases = 50_000
+
+func newBases(config Config, d *db.DB, certificates Certificates, log *slog.Logger) (*bases, error) {
+	known, err := otter.New(&otter.Options[domainKey, string]{MaximumSize: maxBases,
+		ExpiryCalculator: otter.ExpiryWriting[domainKey, string](config.HostTTL)})
+	return &bases{config: config, db: d, certificates: certificates, log: log, known: known}, err
+}
+
+// of gives the domain's own host if its CNAME was seen and it can be served, and
+// the installation's otherwise: also when the database cannot be asked, because
+// those links work too.
+func (b *bases) of(ctx context.Context, accountID, domainID string) string {
+	base, err := b.known.Get(ctx, domainKey{accountID, domainID}, otter.LoaderFunc[domainKey, string](b.load))
+	if err != nil {
+		b.log.WarnContext(ctx, "tracking host not known, links stand under the base URL", telemetry.KeyDomainID, domainID, telemetry.KeyError, err)
+		return b.config.BaseURL
+	}
+	return base
+}
+
+const hostTimeout = 3 * time.Second
+
+func (b *bases) load(ctx context.Context, key domainKey) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, hostTimeout)
+	defer cancel()
+	row, err := b.db.Ent.TrackingHost.Query().Where(trackinghost.AccountID(key.accountID), trackinghost.DomainID(key.domainID),
+		trackinghost.StatusEQ(trackinghost.StatusVerified)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return b.config.BaseURL, nil
+	case err != nil:
+		return "", fmt.Errorf("tracking host: %w", err)
+	case !b.config.secure():
+		return b.config.under(row.Host), nil
+	case b.certificates != nil && b.certificates.Ready(ctx, row.Host):
+		return schemeTLS + row.Host, nil
+	}
+	return b.config.BaseURL, nil
+}
+
+// under is the base URL with another host, as development mode has it: the port
+// stays, and there is no TLS.
+func (c Config) under(host string) string {
+	base, err := url.Parse(c.BaseURL)
+	if err != nil {
+		return c.BaseURL
+	}
+	if port := base.Port(); port != "" {
+		host += ":" + port
+	}
+	return schemePlain + host
+}

@@ -1,0 +1,197 @@
+package tracking
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// maxAliases is how far a chain of CNAMEs is followed.
+const maxAliases = 8
+
+// sighting is what DNS said of a host.
+type sighting struct {
+	unanswered bool // it said nothing: nothing changes
+	chain      []string
+	points     bool // to us
+	advice     string
+}
+
+// lookHost follows the aliases one by one: our name may stand anywhere in them.
+func (s *Service) lookHost(ctx context.Context, host string) sighting {
+	ctx, cancel := context.WithTimeout(ctx, s.config.CheckTimeout)
+	defer cancel()
+	var chain []string
+	for at := host; len(chain) < maxAliases; at = chain[len(chain)-1] {
+		next, err := s.dns.LookupCNAME(ctx, at)
+		if errors.Is(err, dnsx.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return sighting{unanswered: true, advice: fmt.Sprintf("Wait for the next check or verify again: the DNS servers of %s gave no answer.", host)}
+		}
+		chain = append(chain, strings.ToLower(strings.TrimSuffix(next, ".")))
+		if chain[len(chain)-1] == s.config.Target {
+			break
+		}
+	}
+	return compareHost(host, s.config.Target, chain)
+}
+
+func compareHost(host, target string, chain []string) sighting {
+	seen := sighting{chain: chain}
+	switch {
+	case slices.Contains(chain, target):
+		seen.points = true
+	case len(chain) == 0:
+		seen.advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s; an address record or a proxy in between will not do.", host, target)
+	default:
+		seen.advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", host, target, chain[len(chain)-1])
+	}
+	return seen
+}
+
+// hostJob is a host that was claimed for a check; a check by hand has no fence.
+type hostJob struct {
+	host  *ent.TrackingHost
+	fence *int64
+}
+
+type checkedHost struct {
+	job  hostJob
+	seen sighting
+}
+
+// The distances between checks. One that is not what it should be is looked at
+// after a part of the time for which that has been so.
+const (
+	soonest       = time.Minute
+	latest        = 6 * time.Hour
+	healthy       = 12 * time.Hour
+	afterNoAnswer = 10 * time.Minute
+)
+
+// storeHostSQL is the state machine: pending becomes verified; verified becomes
+// failed once the record was gone for FailAfter; failed becomes verified. An answer
+// that did not come changes no more than the time of the next check.
+const storeHostSQL = `
+UPDATE tracking_hosts t SET
+       status = v.next, failing_since = v.failing, updated_at = CASE WHEN t.status = v.next THEN t.updated_at ELSE now() END,
+       verified_at = CASE WHEN v.next = 'verified' AND t.status <> 'verified' THEN now() ELSE t.verified_at END,
+       found = CASE WHEN $4 THEN t.found ELSE $6::jsonb END, error = $7, fence = t.fence + 1,
+       last_checked_at = CASE WHEN $4 THEN t.last_checked_at ELSE now() END,
+       due_at = now() + (0.9 + 0.2 * random()) * CASE
+         WHEN $4 THEN make_interval(secs => $9)
+         WHEN $5 THEN make_interval(secs => $10)
+         ELSE least(greatest((now() - coalesce(v.failing, t.updated_at)) / 4, make_interval(secs => $11)), make_interval(secs => $12)) END
+  FROM (SELECT h.id, h.status AS before,
+               CASE WHEN $4 THEN h.status WHEN $5 THEN 'verified'
+                    WHEN h.status = 'verified' AND h.failing_since <= now() - make_interval(secs => $8) THEN 'failed' ELSE h.status END AS next,
+               CASE WHEN $4 THEN h.failing_since WHEN NOT $5 AND h.status <> 'pending' THEN coalesce(h.failing_since, now()) END AS failing
+          FROM tracking_hosts h WHERE h.id = $1 AND h.account_id = $2 AND h.host = $3 AND ($13::bigint IS NULL OR h.fence = $13) FOR UPDATE) v
+ WHERE t.id = v.id RETURNING v.before, v.next`
+
+// storeHosts stores checks in one transaction. Of a host that was changed meanwhile,
+// or that another process has checked, nothing is stored.
+func (s *Service) storeHosts(ctx context.Context, checks []checkedHost) error {
+	var verified []string
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		for _, c := range checks {
+			before, after, err := s.storeHost(ctx, tx, c)
+			if err != nil {
+				return err
+			}
+			if before != after {
+				s.log.InfoContext(ctx, "tracking host changed", telemetry.KeyDomainID, c.job.host.DomainID, slog.String("host", c.job.host.Host),
+					slog.String("from", before), slog.String("to", after))
+			}
+			if after == string(trackinghost.StatusVerified) {
+				verified = append(verified, c.job.host.Host)
+			}
+		}
+		return nil
+	})
+	if err == nil && s.certificates != nil {
+		s.certificates.Obtain(verified...)
+	}
+	return err
+}
+
+func (s *Service) storeHost(ctx context.Context, tx *ent.Tx, c checkedHost) (before, after string, err error) {
+	chain, err := json.Marshal(append([]string{}, c.seen.chain...))
+	if err != nil {
+		return "", "", err
+	}
+	rows, err := tx.QueryContext(ctx, storeHostSQL, c.job.host.ID, c.job.host.AccountID, c.job.host.Host, c.seen.unanswered, c.seen.points, string(chain),
+		c.seen.advice, s.config.FailAfter.Seconds(), afterNoAnswer.Seconds(), healthy.Seconds(), soonest.Seconds(), latest.Seconds(), c.job.fence)
+	if err != nil {
+		return "", "", err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if rows.Next() {
+		err = rows.Scan(&before, &after)
+	}
+	return before, after, errors.Join(err, rows.Err())
+}
+
+// The checks in the background.
+
+func (s *Service) hostQueue() worker.Queue[hostJob, sighting] {
+	return worker.Queue[hostJob, sighting]{Name: "tracking_hosts", Claim: s.claimHosts, Release: s.releaseHosts,
+		Run: func(ctx context.Context, j hostJob, _ *worker.Lease) sighting {
+			seen := s.lookHost(ctx, j.host.Host)
+			if ctx.Err() != nil {
+				return sighting{unanswered: true} // a look-up that we broke off says nothing of DNS
+			}
+			return seen
+		},
+		Settle: func(ctx context.Context, results []worker.Result[hostJob, sighting]) error {
+			checks := make([]checkedHost, len(results))
+			for i, r := range results {
+				checks[i] = checkedHost{r.Job, r.Value}
+			}
+			return s.storeHosts(ctx, checks)
+		}}
+}
+
+const claimHostsSQL = `
+UPDATE tracking_hosts SET fence = fence + 1, due_at = now() + make_interval(secs => $2)
+ WHERE id IN (SELECT id FROM tracking_hosts WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING id, account_id, domain_id, host, fence`
+
+func (s *Service) claimHosts(ctx context.Context, limit int, lease time.Duration) (jobs []hostJob, err error) {
+	rows, err := s.db.SQL.QueryContext(ctx, claimHostsSQL, limit, lease.Seconds())
+	if err != nil {
+		return nil, fmt.Errorf("claim tracking hosts: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		h := &ent.TrackingHost{}
+		if err := rows.Scan(&h.ID, &h.AccountID, &h.DomainID, &h.Host, &h.Fence); err != nil {
+			return nil, fmt.Errorf("claim tracking hosts: %w", err)
+		}
+		jobs = append(jobs, hostJob{h, &h.Fence})
+	}
+	return jobs, rows.Err()
+}
+
+// releaseHosts makes claimed hosts due again that were not checked.
+func (s *Service) releaseHosts(ctx context.Context, jobs []hostJob) error {
+	for _, j := range jobs {
+		if _, err := s.db.SQL.ExecContext(ctx, `UPDATE tracking_hosts SET due_at = now(), fence = fence + 1 WHERE id = $1 AND fence = $2`, j.host.ID, *j.fence); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,331 @@
+package tracking
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+)
+
+// registry is the domains module's double.
+type registry map[string]*ent.Domain
+
+func (r registry) Get(_ context.Context, accountID, domainID string) (*ent.Domain, error) {
+	if d := r[domainID]; d != nil && *d.AccountID == accountID {
+		return d, nil
+	}
+	return nil, fault.Missing("domain", domainID)
+}
+
+func (r registry) add(accountID, name string, status domain.Status) string {
+	domainID := id.New(id.Domain)
+	r[domainID] = &ent.Domain{ID: domainID, AccountID: &accountID, Name: name, Status: status}
+	return domainID
+}
+
+func (w *world) set(t *testing.T, accountID, domainID, host string) Host {
+	t.Helper()
+	h, err := w.SetHost(t.Context(), accountID, domainID, HostInput{Host: host})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (w *world) verify(t *testing.T, accountID, domainID string) Host {
+	t.Helper()
+	h, err := w.VerifyHost(t.Context(), accountID, domainID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (w *world) back(t *testing.T, domainID, interval string) {
+	t.Helper()
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET failing_since = failing_since - $2::interval WHERE domain_id = $1`, domainID, interval); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAHostIsVerifiedByItsCNAMERecord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
+	h := w.set(t, w.ada, shop, " Links.Shop.Example. ")
+	if h.Host != "links.shop.example" || h.Status != trackinghost.StatusPending || h.Target != testTarget || h.Certificate.Status != CertificateUnavailable || h.DueAt == nil {
+		t.Errorf("set: %+v", h)
+	}
+	h = w.verify(t, w.ada, shop)
+	if h.Status != trackinghost.StatusPending || len(h.Found) != 0 || !strings.Contains(h.Error, "Publish a CNAME record at links.shop.example that points to "+testTarget) || h.LastCheckedAt == nil {
+		t.Errorf("without a record: %+v", h)
+	}
+	w.zone.Set(t, "links.shop.example", "links.shop.example. 60 IN CNAME elsewhere.example.")
+	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusPending || !cmp.Equal(h.Found, []string{"elsewhere.example"}) || !strings.Contains(h.Error, "it points to elsewhere.example now") {
+		t.Errorf("with another record: %+v", h)
+	}
+	w.zone.Set(t, "elsewhere.example", "elsewhere.example. 60 IN CNAME "+strings.ToUpper(testTarget)+".")
+	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.Error != "" || h.VerifiedAt == nil || !cmp.Equal(h.Found, []string{"elsewhere.example", testTarget}) {
+		t.Errorf("with a chain to us: %+v", h)
+	}
+	// The same again changes nothing; another one begins anew.
+	if again := w.set(t, w.ada, shop, "links.shop.example"); again.Status != trackinghost.StatusVerified {
+		t.Errorf("the same host again: %+v", again)
+	}
+	if other := w.set(t, w.ada, shop, "go.shop.example"); other.Status != trackinghost.StatusPending || other.VerifiedAt != nil || len(other.Found) != 0 {
+		t.Errorf("another host: %+v", other)
+	}
+}
+
+func TestAVerifiedHostFailsOnlyWhenItsRecordIsGoneForLong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
+	w.set(t, w.ada, shop, "links.shop.example")
+	record := "links.shop.example. 60 IN CNAME " + testTarget + "."
+	w.zone.Set(t, "links.shop.example", record)
+	first := w.verify(t, w.ada, shop)
+
+	w.zone.Fault("links.shop.example", dnsxtest.ServFail)
+	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil || !h.LastCheckedAt.Equal(*first.LastCheckedAt) || len(h.Found) != 1 || h.Error == "" {
+		t.Errorf("without an answer: %+v", h)
+	}
+	w.zone.Fault("links.shop.example", 0)
+	w.zone.Set(t, "links.shop.example")
+	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince == nil {
+		t.Errorf("gone: %+v", h)
+	}
+	w.back(t, shop, "71 hours")
+	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified {
+		t.Errorf("gone for 71 h: %+v", h)
+	}
+	w.back(t, shop, "2 hours")
+	w.zone.Fault("links.shop.example", dnsxtest.ServFail)
+	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified {
+		t.Errorf("no answer makes it %s", h.Status)
+	}
+	w.zone.Fault("links.shop.example", 0)
+	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusFailed {
+		t.Errorf("gone for 73 h: %+v", h)
+	}
+	w.zone.Set(t, "links.shop.example", record)
+	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil {
+		t.Errorf("back: %+v", h)
+	}
+}
+
+func TestChecksInTheBackgroundVerify(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
+	w.set(t, w.ada, shop, "links.shop.example")
+	w.zone.Set(t, "links.shop.example", "links.shop.example. 60 IN CNAME "+testTarget+".")
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET due_at = now()`); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var h Host
+	expect.Within(t, 20*time.Second, "it is verified", func() (done bool) {
+		var err error
+		if h, err = w.GetHost(t.Context(), w.ada, shop); err != nil {
+			t.Fatal(err)
+		}
+		return h.Status == trackinghost.StatusVerified
+	})
+	if next := time.Until(*h.DueAt); next < 10*time.Hour {
+		t.Errorf("the next check is in %s", next)
+	}
+	if err := w.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A check by hand, or another name, overtakes one that is under way.
+func TestAnOvertakenCheckStoresNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
+	w.set(t, w.ada, shop, "links.shop.example")
+	claim := func() []hostJob {
+		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET due_at = now()`); err != nil {
+			t.Fatal(err)
+		}
+		jobs, err := w.claimHosts(t.Context(), 10, time.Minute)
+		if err != nil || len(jobs) != 1 {
+			t.Fatalf("%v, %v", jobs, err)
+		}
+		return jobs
+	}
+	for name, overtake := range map[string]func(){
+		"verify":   func() { w.verify(t, w.ada, shop) },
+		"set":      func() { w.set(t, w.ada, shop, "go.shop.example") },
+		"released": func() {},
+	} {
+		jobs := claim()
+		overtake()
+		if name == "released" {
+			if err := w.releaseHosts(t.Context(), jobs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.storeHosts(t.Context(), []checkedHost{{jobs[0], sighting{points: true}}}); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := w.GetHost(t.Context(), w.ada, shop); err != nil || h.Status != trackinghost.StatusPending {
+			t.Errorf("%s: %+v, %v", name, h, err)
+		}
+	}
+}
+
+func TestHostsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
+	for host, want := range map[string]string{"": "is required", "shop.example": "must lie below shop.example, as in links.shop.example", "links.other.example": "must lie below",
+		"xshop.example": "must lie below", "rp.shop.example": "is the return path", "our.shop.example": "is a host of this service", "a b.shop.example": "",
+		"links.shop.example:8080": "", "https://links.shop.example": "", "*.shop.example": "", "192.0.2.1": "", strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
+		_, err := w.SetHost(t.Context(), w.ada, shop, HostInput{Host: host})
+		if fields := fault.From(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
+			t.Errorf("%q: %v", host, err)
+		}
+	}
+	pending := w.registry.add(w.ada, "new.example", domain.StatusPending)
+	if _, err := w.SetHost(t.Context(), w.ada, pending, HostInput{Host: "links.new.example"}); fault.From(err).Code != fault.CodeDomainNotVerified {
+		t.Errorf("of a domain that is not verified: %v", err)
+	}
+	w.config.Target = ""
+	if _, err := w.SetHost(t.Context(), w.ada, shop, HostInput{Host: "links.shop.example"}); fault.From(err).Code != fault.CodeConflict {
+		t.Errorf("without a target: %v", err)
+	}
+}
+
+func TestHostsKeepToTheirAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop, sub := w.registry.add(w.ada, "shop.example", domain.StatusVerified), w.registry.add(w.eve, "sub.shop.example", domain.StatusVerified)
+	w.set(t, w.ada, shop, "go.sub.shop.example")
+	for name, err := range map[string]error{
+		"get":    second(w.GetHost(t.Context(), w.eve, shop)),
+		"verify": second(w.VerifyHost(t.Context(), w.eve, shop)),
+		"delete": w.DeleteHost(t.Context(), w.eve, shop),
+		"set":    second(w.SetHost(t.Context(), w.eve, shop, HostInput{Host: "x.shop.example"})),
+		"none":   second(w.GetHost(t.Context(), w.eve, sub)),
+		"remove": w.DeleteHost(t.Context(), w.eve, sub),
+	} {
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := w.SetHost(t.Context(), w.eve, sub, HostInput{Host: "go.sub.shop.example"}); fault.From(err).Code != fault.CodeConflict {
+		t.Errorf("a host that is taken: %v", err)
+	}
+	// Once its holder's domain does not count any more, it is free.
+	w.registry[shop].Status = domain.StatusFailed
+	w.set(t, w.eve, sub, "go.sub.shop.example")
+	if _, err := w.GetHost(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("the former holder still has it: %v", err)
+	}
+	if err := w.DeleteHost(t.Context(), w.eve, sub); err != nil {
+		t.Error(err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestADomainThatGoesTakesItsHostAlong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, typ := range []event.Type{event.DomainDeleted, event.DomainLost} {
+		shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
+		w.set(t, w.ada, shop, "links.shop.example")
+		fact := event.New(w.ada, typ, time.Now(), event.Domain{DomainID: shop, Name: "shop.example"})
+		stranger := event.New(w.eve, typ, time.Now(), event.Domain{DomainID: shop, Name: "shop.example"})
+		if err := w.handle(t.Context(), w.db.SQL, stranger); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.GetHost(t.Context(), w.ada, shop); err != nil {
+			t.Errorf("%s of another account took it: %v", typ, err)
+		}
+		if err := w.handle(t.Context(), w.db.SQL, fact); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.GetHost(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%s left it: %v", typ, err)
+		}
+	}
+}
+
+// issuer is the double of what gets certificates.
+type issuer struct{ ready map[string]bool }
+
+func (i issuer) Ready(_ context.Context, host string) bool { return i.ready[host] }
+func (i issuer) Certificate(context.Context, string) Certificate {
+	return Certificate{Status: CertificatePending}
+}
+func (i issuer) Obtain(hosts ...string) {
+	for _, host := range hosts {
+		i.ready[host] = true
+	}
+}
+
+func TestLinksStandUnderAHostOnceItCanBeServed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
+	i := issuer{map[string]bool{}}
+	base := func(account, baseURL string, c Certificates) string {
+		r, err := NewRewriter(RewriterParams{Config: Config{BaseURL: baseURL}, DB: w.db, Certificates: c, Box: pinnedKey(t), Logger: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		html, _, err := r.Rewrite(t.Context(), Message{AccountID: account, EmailID: testEmail, DomainID: shop, Clicks: true}, `<a href="https://e.com/">`, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		link, _, _ := strings.Cut(strings.TrimPrefix(html, `<a href="`), ClickPath)
+		return link
+	}
+	check := func(stage, want string, c Certificates) {
+		t.Helper()
+		if got := base(w.ada, testBase, c); got != want {
+			t.Errorf("%s: links stand under %s", stage, got)
+		}
+	}
+	check("no host", testBase, i)
+	w.set(t, w.ada, shop, "links.shop.example")
+	check("pending", testBase, i)
+	w.zone.Set(t, "links.shop.example", "links.shop.example. 60 IN CNAME "+testTarget+".")
+	w.verify(t, w.ada, shop)
+	check("no TLS here", testBase, nil)
+	check("no certificate yet", testBase, i)
+	w.certificates = i
+	if h := w.verify(t, w.ada, shop); h.Certificate.Status != CertificatePending {
+		t.Errorf("%+v", h.Certificate)
+	}
+	check("verified, with a certificate", "https://links.shop.example", i)
+	if got := base(w.ada, "http://127.0.0.1:8080", nil); got != "http://links.shop.example:8080" {
+		t.Errorf("in development links stand under %s", got)
+	}
+	if got := base(w.eve, testBase, i); got != testBase {
+		t.Errorf("another account's links stand under %s", got)
+	}
+	// Nothing waits for a database that is away.
+	if err := w.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("the database is away", testBase, i)
+}
