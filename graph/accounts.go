@@ -6,7 +6,17 @@ import (
 )
 
 func toAccount(a accounts.Account) *model.Account {
-	return &model.Account{ID: a.ID, Name: a.Name, Email: a.Email, ProductionUnlocked: a.ProductionUnlocked,
+	return &model.Account{ID: a.ID, Name: a.Name, Email: a.Email, ProductionUnlocked: a.Unlocked(true), PaymentMethod: a.PaymentMethod,
+		Suspended: a.Suspended, BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
 		Plan: &model.Plan{ID: a.Plan.ID, Name: a.Plan.Name, RequestsPerSecond: a.Plan.RequestsPerSecond,
 			DailyEmails: a.Plan.DailyEmails, MonthlyEmails: a.Plan.MonthlyEmails, MaxDomains: a.Plan.MaxDomains}}
+}
+
+func toUsage(u accounts.Usage) *model.Usage {
+	out := &model.Usage{DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: u.DayEnds, MonthResetsAt: u.MonthEnds}
+	if u.Counted {
+		day, month := int(u.Day), int(u.Month)
+		out.Day, out.Month = &day, &month
+	}
+	return out
 }

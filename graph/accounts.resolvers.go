@@ -8,9 +8,19 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
 )
+
+func (r *accountResolver) Usage(ctx context.Context, obj *model.Account) (*model.Usage, error) {
+	used, err := r.accounts.Usage(ctx, obj.ID)
+	if err != nil {
+		return nil, err
+	}
+	return toUsage(used), nil
+}
 
 func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 	caller, err := authorized(ctx, accounts.Read)
@@ -23,3 +33,31 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 	}
 	return toAccount(found), nil
 }
+
+func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string) (*model.APIKeyConnection, error) {
+	caller, err := authorized(ctx, accounts.Write) // as over REST: keys open everything
+	if err != nil {
+		return nil, err
+	}
+	request, err := pageRequest(first, after)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.accounts.Keys(ctx, caller.AccountID, request)
+	if err != nil {
+		return nil, pageError(err)
+	}
+	return &model.APIKeyConnection{Nodes: found.Keys, PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}, nil
+}
+
+func (r *queryResolver) APIKey(ctx context.Context, id string) (*ent.APIKey, error) {
+	caller, err := authorized(ctx, accounts.Write)
+	if err != nil {
+		return nil, err
+	}
+	return noneIfMissing(r.accounts.Key(ctx, caller.AccountID, id))
+}
+
+func (r *Resolver) Account() generated.AccountResolver { return &accountResolver{r} }
+
+type accountResolver struct{ *Resolver }

@@ -29,6 +29,8 @@ func costs() generated.ComplexityRoot {
 		return connection(child, first, after)
 	}
 	c.Query.Domains = connection
+	c.Query.APIKeys = connection
+	c.Account.Usage = func(child int) int { return lookCost + child }
 	c.Email.Recipients = few
 	c.Email.Attempts = few
 	c.Email.Timeline = few

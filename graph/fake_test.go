@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
@@ -78,6 +79,44 @@ func (f fakeAccounts) Account(_ context.Context, accountID string) (accounts.Acc
 	daily := 100
 	return accounts.Account{ID: accountID, Name: "Ada's shop", Email: "ada@example.com", Plan: accounts.Plan{ID: "free", Name: "Free",
 		RequestsPerSecond: 10, DailyEmails: &daily, MaxDomains: 1}}, f.call("Account")
+}
+
+func (f fakeAccounts) Usage(_ context.Context, accountID string) (accounts.Usage, error) {
+	used := accounts.Usage{DayEnds: day.Add(time.Hour), MonthEnds: day.Add(2 * time.Hour)}
+	if accountID == ada {
+		daily, monthly := 100, 3000
+		used.Counted, used.Day, used.Month, used.DailyCap, used.MonthlyCap = true, 12, 340, &daily, &monthly
+	}
+	return used, f.call("Usage")
+}
+
+func (f fakeAccounts) Keys(_ context.Context, accountID string, r page.Request) (accounts.KeyPage, error) {
+	rows, more, err := slice(someKeys(), func(k *ent.APIKey) (string, string) { return k.AccountID, k.ID }, "api_keys", accountID, r)
+	out := accounts.KeyPage{Keys: rows, HasMore: more}
+	if more {
+		out.NextCursor = codec.Encode(page.List{Name: "api_keys", AccountID: accountID}, rows[len(rows)-1].ID)
+	}
+	return out, orElse(err, f.call("Keys"))
+}
+
+func (f fakeAccounts) Key(_ context.Context, accountID, keyID string) (*ent.APIKey, error) {
+	for _, k := range someKeys() {
+		if k.ID == keyID && k.AccountID == accountID {
+			return k, f.call("Key")
+		}
+	}
+	return nil, fault.Missing("api key", keyID)
+}
+
+// someKeys are two of ada, the newest bare, and one of bob.
+func someKeys() []*ent.APIKey {
+	at := day
+	return []*ent.APIKey{
+		{ID: "key_999", AccountID: bob, Name: "bob's", Prefix: "svc_b", Scope: apikey.ScopeFull, CreatedAt: day},
+		{ID: "key_002", AccountID: ada, Name: "server", Prefix: "svc_Zk3v9QpA", Scope: apikey.ScopeFull, Hash: []byte("never shown"), CreatedAt: day},
+		{ID: "key_001", AccountID: ada, Name: "shop", Prefix: "svc_mW5rT8yB", Scope: apikey.ScopeSending, Hash: []byte("never shown"), CreatedAt: day,
+			DomainIds: []string{"dom_001"}, ExpiresAt: &at, LastUsedAt: &at, RevokedAt: &at},
+	}
 }
 
 type fakeDomains struct {

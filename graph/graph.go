@@ -34,9 +34,12 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
 
-// Accounts reads accounts.
+// Accounts reads accounts and their API keys.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
+	Usage(ctx context.Context, accountID string) (accounts.Usage, error)
+	Keys(ctx context.Context, accountID string, r page.Request) (accounts.KeyPage, error)
+	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 }
 
 // Domains reads sending domains.

@@ -8,7 +8,7 @@ import (
 )
 
 // foreignIDs has, for every root field that takes an id, one of bob's.
-var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999"}
+var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999", "apiKey": "key_999"}
 
 func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
 	t.Parallel()
@@ -41,10 +41,11 @@ func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
 func TestListsHoldOnlyTheCallersOwn(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 2})
-	a := s.ask(t, `{ emails { nodes { id } } domains { nodes { id } } account { id } }`, nil)
+	a := s.ask(t, `{ emails { nodes { id } } domains { nodes { id } } apiKeys { nodes { id } } account { id } }`, nil)
 	same(t, "ada's", map[string]any{
 		"emails":  map[string]any{"nodes": []any{map[string]any{"id": "msg_002"}, map[string]any{"id": "msg_001"}}},
 		"domains": map[string]any{"nodes": []any{map[string]any{"id": "dom_002"}, map[string]any{"id": "dom_001"}}},
+		"apiKeys": map[string]any{"nodes": []any{map[string]any{"id": "key_002"}, map[string]any{"id": "key_001"}}},
 		"account": map[string]any{"id": ada},
 	}, a.Data)
 }
@@ -57,6 +58,7 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	sendingMay := map[string]bool{"email": true, "emails": true}
+	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true} // keys open everything
 	for _, f := range served.Query.Fields {
 		if strings.HasPrefix(f.Name, "__") {
 			continue // introspection, which is for everybody
@@ -67,7 +69,8 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 		}
 		query += ` { __typename } }`
 		for _, key := range []string{"svc_full", "svc_read"} {
-			if a := s.askAs(t, key, query, nil); len(a.Errors) != 0 {
+			a := s.askAs(t, key, query, nil)
+			if refused := fullOnly[f.Name] && key != "svc_full"; refused != (a.codes() == "insufficient_scope") || !refused && len(a.Errors) != 0 {
 				t.Errorf("%s reads %s: %s", key, f.Name, a.body)
 			}
 		}
@@ -90,4 +93,24 @@ func TestDomainAndAccountAnswerEveryField(t *testing.T) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	expect.Golden(t, "domain.json", indented(t, a.body))
+}
+
+func TestAPIKeysAnswerEveryFieldButTheirSecret(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	a := s.ask(t, `{ apiKey(id: "key_001") `+everything(t, "APIKey")+` apiKeys(first: 1) `+everything(t, "APIKeyConnection")+` }`, nil)
+	if a.status != 200 || len(a.Errors) != 0 || strings.Contains(a.body, "never shown") {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	expect.Golden(t, "apikey.json", indented(t, a.body))
+}
+
+// Numbers that are not counted are null, not nought.
+func TestUncountedUsageIsNull(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	a := s.askAs(t, "svc_bob", `{ account { usage { day month dailyCap monthlyCap } } }`, nil)
+	if a.body != `{"data":{"account":{"usage":{"day":null,"month":null,"dailyCap":null,"monthlyCap":null}}}}` {
+		t.Errorf("%d %s", a.status, a.body)
+	}
 }

@@ -36,8 +36,8 @@ func (f *fakeAccounts) Profile(context.Context, string) (accounts.Profile, error
 	day, month := 100, 3000
 	created := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	p := accounts.Profile{Account: accounts.Account{ID: accountID, Name: "Acme", Email: "ada@example.com", PaymentMethod: true, Plan: accounts.Plan{
-		ID: "free", Name: "Free", RequestsPerSecond: 10, DailyEmails: &day, MonthlyEmails: &month, MaxDomains: 1, Sandboxed: true}},
-		BodyRetentionDays: 30, RecordRetentionDays: 90, CreatedAt: created, UpdatedAt: created}
+		ID: "free", Name: "Free", RequestsPerSecond: 10, DailyEmails: &day, MonthlyEmails: &month, MaxDomains: 1, Sandboxed: true},
+		BodyRetentionDays: 30, RecordRetentionDays: 90}, CreatedAt: created, UpdatedAt: created}
 	p.Usage = accounts.Usage{Counted: true, Day: 12, Month: 340, DailyCap: &day, MonthlyCap: &month,
 		DayEnds: time.Date(2026, 1, 16, 0, 0, 0, 0, time.UTC), MonthEnds: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
 	if f.paid {

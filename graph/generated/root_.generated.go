@@ -22,6 +22,7 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	Account() AccountResolver
 	Attachment() AttachmentResolver
 	Domain() DomainResolver
 	Email() EmailResolver
@@ -33,12 +34,34 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
+	APIKey struct {
+		CreatedAt  func(childComplexity int) int
+		DomainIds  func(childComplexity int) int
+		ExpiresAt  func(childComplexity int) int
+		ID         func(childComplexity int) int
+		LastUsedAt func(childComplexity int) int
+		Name       func(childComplexity int) int
+		Prefix     func(childComplexity int) int
+		RevokedAt  func(childComplexity int) int
+		Scope      func(childComplexity int) int
+	}
+
+	APIKeyConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
 	Account struct {
-		Email              func(childComplexity int) int
-		ID                 func(childComplexity int) int
-		Name               func(childComplexity int) int
-		Plan               func(childComplexity int) int
-		ProductionUnlocked func(childComplexity int) int
+		BodyRetentionDays   func(childComplexity int) int
+		Email               func(childComplexity int) int
+		ID                  func(childComplexity int) int
+		Name                func(childComplexity int) int
+		PaymentMethod       func(childComplexity int) int
+		Plan                func(childComplexity int) int
+		ProductionUnlocked  func(childComplexity int) int
+		RecordRetentionDays func(childComplexity int) int
+		Suspended           func(childComplexity int) int
+		Usage               func(childComplexity int) int
 	}
 
 	Attachment struct {
@@ -195,6 +218,8 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
+		APIKey  func(childComplexity int, id string) int
+		APIKeys func(childComplexity int, first *int, after *string) int
 		Account func(childComplexity int) int
 		Domain  func(childComplexity int, id string) int
 		Domains func(childComplexity int, first *int, after *string) int
@@ -237,6 +262,15 @@ type ComplexityRoot struct {
 		Recipient     func(childComplexity int) int
 		Type          func(childComplexity int) int
 	}
+
+	Usage struct {
+		DailyCap      func(childComplexity int) int
+		Day           func(childComplexity int) int
+		DayResetsAt   func(childComplexity int) int
+		Month         func(childComplexity int) int
+		MonthResetsAt func(childComplexity int) int
+		MonthlyCap    func(childComplexity int) int
+	}
 }
 
 type executableSchema graphql.ExecutableSchemaState[ResolverRoot, DirectiveRoot, ComplexityRoot]
@@ -253,6 +287,80 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	_ = ec
 	switch typeName + "." + field {
 
+	case "APIKey.createdAt":
+		if e.ComplexityRoot.APIKey.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.CreatedAt(childComplexity), true
+	case "APIKey.domainIds":
+		if e.ComplexityRoot.APIKey.DomainIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.DomainIds(childComplexity), true
+	case "APIKey.expiresAt":
+		if e.ComplexityRoot.APIKey.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.ExpiresAt(childComplexity), true
+	case "APIKey.id":
+		if e.ComplexityRoot.APIKey.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.ID(childComplexity), true
+	case "APIKey.lastUsedAt":
+		if e.ComplexityRoot.APIKey.LastUsedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.LastUsedAt(childComplexity), true
+	case "APIKey.name":
+		if e.ComplexityRoot.APIKey.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.Name(childComplexity), true
+	case "APIKey.prefix":
+		if e.ComplexityRoot.APIKey.Prefix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.Prefix(childComplexity), true
+	case "APIKey.revokedAt":
+		if e.ComplexityRoot.APIKey.RevokedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.RevokedAt(childComplexity), true
+	case "APIKey.scope":
+		if e.ComplexityRoot.APIKey.Scope == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.Scope(childComplexity), true
+
+	case "APIKeyConnection.nodes":
+		if e.ComplexityRoot.APIKeyConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKeyConnection.Nodes(childComplexity), true
+	case "APIKeyConnection.pageInfo":
+		if e.ComplexityRoot.APIKeyConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKeyConnection.PageInfo(childComplexity), true
+
+	case "Account.bodyRetentionDays":
+		if e.ComplexityRoot.Account.BodyRetentionDays == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Account.BodyRetentionDays(childComplexity), true
 	case "Account.email":
 		if e.ComplexityRoot.Account.Email == nil {
 			break
@@ -271,6 +379,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Account.Name(childComplexity), true
+	case "Account.paymentMethod":
+		if e.ComplexityRoot.Account.PaymentMethod == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Account.PaymentMethod(childComplexity), true
 	case "Account.plan":
 		if e.ComplexityRoot.Account.Plan == nil {
 			break
@@ -283,6 +397,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Account.ProductionUnlocked(childComplexity), true
+	case "Account.recordRetentionDays":
+		if e.ComplexityRoot.Account.RecordRetentionDays == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Account.RecordRetentionDays(childComplexity), true
+	case "Account.suspended":
+		if e.ComplexityRoot.Account.Suspended == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Account.Suspended(childComplexity), true
+	case "Account.usage":
+		if e.ComplexityRoot.Account.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Account.Usage(childComplexity), true
 
 	case "Attachment.contentId":
 		if e.ComplexityRoot.Attachment.ContentID == nil {
@@ -940,6 +1072,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Plan.RequestsPerSecond(childComplexity), true
 
+	case "Query.apiKey":
+		if e.ComplexityRoot.Query.APIKey == nil {
+			break
+		}
+
+		args, err := ec.field_Query_apiKey_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.APIKey(childComplexity, args["id"].(string)), true
+	case "Query.apiKeys":
+		if e.ComplexityRoot.Query.APIKeys == nil {
+			break
+		}
+
+		args, err := ec.field_Query_apiKeys_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.APIKeys(childComplexity, args["first"].(*int), args["after"].(*string)), true
 	case "Query.account":
 		if e.ComplexityRoot.Query.Account == nil {
 			break
@@ -1139,6 +1293,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TimelineEntry.Type(childComplexity), true
 
+	case "Usage.dailyCap":
+		if e.ComplexityRoot.Usage.DailyCap == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.DailyCap(childComplexity), true
+	case "Usage.day":
+		if e.ComplexityRoot.Usage.Day == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.Day(childComplexity), true
+	case "Usage.dayResetsAt":
+		if e.ComplexityRoot.Usage.DayResetsAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.DayResetsAt(childComplexity), true
+	case "Usage.month":
+		if e.ComplexityRoot.Usage.Month == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.Month(childComplexity), true
+	case "Usage.monthResetsAt":
+		if e.ComplexityRoot.Usage.MonthResetsAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.MonthResetsAt(childComplexity), true
+	case "Usage.monthlyCap":
+		if e.ComplexityRoot.Usage.MonthlyCap == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.MonthlyCap(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -1211,6 +1402,20 @@ var sources = []*ast.Source{
 	{Name: "../schema/accounts.graphqls", Input: `extend type Query {
   "The account that the API key belongs to. Needs a key of scope full or read."
   account: Account! @module(name: "accounts")
+
+  "The API keys of the account, newest first, also revoked ones. Needs a key of scope full."
+  apiKeys(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+  ): APIKeyConnection! @module(name: "accounts")
+
+  "One API key; null when the account has none with this id. Needs a key of scope full."
+  apiKey(
+    "The key's id, prefix ` + "`" + `key_` + "`" + `."
+    id: ID!
+  ): APIKey @module(name: "accounts")
 }
 
 "A customer of this installation."
@@ -1223,8 +1428,74 @@ type Account {
   email: String!
   "What the account may do."
   plan: Plan!
-  "Whether a free account may write to others than its own email. Paid plans always may."
+  "What it has sent of its caps."
+  usage: Usage!
+  "Whether the account may write to others than its own email from a verified domain. Paid plans always may; the free plan needs a payment method on file."
   productionUnlocked: Boolean!
+  "Whether a payment method is on file."
+  paymentMethod: Boolean!
+  "Whether the account is suspended: it can then do everything but send."
+  suspended: Boolean!
+  "How many days after sending the bodies and attachments of emails are deleted."
+  bodyRetentionDays: Int!
+  "How many days after sending the whole email is deleted."
+  recordRetentionDays: Int!
+}
+
+"How many emails an account has sent in the present day and month (UTC), and how many it may."
+type Usage {
+  "Emails of the day; null when the plan has no cap, because then they are not counted."
+  day: Int
+  "Emails of the month; null likewise."
+  month: Int
+  "Hard cap of emails per day; null is none."
+  dailyCap: Int
+  "Hard cap of emails per month; null is none."
+  monthlyCap: Int
+  "When the next day begins."
+  dayResetsAt: DateTime!
+  "When the next month begins."
+  monthResetsAt: DateTime!
+}
+
+"One page of API keys."
+type APIKeyConnection {
+  "The keys."
+  nodes: [APIKey!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"A credential of the API. Its secret is shown when it is made and never again."
+type APIKey {
+  "Opaque id, prefix ` + "`" + `key_` + "`" + `."
+  id: ID!
+  "The name to recognise it by."
+  name: String!
+  "The first characters of its secret, to recognise it by."
+  prefix: String!
+  "What it may do."
+  scope: APIKeyScope!
+  "Ids of the domains that it may send from; empty is all."
+  domainIds: [ID!]!
+  "When it ends; null is never."
+  expiresAt: DateTime
+  "When it was last used, to within a minute; null is never."
+  lastUsedAt: DateTime
+  "When it was made."
+  createdAt: DateTime!
+  "When it was revoked; null when it is not."
+  revokedAt: DateTime
+}
+
+"What an API key may do."
+enum APIKeyScope {
+  "Everything."
+  FULL
+  "Send emails and events, and read those."
+  SENDING
+  "Read, but no API keys."
+  READ
 }
 
 "The limits of an account."
@@ -1727,6 +1998,40 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
 
+func (ec *executionContext) childFields_APIKey(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_APIKey_id(ctx, field)
+	case "name":
+		return ec.fieldContext_APIKey_name(ctx, field)
+	case "prefix":
+		return ec.fieldContext_APIKey_prefix(ctx, field)
+	case "scope":
+		return ec.fieldContext_APIKey_scope(ctx, field)
+	case "domainIds":
+		return ec.fieldContext_APIKey_domainIds(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_APIKey_expiresAt(ctx, field)
+	case "lastUsedAt":
+		return ec.fieldContext_APIKey_lastUsedAt(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_APIKey_createdAt(ctx, field)
+	case "revokedAt":
+		return ec.fieldContext_APIKey_revokedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type APIKey", field.Name)
+}
+
+func (ec *executionContext) childFields_APIKeyConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_APIKeyConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_APIKeyConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type APIKeyConnection", field.Name)
+}
+
 func (ec *executionContext) childFields_Account(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -1737,8 +2042,18 @@ func (ec *executionContext) childFields_Account(ctx context.Context, field graph
 		return ec.fieldContext_Account_email(ctx, field)
 	case "plan":
 		return ec.fieldContext_Account_plan(ctx, field)
+	case "usage":
+		return ec.fieldContext_Account_usage(ctx, field)
 	case "productionUnlocked":
 		return ec.fieldContext_Account_productionUnlocked(ctx, field)
+	case "paymentMethod":
+		return ec.fieldContext_Account_paymentMethod(ctx, field)
+	case "suspended":
+		return ec.fieldContext_Account_suspended(ctx, field)
+	case "bodyRetentionDays":
+		return ec.fieldContext_Account_bodyRetentionDays(ctx, field)
+	case "recordRetentionDays":
+		return ec.fieldContext_Account_recordRetentionDays(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
 }
@@ -2119,6 +2434,24 @@ func (ec *executionContext) childFields_TimelineEntry(ctx context.Context, field
 		return ec.fieldContext_TimelineEntry_data(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TimelineEntry", field.Name)
+}
+
+func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "day":
+		return ec.fieldContext_Usage_day(ctx, field)
+	case "month":
+		return ec.fieldContext_Usage_month(ctx, field)
+	case "dailyCap":
+		return ec.fieldContext_Usage_dailyCap(ctx, field)
+	case "monthlyCap":
+		return ec.fieldContext_Usage_monthlyCap(ctx, field)
+	case "dayResetsAt":
+		return ec.fieldContext_Usage_dayResetsAt(ctx, field)
+	case "monthResetsAt":
+		return ec.fieldContext_Usage_monthResetsAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

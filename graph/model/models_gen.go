@@ -6,10 +6,19 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/email"
 )
+
+// One page of API keys.
+type APIKeyConnection struct {
+	// The keys.
+	Nodes []*ent.APIKey `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
 
 // A customer of this installation.
 type Account struct {
@@ -21,8 +30,18 @@ type Account struct {
 	Email string `json:"email"`
 	// What the account may do.
 	Plan *Plan `json:"plan"`
-	// Whether a free account may write to others than its own email. Paid plans always may.
+	// What it has sent of its caps.
+	Usage *Usage `json:"usage"`
+	// Whether the account may write to others than its own email from a verified domain. Paid plans always may; the free plan needs a payment method on file.
 	ProductionUnlocked bool `json:"productionUnlocked"`
+	// Whether a payment method is on file.
+	PaymentMethod bool `json:"paymentMethod"`
+	// Whether the account is suspended: it can then do everything but send.
+	Suspended bool `json:"suspended"`
+	// How many days after sending the bodies and attachments of emails are deleted.
+	BodyRetentionDays int `json:"bodyRetentionDays"`
+	// How many days after sending the whole email is deleted.
+	RecordRetentionDays int `json:"recordRetentionDays"`
 }
 
 // How messages of a domain are signed.
@@ -221,4 +240,20 @@ type TimelineEntry struct {
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 	// The full data of the event, as the webhooks carry it.
 	Data json.RawMessage `json:"data"`
+}
+
+// How many emails an account has sent in the present day and month (UTC), and how many it may.
+type Usage struct {
+	// Emails of the day; null when the plan has no cap, because then they are not counted.
+	Day *int `json:"day,omitempty"`
+	// Emails of the month; null likewise.
+	Month *int `json:"month,omitempty"`
+	// Hard cap of emails per day; null is none.
+	DailyCap *int `json:"dailyCap,omitempty"`
+	// Hard cap of emails per month; null is none.
+	MonthlyCap *int `json:"monthlyCap,omitempty"`
+	// When the next day begins.
+	DayResetsAt time.Time `json:"dayResetsAt"`
+	// When the next month begins.
+	MonthResetsAt time.Time `json:"monthResetsAt"`
 }

@@ -76,6 +76,8 @@ type Account struct {
 	PaymentMethod      bool // on file
 	Unmetered          bool
 	Suspended          bool
+
+	BodyRetentionDays, RecordRetentionDays int
 }
 
 // Unlocked tells whether the account may write to others than itself from a

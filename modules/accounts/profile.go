@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
 )
 
 // Usage is what an account has sent of its caps.
@@ -22,11 +23,10 @@ type Usage struct {
 // Profile is an account as its owner sees it, never from the cache.
 type Profile struct {
 	Account
-	BodyRetentionDays   int
-	RecordRetentionDays int
-	CreatedAt           time.Time
-	UpdatedAt           time.Time
-	Usage               Usage
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Usage     Usage
 }
 
 // Profile reads an account and what it has used.
@@ -35,8 +35,7 @@ func (s *Service) Profile(ctx context.Context, accountID string) (Profile, error
 	if err != nil {
 		return Profile{}, err
 	}
-	found := Profile{Account: accountOf(row), BodyRetentionDays: row.BodyRetentionDays, RecordRetentionDays: row.RecordRetentionDays,
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+	found := Profile{Account: accountOf(row), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
 	found.Usage, err = s.usageOf(ctx, found.Account)
 	return found, err
 }
@@ -70,6 +69,14 @@ func (s *Service) Accounts(ctx context.Context) ([]*ent.Account, error) {
 	return rows, nil
 }
 
+// Find gives the account with the email or the id, for the operator.
+func (s *Service) Find(ctx context.Context, emailOrID string) (*ent.Account, error) {
+	if id.Is(id.Account, emailOrID) {
+		return s.accountRow(ctx, emailOrID)
+	}
+	return s.AccountByEmail(ctx, emailOrID)
+}
+
 // accountRow reads an account with its plan.
 func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Account, error) {
 	row, err := s.db.Ent.Account.Query().Where(account.ID(accountID)).WithPlan().Only(ctx)
@@ -84,5 +91,6 @@ func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Accoun
 
 func accountOf(row *ent.Account) Account {
 	return Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: planOf(row.Edges.Plan), ProductionUnlocked: row.ProductionUnlocked,
-		PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil}
+		PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil,
+		BodyRetentionDays: row.BodyRetentionDays, RecordRetentionDays: row.RecordRetentionDays}
 }
