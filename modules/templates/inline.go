@@ -15,7 +15,7 @@ import (
 // What the inlining of CSS may cost: every selector looks at every element.
 const (
 	maxStyle   = 200_000   // octets of CSS
-	maxMatches = 5_000_000 // rules times elements
+	maxMatches = 5_000_000 // rules and declarations, times elements
 )
 
 // inlineCSS moves the rules of <style> into style attributes, for the mail
@@ -134,7 +134,7 @@ func (o *opaque) outline(source string) outline {
 			if inStyle {
 				out.style += len(raw)
 				out.unknownRule = cmp.Or(out.unknownRule, unknownRule(raw))
-				out.rules += strings.Count(raw, "{") * (1 + strings.Count(raw, ",")/max(1, strings.Count(raw, "{")))
+				out.rules += strings.Count(raw, "{") + strings.Count(raw, ",") + strings.Count(raw, ";")
 				continue
 			}
 		case html.CommentToken:

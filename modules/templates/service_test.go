@@ -1,0 +1,521 @@
+package templates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+const (
+	ada = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	eve = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+)
+
+type world struct {
+	*Service
+	db *db.DB
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	d := dbtest.New(t)
+	w := &world{db: d}
+	w.Service = w.process(t)
+	return w
+}
+
+// process makes one more Service of the same installation.
+func (w *world) process(t testing.TB) *Service {
+	t.Helper()
+	s, err := New(Params{DB: w.db, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+var receipt = AddInput{Alias: "receipt", Name: "Receipt", Subject: "Receipt for {{customer.name}}", From: Mailbox{Email: "ada@example.com", Name: "Ada"},
+	ReplyTo: []Mailbox{{Text: "help@example.com"}}, HTML: "<p>Hi {{customer.name}}, you pay {{amount}}.</p>{% for i in items %}<i>{{i}}</i>{% endfor %}",
+	Variables: []shape.Variable{{Key: "customer.name", Type: TypeString, Required: true}, {Key: "amount", Type: TypeNumber, Fallback: 5},
+		{Key: "items", Type: TypeList}, {Key: "vip", Type: TypeBoolean}, {Key: "order", Type: TypeObject}},
+	UnsubscribeEnabled: true, Category: "Receipts"}
+
+func (w *world) add(t testing.TB, in AddInput) Template {
+	t.Helper()
+	made, err := w.Add(t.Context(), ada, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (w *world) publish(t testing.TB, idOrAlias string) Publication {
+	t.Helper()
+	done, err := w.Publish(t.Context(), ada, idOrAlias, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+func wantFields(t testing.TB, err error, fields ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want %v", fields)
+	}
+	refused := fault.From(err)
+	if refused.Kind != fault.Invalid || len(refused.Fields) != len(fields) {
+		t.Fatalf("%v (%+v), want fields %v", err, refused.Fields, fields)
+	}
+	for _, f := range fields {
+		if refused.Fields[f] == "" {
+			t.Errorf("%v does not name %s", refused.Fields, f)
+		}
+	}
+}
+
+func wantKind(t testing.TB, err error, kind fault.Kind) {
+	t.Helper()
+	if err == nil || fault.KindOf(err) != kind {
+		t.Errorf("%v, want kind %d", err, kind)
+	}
+}
+
+func TestDraftIsPublishedAndRendered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, receipt)
+	if !id.Is(id.Template, made.ID) || made.Status() != StatusDraft || !made.HasUnpublishedChanges || made.From != "Ada <ada@example.com>" {
+		t.Errorf("%+v", made)
+	}
+	values := map[string]any{"customer": map[string]any{"name": "A&B"}, "items": []any{"x", "y"}, "unknown": "is ignored"}
+	_, err := w.Render(t.Context(), ada, Ref{Alias: "receipt"}, values)
+	wantFields(t, err, "template.alias")
+
+	done := w.publish(t, "receipt")
+	if done.Warnings != nil || done.Template.Status() != StatusPublished || *done.Template.Version != 1 || done.Template.HasUnpublishedChanges || done.Template.PublishedAt == nil {
+		t.Errorf("%+v", done)
+	}
+	want := Rendered{TemplateID: made.ID, Version: 1, Subject: "Receipt for A&B", From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"},
+		HTML: "<p>Hi A&amp;B, you pay 5.</p><i>x</i><i>y</i>", Text: "Hi A&B, you pay 5.\n\n x  y ", Unsubscribe: true, Category: "Receipts"}
+	for _, ref := range []Ref{{Alias: "receipt"}, {ID: made.ID}} {
+		got, err := w.Render(t.Context(), ada, ref, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+
+	subject := "Another"
+	changed, err := w.Update(t.Context(), ada, "receipt", Change{Subject: &subject})
+	if err != nil || !changed.HasUnpublishedChanges || changed.Subject != subject {
+		t.Errorf("%+v %v", changed, err)
+	}
+	if got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, values); err != nil || got.Version != 1 || got.Subject != want.Subject {
+		t.Errorf("an edit was sent: %+v %v", got, err)
+	}
+	w.publish(t, made.ID)
+	if got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, values); err != nil || got.Version != 2 || got.Subject != subject {
+		t.Errorf("a publication is not seen at once: %+v %v", got, err)
+	}
+	if again := w.publish(t, made.ID); *again.Template.Version != 2 {
+		t.Errorf("nothing has changed, and it is version %d", *again.Template.Version)
+	}
+}
+
+func TestVariablesAreJudged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, receipt)
+	w.publish(t, "receipt")
+	long := make([]any, MaxList+1)
+	for name, c := range map[string]struct {
+		values map[string]any
+		wrong  []string
+	}{
+		"nothing": {nil, []string{"template.variables.customer.name"}},
+		"null":    {map[string]any{"customer.name": nil}, []string{"template.variables.customer.name"}},
+		"wrong types": {map[string]any{"customer": map[string]any{"name": 5}, "amount": "5", "items": map[string]any{}, "vip": "yes", "order": []any{}},
+			[]string{"template.variables.customer.name", "template.variables.amount", "template.variables.items", "template.variables.vip", "template.variables.order"}},
+		"a long list":       {map[string]any{"customer.name": "x", "items": long}, []string{"template.variables.items"}},
+		"a NUL":             {map[string]any{"customer.name": "a\x00b"}, []string{"template.variables.customer.name"}},
+		"a header":          {map[string]any{"customer.name": "a\r\nBcc: x@evil.test"}, []string{"template.variables.customer.name"}},
+		"a Unicode break":   {map[string]any{"customer.name": "a\u2028b"}, []string{"template.variables.customer.name"}},
+		"a subject as long": {map[string]any{"customer.name": strings.Repeat("x", 998)}, []string{"template"}},
+		"flat":              {map[string]any{"customer.name": "x"}, nil},
+		"breaks elsewhere":  {map[string]any{"customer.name": "x", "items": []any{"a\nb"}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := w.Render(t.Context(), ada, Ref{Alias: "receipt"}, c.values)
+			if c.wrong == nil {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantFields(t, err, c.wrong...)
+		})
+	}
+}
+
+func TestRefsThatNameNoTemplate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, receipt)
+	w.publish(t, "receipt")
+	for ref, field := range map[Ref]string{
+		{}: "template", {ID: made.ID, Alias: "receipt"}: "template", {ID: "receipt"}: "template.id", {ID: id.New(id.Template)}: "template.id",
+		{ID: "\x00"}: "template.id", {Alias: "other"}: "template.alias", {Alias: "No Alias\x00"}: "template.alias",
+	} {
+		_, err := w.Render(t.Context(), ada, ref, map[string]any{"customer.name": "x"})
+		wantFields(t, err, field)
+	}
+	for _, ref := range []Ref{{ID: made.ID}, {Alias: "receipt"}} {
+		if _, err := w.Render(t.Context(), ada, ref, map[string]any{"customer.name": "x"}); err != nil {
+			t.Fatal(err) // and now it is in the cache
+		}
+		_, err := w.Render(t.Context(), eve, ref, map[string]any{"customer.name": "x"})
+		wantFields(t, err, map[bool]string{true: "template.id", false: "template.alias"}[ref.ID != ""])
+	}
+}
+
+func TestInputIsJudgedAllAtOnce(t *testing.T) {
+	t.Parallel()
+	many := make([]shape.Variable, MaxVariables+1)
+	for name, c := range map[string]struct {
+		in    AddInput
+		wrong []string
+	}{
+		"empty": {AddInput{}, []string{"name"}},
+		"all": {AddInput{Alias: "No", Name: strings.Repeat("n", 201), Subject: "a\nb", From: Mailbox{Text: "x"}, ReplyTo: []Mailbox{{Text: "a@b.co"}, {Text: "y"}}, Category: "!!"},
+			[]string{"alias", "name", "subject", "from", "reply_to[1]", "category"}},
+		"sources":  {AddInput{Name: "n", Subject: "{{", HTML: "{% assign a = 1 %}", Text: "{{ a | safe }}"}, []string{"subject", "html", "text"}},
+		"large":    {AddInput{Name: "n", HTML: strings.Repeat("x", MaxSource+1)}, []string{"html"}},
+		"alias":    {AddInput{Name: "n", Alias: "tpl_x"}, []string{"alias"}},
+		"too many": {AddInput{Name: "n", Variables: many}, []string{"variables"}},
+		"variables": {AddInput{Name: "n", Variables: []shape.Variable{{}, {Key: "a b", Type: "x"}, {Key: "a", Type: "string"}, {Key: "a", Type: "number", Fallback: "x"}, {Key: "unsubscribe_url", Type: "string"}}},
+			[]string{"variables[0].key", "variables[0].type", "variables[1].key", "variables[1].type", "variables[3].key", "variables[3].fallback", "variables[4].key"}},
+		"parts": {AddInput{Name: "n", Variables: []shape.Variable{{Key: "a", Type: "string"}, {Key: "a.b", Type: "string"}, {Key: "o", Type: "object"}, {Key: "o.p", Type: "string"}}}, []string{"variables[1].key"}},
+		"reserved": {AddInput{Name: "n", Variables: []shape.Variable{{Key: "forloop.x", Type: "string"}, {Key: "and", Type: "string"}, {Key: "a.b.c.d.e.f", Type: "string"}, {Key: "a.", Type: "string"}}},
+			[]string{"variables[0].key", "variables[1].key", "variables[2].key", "variables[3].key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantFields(t, c.in.Validate().Err(), c.wrong...)
+		})
+	}
+}
+
+func TestPublishWantsAWholeTemplate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		in    AddInput
+		wrong []string
+	}{
+		"no body": {AddInput{Name: "n", Subject: "s"}, []string{"html"}},
+		"undeclared": {AddInput{Name: "n", Subject: "{{a}}", HTML: "x\n{{ b.c }}{% for i in l %}{{i.x}}{{forloop.index}}{% endfor %}{{i}}", Text: "{{ok}}{{unsubscribe_url}}",
+			Variables: []shape.Variable{{Key: "ok", Type: TypeString}}}, []string{"subject", "html"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := w.add(t, c.in)
+			_, err := w.Publish(t.Context(), ada, made.ID, nil)
+			wantFields(t, err, c.wrong...)
+			if name == "undeclared" {
+				if got := fault.From(err).Fields["html"]; got != "line 2: uses {{b.c}}, which is not declared in variables; neither are i, l" {
+					t.Error(got)
+				}
+			}
+			if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.Version != nil {
+				t.Errorf("%+v %v", now, err)
+			}
+		})
+	}
+}
+
+func TestRollbackPublishesAnOlderVersionAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, AddInput{Name: "n", HTML: "<style>p{color:red}</style><p>one</p>"})
+	w.publish(t, made.ID)
+	for _, html := range []string{"<p>two</p>", "<p>three</p>"} {
+		if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &html}); err != nil {
+			t.Fatal(err)
+		}
+		w.publish(t, made.ID)
+	}
+	lost := "<p>lost</p>"
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &lost}); err != nil {
+		t.Fatal(err)
+	}
+	back, err := w.Rollback(t.Context(), ada, made.ID, 1, nil)
+	if err != nil || *back.Template.Version != 4 || back.Template.HasUnpublishedChanges || *back.Template.HTML != "<style>p{color:red}</style><p>one</p>" || back.Template.Text != nil {
+		t.Fatalf("%+v %v", back, err)
+	}
+	if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.HasUnpublishedChanges {
+		t.Errorf("%+v %v", now, err)
+	}
+	got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
+	if err != nil || !strings.Contains(got.HTML, `<p style="color:red">one</p>`) || got.Text != "one" || got.Version != 4 {
+		t.Errorf("%+v %v", got, err)
+	}
+	_, err = w.Rollback(t.Context(), ada, made.ID, 9, nil)
+	wantFields(t, err, "version")
+
+	var numbers []int
+	request := page.Request{Limit: 3}
+	for {
+		list, err := w.Versions(t.Context(), ada, made.ID, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range list.Versions {
+			if numbers = append(numbers, v.Number); v.HTML != nil {
+				t.Error("a list reads bodies")
+			}
+		}
+		if request.Cursor = list.NextCursor; !list.HasMore {
+			break
+		}
+	}
+	if diff := cmp.Diff([]int{4, 3, 2, 1}, numbers); diff != "" {
+		t.Error(diff)
+	}
+	v, err := w.Version(t.Context(), ada, made.ID, 2)
+	if err != nil || *v.HTML != "<p>two</p>" {
+		t.Errorf("%+v %v", v, err)
+	}
+	_, err = w.Version(t.Context(), ada, made.ID, 5)
+	wantKind(t, err, fault.NotFound)
+}
+
+func TestPreviewShowsDraftsAndVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, receipt)
+	w.publish(t, made.ID)
+	text := "Draft for {{customer.name}} {{nobody.declared.this}}"
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{Text: &text}); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{"customer.name": "Bo"}
+	draft, err := w.Preview(t.Context(), ada, "receipt", PreviewInput{Variables: values})
+	if err != nil || draft.Text != "Draft for Bo " || draft.Version != 0 {
+		t.Errorf("%+v %v", draft, err)
+	}
+	first, err := w.Preview(t.Context(), ada, "receipt", PreviewInput{Variables: values, Version: 1})
+	if err != nil || !strings.HasPrefix(first.Text, "Hi Bo, you pay 5.") {
+		t.Errorf("%+v %v", first, err)
+	}
+	_, err = w.Preview(t.Context(), ada, "receipt", PreviewInput{})
+	wantFields(t, err, "variables.customer.name")
+	_, err = w.Preview(t.Context(), ada, "receipt", PreviewInput{Variables: values, Version: 7})
+	wantFields(t, err, "version")
+}
+
+func TestAliasIsUniqueInItsAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.add(t, receipt)
+	_, err := w.Add(t.Context(), ada, receipt)
+	wantKind(t, err, fault.Conflict)
+	if _, err := w.Add(t.Context(), eve, receipt); err != nil {
+		t.Errorf("another account's alias: %v", err)
+	}
+	other := w.add(t, AddInput{Name: "other", Text: "x"})
+	alias, none, free := "receipt", "", "free"
+	_, err = w.Update(t.Context(), ada, other.ID, Change{Alias: &alias})
+	wantKind(t, err, fault.Conflict)
+	if now, err := w.Update(t.Context(), ada, first.ID, Change{Alias: &none}); err != nil || now.Alias != nil {
+		t.Errorf("%+v %v", now, err)
+	}
+	if now, err := w.Update(t.Context(), ada, other.ID, Change{Alias: &free}); err != nil || *now.Alias != "free" {
+		t.Errorf("%+v %v", now, err)
+	}
+	copied, err := w.Duplicate(t.Context(), ada, "free", nil)
+	if err != nil || copied.Alias != nil || copied.Name != "other (copy)" || *copied.Text != "x" || copied.ID == other.ID {
+		t.Errorf("%+v %v", copied, err)
+	}
+}
+
+func TestTenantsAreKeptApart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, receipt)
+	w.publish(t, made.ID)
+	name := "x"
+	for what, ask := range map[string]func(ref string) error{
+		"get":       func(ref string) error { _, err := w.Get(t.Context(), eve, ref); return err },
+		"update":    func(ref string) error { _, err := w.Update(t.Context(), eve, ref, Change{Name: &name}); return err },
+		"delete":    func(ref string) error { return w.Delete(t.Context(), eve, ref) },
+		"duplicate": func(ref string) error { _, err := w.Duplicate(t.Context(), eve, ref, nil); return err },
+		"publish":   func(ref string) error { _, err := w.Publish(t.Context(), eve, ref, nil); return err },
+		"rollback":  func(ref string) error { _, err := w.Rollback(t.Context(), eve, ref, 1, nil); return err },
+		"preview":   func(ref string) error { _, err := w.Preview(t.Context(), eve, ref, PreviewInput{}); return err },
+		"versions": func(ref string) error {
+			_, err := w.Versions(t.Context(), eve, ref, page.Request{Limit: 1})
+			return err
+		},
+		"version": func(ref string) error { _, err := w.Version(t.Context(), eve, ref, 1); return err },
+	} {
+		for _, ref := range []string{made.ID, "receipt", id.New(id.Template), "nobody"} {
+			if err := ask(ref); err == nil || fault.KindOf(err) != fault.NotFound || !strings.HasSuffix(fault.From(err).Message, "No such template: "+ref) {
+				t.Errorf("%s %s: %v", what, ref, err)
+			}
+		}
+	}
+	if list, err := w.List(t.Context(), eve, ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(list.Templates) != 0 {
+		t.Errorf("%+v %v", list, err)
+	}
+	if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.Name != "Receipt" {
+		t.Errorf("%+v %v", now, err)
+	}
+}
+
+func TestListIsPagedAndFiltered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var ids []string
+	for i := range 5 {
+		in := AddInput{Name: fmt.Sprintf("Name %d_%%", i), Text: "x"}
+		if i == 2 {
+			in.Alias = "two"
+		}
+		ids = append([]string{w.add(t, in).ID}, ids...)
+	}
+	w.publish(t, "two")
+	all := func(q ListQuery) (out []string) {
+		q.Page.Limit = 2
+		for {
+			list, err := w.List(t.Context(), ada, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range list.Templates {
+				if out = append(out, row.ID); row.Text != nil {
+					t.Error("a list reads bodies")
+				}
+				if row.HasUnpublishedChanges != (row.Status() == StatusDraft) {
+					t.Errorf("%s: %t", row.ID, row.HasUnpublishedChanges)
+				}
+			}
+			if q.Page.Cursor = list.NextCursor; !list.HasMore {
+				return out
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		q    ListQuery
+		want []string
+	}{
+		"all": {ListQuery{}, ids}, "alias": {ListQuery{Alias: "two"}, ids[2:3]}, "no such alias": {ListQuery{Alias: "three"}, nil},
+		"published": {ListQuery{Status: StatusPublished}, ids[2:3]}, "draft": {ListQuery{Status: StatusDraft}, append(append([]string{}, ids[:2]...), ids[3:]...)},
+		"name": {ListQuery{Name: "nAME 4"}, ids[:1]}, "wildcards are letters": {ListQuery{Name: "0_%"}, ids[4:]}, "none": {ListQuery{Name: "_____"}, nil},
+	} {
+		if diff := cmp.Diff(c.want, all(c.q)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	_, err := w.List(t.Context(), ada, ListQuery{Page: page.Request{Limit: 2}, Alias: "No", Status: "x", Name: "a\x00"})
+	wantFields(t, err, "alias", "status", "q")
+}
+
+// One key, one answer: both are there, or neither.
+func TestAnswersAreKeptInTheTransaction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	broken := errors.New("broken")
+	in := receipt
+	in.Keep = func(context.Context, idempotency.Execer, Template) error { return broken }
+	if _, err := w.Add(t.Context(), ada, in); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if n := w.db.Ent.Template.Query().CountX(t.Context()); n != 0 {
+		t.Errorf("%d templates", n)
+	}
+	made := w.add(t, receipt)
+	if _, err := w.Publish(t.Context(), ada, made.ID, func(context.Context, idempotency.Execer, Publication) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if n := w.db.Ent.TemplateVersion.Query().CountX(t.Context()); n != 0 {
+		t.Errorf("%d versions", n)
+	}
+}
+
+// Versions count up without a gap however many publish at once, and what is
+// published in the end is the last of them.
+func TestPublishingAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.process(t)
+	made := w.add(t, AddInput{Name: "n", Text: "0"})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			s := []*Service{w.Service, other}[i%2]
+			text := fmt.Sprint(i)
+			if _, err := s.Update(t.Context(), ada, made.ID, Change{Text: &text}); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Publish(t.Context(), ada, made.ID, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	now, err := w.Get(t.Context(), ada, made.ID)
+	if err != nil || now.HasUnpublishedChanges {
+		t.Fatalf("%+v %v", now, err)
+	}
+	versions := w.db.Ent.TemplateVersion.Query().CountX(t.Context())
+	if *now.Version != versions || now.LastVersion != versions {
+		t.Errorf("version %d of %d", *now.Version, versions)
+	}
+	expect.Within(t, 3*CacheTTL, "the other process sees it", func() bool {
+		got, err := other.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
+		return err == nil && got.Version == versions && got.Text == *now.Text
+	})
+}
+
+func TestDeletedTemplateIsGoneEverywhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.process(t)
+	made := w.add(t, AddInput{Name: "n", Alias: "a", Text: "x"})
+	w.publish(t, "a")
+	if _, err := other.Render(t.Context(), ada, Ref{Alias: "a"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Delete(t.Context(), ada, "a"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Render(t.Context(), ada, Ref{Alias: "a"}, nil)
+	wantFields(t, err, "template.alias")
+	expect.Within(t, 3*CacheTTL, "the other process knows", func() bool {
+		_, err := other.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
+		return err != nil
+	})
+	if n := w.db.Ent.TemplateVersion.Query().CountX(t.Context()); n != 0 {
+		t.Errorf("%d versions stay", n)
+	}
+}
