@@ -29,6 +29,15 @@ var owned = map[string]struct {
 		app.Do(t, http.MethodPost, "/api/domains", map[string]string{"name": "owned.example"}).JSON(t, &made)
 		return made.Domain.ID
 	}},
+	"/templates": {"template", "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		var made struct{ Template struct{ ID string } }
+		for range 2 { // for a second page
+			app.Do(t, http.MethodPost, "/api/templates", map[string]string{"name": "Owned", "text": "Hello"}).JSON(t, &made)
+		}
+		app.Do(t, http.MethodPost, "/api/templates/"+made.Template.ID+"/publish", nil)
+		return made.Template.ID
+	}},
 	// Two, for there is no other way to a second page of claims.
 	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
 		t.Helper()
