@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/retention"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
@@ -66,6 +67,11 @@ var registry = []Module{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains", "suppression", "templates"}, Uses: []string{"tracking"},
 		Option: sending.Module, Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil), rest.TestEvents(nil, nil)},
+	},
+	{
+		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
+		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking"},
+		Option: retention.Module, Edges: retentionEdges, Operations: []rest.Routes{rest.Contacts(nil)},
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail in development mode and shows it at /dev/inbox", Dev: true,

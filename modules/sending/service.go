@@ -2,6 +2,7 @@ package sending
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 
 	"go.uber.org/fx"
@@ -79,6 +80,9 @@ type Rewriter interface {
 type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
 	Wake()
+	// Forget and Rewrite are for what is deleted by age, or erased.
+	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
+	Rewrite(ctx context.Context, tx db.Execer, accountID string, subjectIDs []string, edit func(event.Fact) (json.RawMessage, error)) error
 }
 
 // Timeline reads the facts of subjects of one account, oldest first.

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/lib/pq"
@@ -31,18 +32,28 @@ func (l *Log) Facts(ctx context.Context, accountID string, subjectIDs ...string)
 	if err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)
 	}
+	facts, err := scanFacts(rows)
+	if err != nil {
+		return nil, fmt.Errorf("read facts: %w", err)
+	}
+	for _, f := range facts {
+		found[f.SubjectID] = append(found[f.SubjectID], f)
+	}
+	return found, nil
+}
+
+// scanFacts reads every row and closes rows.
+func scanFacts(rows *sql.Rows) ([]event.Fact, error) {
 	defer rows.Close()
+	var facts []event.Fact
 	for rows.Next() {
 		var f event.Fact
 		var data []byte
 		if err := rows.Scan(&f.ID, &f.AccountID, &f.Type, &f.SubjectID, &data, &f.CreatedAt); err != nil {
-			return nil, fmt.Errorf("read facts: %w", err)
+			return nil, err
 		}
 		f.Data, f.CreatedAt = data, f.CreatedAt.UTC()
-		found[f.SubjectID] = append(found[f.SubjectID], f)
+		facts = append(facts, f)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read facts: %w", err)
-	}
-	return found, nil
+	return facts, rows.Err()
 }

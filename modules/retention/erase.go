@@ -1,0 +1,66 @@
+package retention
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// Erased counts what was erased of one address.
+type Erased struct {
+	Emails       int // that went to nobody else, and are gone
+	Redacted     int // that went to others too, and lost the address and their bodies
+	Suppressions int // entries of the block lists that forgot the address and go on blocking it
+	Events       int // facts about the address apart from its emails
+}
+
+// Erase deletes what is stored of an address as a recipient of the account.
+// Repeating it is harmless. Error: Invalid naming `email`.
+func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, error) {
+	parsed, err := address.Parse(email)
+	if err != nil {
+		return Erased{}, fault.InvalidField("email", "%s", err)
+	}
+	if parsed.Name != "" {
+		return Erased{}, fault.InvalidField("email", "must be an address without a display name")
+	}
+	addr := strings.ToLower(parsed.AddrSpec())
+	var done Erased
+	if s.near.Mail != nil {
+		if err := s.eraseMail(ctx, accountID, addr, &done); err != nil {
+			return done, fmt.Errorf("erase: %w", err)
+		}
+	}
+	if s.near.Blocklist != nil {
+		if done.Suppressions, err = s.near.Blocklist.Erase(ctx, accountID, addr); err != nil {
+			return done, fmt.Errorf("erase: %w", err)
+		}
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		n, err := s.facts.ForgetMentions(ctx, tx, accountID, addr, event.ContactUnsubscribed, event.SuppressionAdded, event.SuppressionRemoved)
+		done.Events = int(n)
+		return err
+	})
+	if err != nil {
+		return done, fmt.Errorf("erase: %w", err)
+	}
+	return done, nil
+}
+
+// eraseMail goes on to what follows the emails also after an error, which a
+// repetition would not find again.
+func (s *Service) eraseMail(ctx context.Context, accountID, addr string, done *Erased) error {
+	gone, err := s.near.Mail.Erase(ctx, accountID, addr)
+	done.Emails, done.Redacted = len(gone.Deleted), len(gone.Redacted)
+	if s.near.Follower != nil && len(gone.Deleted)+len(gone.Redacted) > 0 {
+		if _, followErr := s.near.Follower.DeleteFor(ctx, accountID, append(gone.Deleted, gone.Redacted...)); followErr != nil {
+			return followErr
+		}
+	}
+	return err
+}

@@ -1,0 +1,178 @@
+package retention
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending"
+)
+
+// Purged counts what a purge deleted.
+type Purged struct {
+	Bodies  int // emails that lost their bodies
+	Records int // emails that are gone
+	Facts   int64
+	Skipped bool // another process was at it
+}
+
+const (
+	accountPage = 200
+	// step keeps the transactions short beside the traffic.
+	step = 500
+	// factsKept is longer than any account keeps records, whose facts go with them:
+	// it is for what is about no email.
+	factsKept = 400 * 24 * time.Hour
+	day       = 24 * time.Hour
+)
+
+// purgeLock keeps several processes from doing the same work at the same time.
+const purgeLock = 0x706f7374_72657465 // "postrete"
+
+// Purge deletes what every account need not keep any more, and old facts.
+func (s *Service) Purge(ctx context.Context) (total Purged, err error) {
+	conn, err := s.db.SQL.Conn(ctx)
+	if err != nil {
+		return total, fmt.Errorf("purge: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	var ours bool
+	if err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(purgeLock)).Scan(&ours); err != nil {
+		return total, fmt.Errorf("purge: %w", err)
+	}
+	if !ours {
+		return Purged{Skipped: true}, nil
+	}
+	defer func() {
+		// A connection on which this fails is thrown away, and its lock with it.
+		_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(purgeLock))
+		err = errors.Join(err, unlockErr)
+	}()
+	var now time.Time
+	if err := conn.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
+		return total, fmt.Errorf("purge: %w", err)
+	}
+	if total.Facts, err = s.facts.Sweep(ctx, factsKept); err != nil {
+		return total, fmt.Errorf("purge facts: %w", err)
+	}
+	if s.near.Mail == nil {
+		return total, nil
+	}
+	return total, s.purgeAccounts(ctx, now, &total)
+}
+
+func (s *Service) purgeAccounts(ctx context.Context, now time.Time, total *Purged) error {
+	for after := ""; ; {
+		page, err := s.accounts.Retentions(ctx, after, accountPage)
+		if err != nil {
+			return fmt.Errorf("purge: %w", err)
+		}
+		for _, a := range page {
+			if err := s.purgeAccount(ctx, a, now, total); err != nil {
+				return fmt.Errorf("purge account %s: %w", a.AccountID, err)
+			}
+			after = a.AccountID
+		}
+		if len(page) < accountPage {
+			return nil
+		}
+	}
+}
+
+func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now time.Time, total *Purged) error {
+	n, err := s.pass(ctx, a.AccountID, sending.Records, now.Add(-time.Duration(a.RecordDays)*day), s.deleteEmails)
+	total.Records += n
+	if err != nil {
+		return fmt.Errorf("records: %w", err)
+	}
+	n, err = s.pass(ctx, a.AccountID, sending.Bodies, now.Add(-time.Duration(a.BodyDays)*day), s.near.Mail.PurgeBodies)
+	total.Bodies += n
+	if err != nil {
+		return fmt.Errorf("bodies: %w", err)
+	}
+	return nil
+}
+
+// deleteEmails deletes what hangs off the emails first: after an error in between
+// the emails are still there to be found again.
+func (s *Service) deleteEmails(ctx context.Context, accountID string, ids []string) (int, error) {
+	if s.near.Follower != nil {
+		if _, err := s.near.Follower.DeleteFor(ctx, accountID, ids); err != nil {
+			return 0, err
+		}
+	}
+	return s.near.Mail.Delete(ctx, accountID, ids)
+}
+
+// pass walks the account's old emails from its mark on, and then those whose time
+// came late.
+func (s *Service) pass(ctx context.Context, accountID string, keep sending.Keep, cutoff time.Time,
+	purge func(context.Context, string, []string) (int, error)) (total int, err error) {
+	kind := map[sending.Keep]string{sending.Records: "records", sending.Bodies: "bodies"}[keep]
+	after, err := s.mark(ctx, accountID, kind)
+	if err != nil {
+		return 0, err
+	}
+	for more := true; more; {
+		ids, last, err := s.near.Mail.Expired(ctx, accountID, keep, after, cutoff, step)
+		if err != nil {
+			return total, err
+		}
+		if n, err := purgeSome(ctx, accountID, ids, purge); err != nil {
+			return total, err
+		} else {
+			total += n
+		}
+		if more = last != ""; more {
+			after = last
+			if err := s.setMark(ctx, accountID, kind, after); err != nil {
+				return total, err
+			}
+		}
+	}
+	for {
+		ids, err := s.near.Mail.ExpiredLate(ctx, accountID, keep, cutoff, step)
+		if err != nil {
+			return total, err
+		}
+		n, err := purgeSome(ctx, accountID, ids, purge)
+		total += n
+		if err != nil || n == 0 {
+			return total, err
+		}
+	}
+}
+
+func purgeSome(ctx context.Context, accountID string, ids []string, purge func(context.Context, string, []string) (int, error)) (int, error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	return purge(ctx, accountID, ids)
+}
+
+// markLife bounds how long an email is missed that was not yet settled when the
+// mark passed it: after that the walk begins at the start again.
+const (
+	markLife   = 7 * day
+	markSQL    = `SELECT until_id FROM retention_marks WHERE account_id = $1 AND kind = $2 AND updated_at > now() - $3 * interval '1 second'`
+	setMarkSQL = `
+INSERT INTO retention_marks AS m (account_id, kind, until_id) VALUES ($1, $2, $3)
+ON CONFLICT (account_id, kind) DO UPDATE SET until_id = excluded.until_id,
+	updated_at = CASE WHEN m.updated_at > now() - $4 * interval '1 second' THEN m.updated_at ELSE now() END`
+)
+
+func (s *Service) mark(ctx context.Context, accountID, kind string) (until string, err error) {
+	err = s.db.SQL.QueryRowContext(ctx, markSQL, accountID, kind, markLife.Seconds()).Scan(&until)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return until, err
+}
+
+func (s *Service) setMark(ctx context.Context, accountID, kind, until string) error {
+	_, err := s.db.SQL.ExecContext(ctx, setMarkSQL, accountID, kind, until, markLife.Seconds())
+	return err
+}
