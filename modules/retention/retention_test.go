@@ -1,0 +1,192 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// stock is a store of emails whose ids are numbers: those that may go are given.
+type stock struct {
+	old   map[string][]string // by account
+	late  map[string][]string
+	calls []string
+	fail  error
+}
+
+func (s *stock) Expired(_ context.Context, accountID string, keep sending.Keep, after string, _ time.Time, limit int) ([]string, string, error) {
+	s.calls = append(s.calls, fmt.Sprintf("expired %s %d after %q", accountID, keep, after))
+	var page []string
+	for _, id := range s.old[accountID] {
+		if id > after && len(page) < limit {
+			page = append(page, id)
+		}
+	}
+	if len(page) == limit {
+		return page, page[limit-1], nil
+	}
+	return page, "", nil
+}
+
+func (s *stock) ExpiredLate(_ context.Context, accountID string, _ sending.Keep, _ time.Time, _ int) ([]string, error) {
+	return s.late[accountID], nil
+}
+
+func (s *stock) PurgeBodies(_ context.Context, accountID string, ids []string) (int, error) {
+	s.calls = append(s.calls, fmt.Sprintf("bodies %s %d", accountID, len(ids)))
+	return len(ids), nil
+}
+
+func (s *stock) Delete(_ context.Context, accountID string, ids []string) (int, error) {
+	if s.fail != nil {
+		return 0, s.fail
+	}
+	s.late[accountID] = slices.DeleteFunc(s.late[accountID], func(id string) bool { return slices.Contains(ids, id) })
+	s.calls = append(s.calls, fmt.Sprintf("delete %s %d", accountID, len(ids)))
+	return len(ids), nil
+}
+
+func (s *stock) DeleteFor(_ context.Context, accountID string, ids []string) (int, error) {
+	s.calls = append(s.calls, fmt.Sprintf("follow %s %d", accountID, len(ids)))
+	return len(ids), nil
+}
+
+func (s *stock) Erase(context.Context, string, string) (sending.Erasure, error) {
+	return sending.Erasure{Deleted: []string{"a"}, Redacted: []string{"b"}}, s.fail
+}
+
+var errGone = errors.New("gone")
+
+// tenants lists accounts.
+type tenants []accounts.Retention
+
+func (a tenants) Retentions(_ context.Context, after string, limit int) ([]accounts.Retention, error) {
+	i := slices.IndexFunc(a, func(r accounts.Retention) bool { return r.AccountID > after })
+	if i < 0 {
+		return nil, nil
+	}
+	return a[i:min(len(a), i+limit)], nil
+}
+
+func newService(t *testing.T, mail *stock, list tenants) *Service {
+	t.Helper()
+	d := dbtest.New(t)
+	log := slog.New(slog.DiscardHandler)
+	return New(Params{DB: d, Accounts: list, Neighbours: Neighbours{Mail: mail, Follower: mail}, Facts: bus.New(d, log, bus.Options{}), Logger: log})
+}
+
+func numbers(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("msg_%04d", i)
+	}
+	return ids
+}
+
+func TestPurgeWalksEveryAccountOnceAndRemembersHowFarItCame(t *testing.T) {
+	t.Parallel()
+	mail := &stock{old: map[string][]string{"acc_a": numbers(step + 1)}, late: map[string][]string{"acc_b": {"msg_late"}}}
+	s := newService(t, mail, tenants{{"acc_a", 30, 90}, {"acc_b", 1, 1}})
+	// Bodies of late ones go away only when they are purged: here they have none.
+	done, err := s.Purge(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Records != step+2 || done.Bodies != step+1 || done.Skipped {
+		t.Errorf("%+v", done)
+	}
+	want := []string{
+		`expired acc_a 0 after ""`, "follow acc_a 500", "delete acc_a 500", `expired acc_a 0 after "msg_0499"`, "follow acc_a 1", "delete acc_a 1",
+		`expired acc_a 1 after ""`, "bodies acc_a 500", `expired acc_a 1 after "msg_0499"`, "bodies acc_a 1",
+		`expired acc_b 0 after ""`, "follow acc_b 1", "delete acc_b 1", `expired acc_b 1 after ""`,
+	}
+	if diff := cmp.Diff(want, mail.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+
+	mail.calls = nil
+	if _, err := s.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if mail.calls[0] != `expired acc_a 0 after "msg_0499"` {
+		t.Errorf("the second purge begins with %s", mail.calls[0])
+	}
+	if _, err := s.db.SQL.ExecContext(t.Context(), `UPDATE retention_marks SET updated_at = now() - interval '8 days'`); err != nil {
+		t.Fatal(err)
+	}
+	mail.calls = nil
+	if _, err := s.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if mail.calls[0] != `expired acc_a 0 after ""` {
+		t.Errorf("a week later it begins with %s", mail.calls[0])
+	}
+}
+
+func TestOneProcessPurgesAtATime(t *testing.T) {
+	t.Parallel()
+	s := newService(t, &stock{}, nil)
+	conn, err := s.db.SQL.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(t.Context(), `SELECT pg_advisory_lock($1)`, int64(purgeLock)); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := s.Purge(t.Context()); err != nil || !done.Skipped {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if _, err := conn.ExecContext(t.Context(), `SELECT pg_advisory_unlock($1)`, int64(purgeLock)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the lock is given back
+		if done, err := s.Purge(t.Context()); err != nil || done.Skipped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	}
+}
+
+func TestFailedPurgeKeepsItsMark(t *testing.T) {
+	t.Parallel()
+	mail := &stock{old: map[string][]string{"acc_a": numbers(step)}, fail: errGone}
+	s := newService(t, mail, tenants{{"acc_a", 30, 90}})
+	if _, err := s.Purge(t.Context()); err == nil {
+		t.Fatal("no error")
+	}
+	mail.fail, mail.calls = nil, nil
+	if _, err := s.Purge(t.Context()); err != nil || mail.calls[0] != `expired acc_a 0 after ""` {
+		t.Errorf("%v, %v", mail.calls, err)
+	}
+}
+
+func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
+	t.Parallel()
+	mail := &stock{}
+	s := newService(t, mail, nil)
+	got, err := s.Erase(t.Context(), "acc_a", "Bob@Example.net")
+	if err != nil || got != (Erased{Emails: 1, Redacted: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	mail.fail, mail.calls = errGone, nil
+	if _, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err == nil || len(mail.calls) != 1 {
+		t.Errorf("%v, %v", mail.calls, err)
+	}
+	for _, bad := range []string{"", "bob", "Bob <bob@example.net>", "a@b\r\n"} {
+		if _, err := s.Erase(t.Context(), "acc_a", bad); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}

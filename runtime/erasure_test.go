@@ -1,0 +1,84 @@
+package runtime_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/runtimetest"
+)
+
+// An erased recipient is in no column of any table, and goes on being blocked.
+func TestErasedRecipientIsNowhere(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app.MailDomain(t, "example.net")
+	send(t, app, `{"from":"ada@dev.test","to":"Bob <Bob@example.net>","subject":"one","text":"x"}`)
+	shared := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"Dear Bob@example.net","unsubscribe":true}`)
+	app.MX.Wait(t, "three transactions", func(s smtptest.Stats) bool { return s.Accepted == 3 })
+	waitForStatus(t, app, shared, "delivered")
+	app.Do(t, http.MethodPost, "/api/suppressions", map[string]string{"email": "bob@example.net"})
+
+	var erased struct {
+		OK     bool
+		Erased struct{ Emails, Redacted, Suppressions int }
+	}
+	app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil).JSON(t, &erased)
+	if !erased.OK || erased.Erased.Emails != 1 || erased.Erased.Redacted != 1 || erased.Erased.Suppressions != 1 {
+		t.Errorf("%+v", erased)
+	}
+	for _, row := range rowsWith(t, url, "bob@example.net") {
+		t.Errorf("still there: %s", row)
+	}
+	var blocked struct{ ID, Status string }
+	app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": "three", "text": "x"}).JSON(t, &blocked)
+	if blocked.Status != "failed" {
+		t.Errorf("an email to the erased address is %s", blocked.Status)
+	}
+}
+
+// rowsWith looks through every table.
+func rowsWith(t *testing.T, url, text string) []string {
+	t.Helper()
+	conn, err := sql.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var found []string
+	for _, table := range column(t, conn, `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`) {
+		for _, row := range column(t, conn, fmt.Sprintf(`SELECT r::text FROM %q AS r`, table)) {
+			if strings.Contains(strings.ToLower(row), text) {
+				found = append(found, table+": "+row)
+			}
+		}
+	}
+	return found
+}
+
+func column(t *testing.T, conn *sql.DB, query string) []string {
+	t.Helper()
+	rows, err := conn.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
