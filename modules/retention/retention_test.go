@@ -161,7 +161,7 @@ func TestOneProcessPurgesAtATime(t *testing.T) {
 
 func TestFailedPurgeKeepsItsMark(t *testing.T) {
 	t.Parallel()
-	mail := &stock{old: map[string][]string{"acc_a": numbers(step)}, fail: errGone}
+	mail := &stock{late: map[string][]string{}, old: map[string][]string{"acc_a": numbers(step)}, fail: errGone}
 	s := newService(t, mail, tenants{{"acc_a", 30, 90}})
 	if _, err := s.Purge(t.Context()); err == nil {
 		t.Fatal("no error")
