@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// factsKept is how long the timeline of a resource goes back, and how long
-	// messages wait for a module that is switched off.
-	factsKept = 90 * 24 * time.Hour
+	// factsKept is how long messages wait for a module that is switched off, and how
+	// long facts are kept that are about no email: those about one go when it does
+	// (modules/retention), which is a year after its sending at the latest.
+	factsKept = 400 * 24 * time.Hour
 
 	firstSweep = 5 * time.Minute // after a start, which has enough to do
 	sweepEvery = time.Hour

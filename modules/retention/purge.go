@@ -13,9 +13,8 @@ import (
 
 // Purged counts what a purge deleted.
 type Purged struct {
-	Bodies  int // emails that lost their bodies
-	Records int // emails that are gone
-	Facts   int64
+	Bodies  int  // emails that lost their bodies
+	Records int  // emails that are gone
 	Skipped bool // another process was at it
 }
 
@@ -23,16 +22,13 @@ const (
 	accountPage = 200
 	// step keeps the transactions short beside the traffic.
 	step = 500
-	// factsKept is longer than any account keeps records, whose facts go with them:
-	// it is for what is about no email.
-	factsKept = 400 * 24 * time.Hour
-	day       = 24 * time.Hour
+	day  = 24 * time.Hour
 )
 
 // purgeLock keeps several processes from doing the same work at the same time.
 const purgeLock = 0x706f7374_72657465 // "postrete"
 
-// Purge deletes what every account need not keep any more, and old facts.
+// Purge deletes what every account need not keep any more.
 func (s *Service) Purge(ctx context.Context) (total Purged, err error) {
 	conn, err := s.db.SQL.Conn(ctx)
 	if err != nil {
@@ -54,9 +50,6 @@ func (s *Service) Purge(ctx context.Context) (total Purged, err error) {
 	var now time.Time
 	if err := conn.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
 		return total, fmt.Errorf("purge: %w", err)
-	}
-	if total.Facts, err = s.facts.Sweep(ctx, factsKept); err != nil {
-		return total, fmt.Errorf("purge facts: %w", err)
 	}
 	if s.near.Mail == nil {
 		return total, nil

@@ -98,7 +98,7 @@ func numbers(n int) []string {
 func TestPurgeWalksEveryAccountOnceAndRemembersHowFarItCame(t *testing.T) {
 	t.Parallel()
 	mail := &stock{old: map[string][]string{"acc_a": numbers(step + 1)}, late: map[string][]string{"acc_b": {"msg_late"}}}
-	s := newService(t, mail, tenants{{"acc_a", 30, 90}, {"acc_b", 1, 1}})
+	s := newService(t, mail, tenants{keeping("acc_a"), keeping("acc_b")})
 	// Bodies of late ones go away only when they are purged: here they have none.
 	done, err := s.Purge(t.Context())
 	if err != nil {
@@ -162,7 +162,7 @@ func TestOneProcessPurgesAtATime(t *testing.T) {
 func TestFailedPurgeKeepsItsMark(t *testing.T) {
 	t.Parallel()
 	mail := &stock{late: map[string][]string{}, old: map[string][]string{"acc_a": numbers(step)}, fail: errGone}
-	s := newService(t, mail, tenants{{"acc_a", 30, 90}})
+	s := newService(t, mail, tenants{keeping("acc_a")})
 	if _, err := s.Purge(t.Context()); err == nil {
 		t.Fatal("no error")
 	}
@@ -189,4 +189,8 @@ func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
+}
+
+func keeping(accountID string) accounts.Retention {
+	return accounts.Retention{AccountID: accountID, BodyDays: 30, RecordDays: 90}
 }

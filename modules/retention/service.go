@@ -42,7 +42,6 @@ type Blocklist interface {
 // Facts are what was told of an account.
 type Facts interface {
 	ForgetMentions(ctx context.Context, tx db.Execer, accountID, address string, types ...event.Type) (int64, error)
-	Sweep(ctx context.Context, keep time.Duration) (int64, error)
 }
 
 var (
@@ -133,6 +132,6 @@ func (s *Service) runOnce(ctx context.Context) {
 	case err == nil && done.Skipped:
 		s.log.DebugContext(ctx, "another process purges")
 	case err == nil:
-		s.log.InfoContext(ctx, "purged", "bodies", done.Bodies, "emails", done.Records, "facts", done.Facts)
+		s.log.InfoContext(ctx, "purged", "bodies", done.Bodies, "emails", done.Records)
 	}
 }
