@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -27,11 +29,18 @@ func CheckDomain(ctx context.Context, cfg config.Config, in DomainCheck) (table 
 	}
 	defer inspection.Resolver.Close()
 	var seen []domains.Inspected
+	var notes []string
 	if in.DNSOnly || cfg.Database.Embedded() && !holdsData(cfg.DataDir) {
+		notes = append(notes, "Without a database: ownership and keys are not looked at.")
 		seen, err = domains.Inspect(ctx, inspection)
 	} else {
+		sealed := findKeys(&cfg)
 		err = tool(ctx, cfg, func(ctx context.Context, s *store, _ *slog.Logger) error {
 			inspection.DB = s.db
+			if inspection.Box = s.box; !sealed {
+				inspection.Box = nil
+				notes = append(notes, "Without POSTRIDER_MASTER_KEY: keys were compared with their records, no sample was signed.")
+			}
 			seen, err = domains.Inspect(ctx, inspection)
 			return err
 		})
@@ -39,10 +48,27 @@ func CheckDomain(ctx context.Context, cfg config.Config, in DomainCheck) (table 
 	if err != nil {
 		return "", false, err
 	}
-	return domainTable(seen)
+	if strings.HasSuffix(cfg.Names.ReturnPathHost, ".test") { // RFC 2606: nobody's mail goes there
+		notes = append(notes, "The names expected are those of development mode: give POSTRIDER_BASE_URL as the service has it for its own.")
+	}
+	return domainTable(seen, notes)
 }
 
-func domainTable(seen []domains.Inspected) (string, bool, error) {
+// findKeys tells whether there are keys that open what the database has sealed.
+// Development mode keeps its key beside its own database; none is made here.
+func findKeys(cfg *config.Config) bool {
+	if len(cfg.Secrets.Keys) > 0 {
+		return true
+	}
+	file := filepath.Join(cfg.DataDir, "master.key")
+	if _, err := os.Stat(file); err != nil || !cfg.Database.Embedded() {
+		return false
+	}
+	cfg.Secrets.KeyFile = file
+	return true
+}
+
+func domainTable(seen []domains.Inspected, notes []string) (string, bool, error) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RECORD\tEXPECTED\tFOUND\tSTATE\tWHAT TO DO")
@@ -58,6 +84,9 @@ func domainTable(seen []domains.Inspected) (string, bool, error) {
 		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\n", r.Type, r.Name, short(r.Value), orNone(r.Found), state, what)
 	}
 	err := w.Flush()
+	for _, note := range notes {
+		fmt.Fprintln(&out, note)
+	}
 	return out.String(), sound, err
 }
 

@@ -18,6 +18,7 @@ type domainCheckCommand struct {
 	BaseURL        string `env:"POSTRIDER_BASE_URL"         help:"The public URL, whose host the names below lie under."                      name:"base-url"         placeholder:"URL"`
 	ReturnPathHost string `env:"POSTRIDER_RETURN_PATH_HOST" help:"Target of the return path CNAME (rp. under the base URL's host)."           name:"return-path-host" placeholder:"NAME"`
 	SPFInclude     string `env:"POSTRIDER_SPF_INCLUDE"      help:"Name that SPF records include (spf. under the base URL's host)."            name:"spf-include"      placeholder:"NAME"`
+	MasterKey      string `env:"POSTRIDER_MASTER_KEY"       help:"With a database: opens the DKIM keys, so that a sample is signed and verified with each record." name:"master-key" placeholder:"KEY,..."`
 	SMTPHost       string `env:"POSTRIDER_SMTP_HOST"        help:"Name that MX records point to (smtp. under the base URL's host)."           name:"smtp-host"        placeholder:"NAME"`
 	Account        string `help:"Whose domain it is, when several accounts have added it (the one that has it verified)." placeholder:"acc_…"`
 	Selector       string `help:"Without a database: the DKIM selector to look at."                   placeholder:"NAME"`
@@ -29,7 +30,7 @@ var errDomainWrong = errors.New("DNS records are missing or wrong")
 
 func (c *domainCheckCommand) Run(s *session) error {
 	cfg, err := config.Load(config.Tool, config.Settings{StoreSettings: c.StoreSettings, LogSettings: c.LogSettings, DNS: c.DNS, BaseURL: c.BaseURL,
-		ReturnPathHost: c.ReturnPathHost, SPFInclude: c.SPFInclude, SMTPHost: c.SMTPHost})
+		ReturnPathHost: c.ReturnPathHost, SPFInclude: c.SPFInclude, SMTPHost: c.SMTPHost, MasterKey: c.MasterKey})
 	if err != nil {
 		return err
 	}

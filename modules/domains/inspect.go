@@ -2,21 +2,25 @@ package domains
 
 import (
 	"context"
+	"crypto"
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/secret"
 )
 
 // Inspection asks how a domain's records stand, outside of the service.
 type Inspection struct {
 	Config    Config
 	Resolver  *dnsx.Resolver
-	DB        *db.DB // nil: what can be said from DNS alone, without ownership and keys
+	DB        *db.DB      // nil: what can be said from DNS alone, without ownership and keys
+	Box       *secret.Box // with DB: opens the keys, to sign a sample with each; nil: they are only compared
 	Name      string
 	AccountID string // with DB; empty: the account that has the name verified, else the one that added it last
 	Selector  string // without DB: the DKIM record to look at; empty: none
@@ -29,8 +33,8 @@ type Inspected struct {
 	Unanswered bool // DNS said nothing
 }
 
-// Inspect looks everything up as a check does and stores nothing. Keys are
-// compared with their records; no sample is signed, which needs the master key.
+// Inspect looks everything up as a check does and stores nothing. It fails when
+// the keys of the domain cannot be opened with the master key that is given.
 func Inspect(ctx context.Context, in Inspection) ([]Inspected, error) {
 	s := &Service{config: in.Config.withDefaults(), dns: in.Resolver.Uncached(), reserved: newReserved(in.Config), db: in.DB}
 	name, reason := s.reserved.parseName(in.Name)
@@ -43,9 +47,16 @@ func Inspect(ctx context.Context, in Inspection) ([]Inspected, error) {
 		if d, err = s.findForInspection(ctx, in.AccountID, name); err != nil {
 			return nil, err
 		}
+		if d.Seeded {
+			return nil, fmt.Errorf("%q is a domain of the installation itself, whose records are never looked up", name)
+		}
+	}
+	signers, err := inspectKeys(in.Box, d)
+	if err != nil {
+		return nil, err
 	}
 	e := s.expect(d)
-	seen := s.look(ctx, e, nil)
+	seen := s.look(ctx, e, signers)
 	var out []Inspected
 	for i, record := range e.records() {
 		if in.DB == nil && record.Purpose == Ownership {
@@ -59,6 +70,22 @@ func Inspect(ctx context.Context, in Inspection) ([]Inspected, error) {
 		out = append(out, s.inspectSelector(ctx, name, in.Selector))
 	}
 	return out, nil
+}
+
+// inspectKeys opens the keys that sign or are to sign, by id; none without a box.
+func inspectKeys(box *secret.Box, d *ent.Domain) (map[string]crypto.Signer, error) {
+	signers := map[string]crypto.Signer{}
+	for _, k := range d.Edges.Keys {
+		if box == nil || k.State == dkimkey.StateRetired {
+			continue
+		}
+		signer, err := openKey(box, k)
+		if err != nil {
+			return nil, fmt.Errorf("open dkim key %s of %s with the given master key: %w", k.Selector, d.Name, err)
+		}
+		signers[k.ID] = signer
+	}
+	return signers, nil
 }
 
 func (s *Service) findForInspection(ctx context.Context, accountID, name string) (*ent.Domain, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/secret"
 )
 
 // material is what a new domain is made of: its id, token and first key.
@@ -129,19 +130,21 @@ var errKeyMoved = errors.New("the sealed key is not the one that the row publish
 // may be kept.
 func (s *Service) signer(ctx context.Context, k *ent.DKIMKey) (crypto.Signer, error) {
 	signer, err := s.signers.Get(ctx, k.ID, otter.LoaderFunc[string, crypto.Signer](
-		func(context.Context, string) (crypto.Signer, error) {
-			private, err := s.box.Open(k.PrivateKey, keyContext(k.DomainID))
-			if err != nil {
-				return nil, err
-			}
-			signer, err := dkim.ParsePrivate(private)
-			if err == nil && dkim.PublicKey(signer) != k.PublicKey {
-				return nil, errKeyMoved
-			}
-			return signer, err
-		}))
+		func(context.Context, string) (crypto.Signer, error) { return openKey(s.box, k) }))
 	if err != nil {
 		return nil, fmt.Errorf("open dkim key %s of %s: %w", k.ID, k.DomainID, err)
 	}
 	return signer, nil
+}
+
+func openKey(box *secret.Box, k *ent.DKIMKey) (crypto.Signer, error) {
+	private, err := box.Open(k.PrivateKey, keyContext(k.DomainID))
+	if err != nil {
+		return nil, err
+	}
+	signer, err := dkim.ParsePrivate(private)
+	if err == nil && dkim.PublicKey(signer) != k.PublicKey {
+		return nil, errKeyMoved
+	}
+	return signer, err
 }
