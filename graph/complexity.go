@@ -29,6 +29,7 @@ func costs() generated.ComplexityRoot {
 		return connection(child, first, after)
 	}
 	c.Query.Domains = connection
+	suppressionCosts(&c)
 	c.Query.APIKeys = connection
 	c.Account.Usage = func(child int) int { return lookCost + child }
 	c.Email.Recipients = few

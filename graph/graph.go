@@ -86,6 +86,8 @@ type Options struct {
 	Domains  Domains
 	Emails   Emails
 	Logger   *slog.Logger
+
+	Suppressions Suppressions
 }
 
 func (o Options) validate() error {
@@ -98,6 +100,7 @@ func (o Options) validate() error {
 	need(moduleAccounts, o.Accounts == nil)
 	need(moduleDomains, o.Domains == nil)
 	need(moduleSending, o.Emails == nil)
+	need(moduleSuppression, o.Suppressions == nil)
 	if o.Rate != nil && o.Accounts == nil {
 		wrong = append(wrong, errors.New("graph: a rate limit needs the accounts"))
 	}
@@ -119,7 +122,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails}
+	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, suppressions: o.Suppressions}
 	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: served, Resolvers: root, Complexity: costs()}))
 	errs := errorPresenter{logger: o.Logger}
 	exec.SetErrorPresenter(errs.present)

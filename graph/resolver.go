@@ -15,6 +15,8 @@ type Resolver struct {
 	accounts Accounts
 	domains  Domains
 	emails   Emails
+
+	suppressions Suppressions
 }
 
 type callerKey struct{}

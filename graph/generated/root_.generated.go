@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/graph/model"
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -69,6 +70,21 @@ type ComplexityRoot struct {
 		ContentType func(childComplexity int) int
 		Name        func(childComplexity int) int
 		Size        func(childComplexity int) int
+	}
+
+	CategoryOptOut struct {
+		Category      func(childComplexity int) int
+		CategoryLabel func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		Email         func(childComplexity int) int
+		EmailID       func(childComplexity int) int
+		ID            func(childComplexity int) int
+		Source        func(childComplexity int) int
+	}
+
+	CategoryOptOutConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
 	}
 
 	DKIM struct {
@@ -218,13 +234,17 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		APIKey  func(childComplexity int, id string) int
-		APIKeys func(childComplexity int, first *int, after *string) int
-		Account func(childComplexity int) int
-		Domain  func(childComplexity int, id string) int
-		Domains func(childComplexity int, first *int, after *string) int
-		Email   func(childComplexity int, id string) int
-		Emails  func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
+		APIKey          func(childComplexity int, id string) int
+		APIKeys         func(childComplexity int, first *int, after *string) int
+		Account         func(childComplexity int) int
+		CategoryOptOut  func(childComplexity int, id string) int
+		CategoryOptOuts func(childComplexity int, first *int, after *string, email *string, category *string) int
+		Domain          func(childComplexity int, id string) int
+		Domains         func(childComplexity int, first *int, after *string) int
+		Email           func(childComplexity int, id string) int
+		Emails          func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
+		Suppression     func(childComplexity int, id string) int
+		Suppressions    func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
 	}
 
 	Recipient struct {
@@ -245,6 +265,19 @@ type ComplexityRoot struct {
 		Delivered func(childComplexity int) int
 		Failed    func(childComplexity int) int
 		Sent      func(childComplexity int) int
+	}
+
+	Suppression struct {
+		CreatedAt func(childComplexity int) int
+		Email     func(childComplexity int) int
+		EmailID   func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Reason    func(childComplexity int) int
+	}
+
+	SuppressionConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
 	}
 
 	Tag struct {
@@ -440,6 +473,62 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Attachment.Size(childComplexity), true
+
+	case "CategoryOptOut.category":
+		if e.ComplexityRoot.CategoryOptOut.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOut.Category(childComplexity), true
+	case "CategoryOptOut.categoryLabel":
+		if e.ComplexityRoot.CategoryOptOut.CategoryLabel == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOut.CategoryLabel(childComplexity), true
+	case "CategoryOptOut.createdAt":
+		if e.ComplexityRoot.CategoryOptOut.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOut.CreatedAt(childComplexity), true
+	case "CategoryOptOut.email":
+		if e.ComplexityRoot.CategoryOptOut.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOut.Email(childComplexity), true
+	case "CategoryOptOut.emailId":
+		if e.ComplexityRoot.CategoryOptOut.EmailID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOut.EmailID(childComplexity), true
+	case "CategoryOptOut.id":
+		if e.ComplexityRoot.CategoryOptOut.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOut.ID(childComplexity), true
+	case "CategoryOptOut.source":
+		if e.ComplexityRoot.CategoryOptOut.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOut.Source(childComplexity), true
+
+	case "CategoryOptOutConnection.nodes":
+		if e.ComplexityRoot.CategoryOptOutConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOutConnection.Nodes(childComplexity), true
+	case "CategoryOptOutConnection.pageInfo":
+		if e.ComplexityRoot.CategoryOptOutConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOutConnection.PageInfo(childComplexity), true
 
 	case "DKIM.algorithm":
 		if e.ComplexityRoot.DKIM.Algorithm == nil {
@@ -1100,6 +1189,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Account(childComplexity), true
+	case "Query.categoryOptOut":
+		if e.ComplexityRoot.Query.CategoryOptOut == nil {
+			break
+		}
+
+		args, err := ec.field_Query_categoryOptOut_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CategoryOptOut(childComplexity, args["id"].(string)), true
+	case "Query.categoryOptOuts":
+		if e.ComplexityRoot.Query.CategoryOptOuts == nil {
+			break
+		}
+
+		args, err := ec.field_Query_categoryOptOuts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CategoryOptOuts(childComplexity, args["first"].(*int), args["after"].(*string), args["email"].(*string), args["category"].(*string)), true
 	case "Query.domain":
 		if e.ComplexityRoot.Query.Domain == nil {
 			break
@@ -1144,6 +1255,29 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Emails(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.EmailFilter)), true
+
+	case "Query.suppression":
+		if e.ComplexityRoot.Query.Suppression == nil {
+			break
+		}
+
+		args, err := ec.field_Query_suppression_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Suppression(childComplexity, args["id"].(string)), true
+	case "Query.suppressions":
+		if e.ComplexityRoot.Query.Suppressions == nil {
+			break
+		}
+
+		args, err := ec.field_Query_suppressions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Suppressions(childComplexity, args["first"].(*int), args["after"].(*string), args["email"].(*string), args["reason"].(*suppression.Reason)), true
 
 	case "Recipient.address":
 		if e.ComplexityRoot.Recipient.Address == nil {
@@ -1230,6 +1364,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SendingCounts.Sent(childComplexity), true
+
+	case "Suppression.createdAt":
+		if e.ComplexityRoot.Suppression.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suppression.CreatedAt(childComplexity), true
+	case "Suppression.email":
+		if e.ComplexityRoot.Suppression.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suppression.Email(childComplexity), true
+	case "Suppression.emailId":
+		if e.ComplexityRoot.Suppression.EmailID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suppression.EmailID(childComplexity), true
+	case "Suppression.id":
+		if e.ComplexityRoot.Suppression.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suppression.ID(childComplexity), true
+	case "Suppression.reason":
+		if e.ComplexityRoot.Suppression.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suppression.Reason(childComplexity), true
+
+	case "SuppressionConnection.nodes":
+		if e.ComplexityRoot.SuppressionConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SuppressionConnection.Nodes(childComplexity), true
+	case "SuppressionConnection.pageInfo":
+		if e.ComplexityRoot.SuppressionConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SuppressionConnection.PageInfo(childComplexity), true
 
 	case "Tag.name":
 		if e.ComplexityRoot.Tag.Name == nil {
@@ -1991,6 +2169,106 @@ type PageInfo {
   endCursor: String
 }
 `, BuiltIn: false},
+	{Name: "../schema/suppressions.graphqls", Input: `extend type Query {
+  "The addresses that must not be written to, newest first. Needs a key of scope full or read."
+  suppressions(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "Only this address, in any case."
+    email: String
+    "Only this reason."
+    reason: SuppressionReason
+  ): SuppressionConnection! @module(name: "suppression")
+
+  "One suppression; null when the account has none with this id or of this address. Needs a key of scope full or read."
+  suppression(
+    "The suppression's id, prefix ` + "`" + `sup_` + "`" + `, or the address."
+    id: ID!
+  ): Suppression @module(name: "suppression")
+
+  "The addresses that do not want one category of mail, newest first. Needs a key of scope full or read."
+  categoryOptOuts(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "Only this address, in any case."
+    email: String
+    "Only this category: its key or a label of it."
+    category: String
+  ): CategoryOptOutConnection! @module(name: "suppression")
+
+  "One opt-out; null when the account has none with this id. Needs a key of scope full or read."
+  categoryOptOut(
+    "The opt-out's id, prefix ` + "`" + `opt_` + "`" + `."
+    id: ID!
+  ): CategoryOptOut @module(name: "suppression")
+}
+
+"One page of suppressions."
+type SuppressionConnection {
+  "The suppressions."
+  nodes: [Suppression!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"An address that must not be written to. An email with such a recipient is not sent to anybody."
+type Suppression {
+  "Opaque id, prefix ` + "`" + `sup_` + "`" + `."
+  id: ID!
+  "The address, lower case; null once it was erased, it is blocked all the same."
+  email: String
+  "Where it comes from."
+  reason: SuppressionReason!
+  "The email that led to it, if one did."
+  emailId: ID
+  "When it began."
+  createdAt: DateTime!
+}
+
+"Why an address must not be written to."
+enum SuppressionReason {
+  "A receiving server refused it, or retries ran out."
+  BOUNCE
+  "It cannot receive mail: no such domain, or one that takes none."
+  FAILURE
+  "The recipient marked a message as spam."
+  COMPLAINT
+  "The recipient unsubscribed from all mail."
+  UNSUBSCRIBE
+  "It was added through the API."
+  MANUAL
+}
+
+"One page of opt-outs."
+type CategoryOptOutConnection {
+  "The opt-outs."
+  nodes: [CategoryOptOut!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"An address that does not want one category of mail. Other mail is sent to it."
+type CategoryOptOut {
+  "Opaque id, prefix ` + "`" + `opt_` + "`" + `."
+  id: ID!
+  "The address, lower case; null once it was erased, it is opted out all the same."
+  email: String
+  "What emails are compared by, as ` + "`" + `product-news` + "`" + `."
+  category: String!
+  "The category as the email wrote it whose link was used, as ` + "`" + `Product news` + "`" + `."
+  categoryLabel: String!
+  "` + "`" + `one_click` + "`" + `: the mail client's own button (RFC 8058); ` + "`" + `page` + "`" + `: the page behind the link."
+  source: String!
+  "The email whose link was used."
+  emailId: ID
+  "When they opted out."
+  createdAt: DateTime!
+}
+`, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -2070,6 +2348,36 @@ func (ec *executionContext) childFields_Attachment(ctx context.Context, field gr
 		return ec.fieldContext_Attachment_size(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Attachment", field.Name)
+}
+
+func (ec *executionContext) childFields_CategoryOptOut(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_CategoryOptOut_id(ctx, field)
+	case "email":
+		return ec.fieldContext_CategoryOptOut_email(ctx, field)
+	case "category":
+		return ec.fieldContext_CategoryOptOut_category(ctx, field)
+	case "categoryLabel":
+		return ec.fieldContext_CategoryOptOut_categoryLabel(ctx, field)
+	case "source":
+		return ec.fieldContext_CategoryOptOut_source(ctx, field)
+	case "emailId":
+		return ec.fieldContext_CategoryOptOut_emailId(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_CategoryOptOut_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CategoryOptOut", field.Name)
+}
+
+func (ec *executionContext) childFields_CategoryOptOutConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_CategoryOptOutConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CategoryOptOutConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CategoryOptOutConnection", field.Name)
 }
 
 func (ec *executionContext) childFields_DKIM(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2402,6 +2710,32 @@ func (ec *executionContext) childFields_SendingCounts(ctx context.Context, field
 		return ec.fieldContext_SendingCounts_failed(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SendingCounts", field.Name)
+}
+
+func (ec *executionContext) childFields_Suppression(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Suppression_id(ctx, field)
+	case "email":
+		return ec.fieldContext_Suppression_email(ctx, field)
+	case "reason":
+		return ec.fieldContext_Suppression_reason(ctx, field)
+	case "emailId":
+		return ec.fieldContext_Suppression_emailId(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Suppression_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Suppression", field.Name)
+}
+
+func (ec *executionContext) childFields_SuppressionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_SuppressionConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SuppressionConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SuppressionConnection", field.Name)
 }
 
 func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -44,6 +44,14 @@ type Account struct {
 	RecordRetentionDays int `json:"recordRetentionDays"`
 }
 
+// One page of opt-outs.
+type CategoryOptOutConnection struct {
+	// The opt-outs.
+	Nodes []*ent.CategoryOptOut `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
 // How messages of a domain are signed.
 type DKIM struct {
 	// The selector of the key: the record is at `<selector>._domainkey.<domain>`.
@@ -220,6 +228,14 @@ type Plan struct {
 	MonthlyEmails *int `json:"monthlyEmails,omitempty"`
 	// How many sending domains the account may have.
 	MaxDomains int `json:"maxDomains"`
+}
+
+// One page of suppressions.
+type SuppressionConnection struct {
+	// The suppressions.
+	Nodes []*ent.Suppression `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
 }
 
 // One event of an email.

@@ -1,0 +1,49 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	entsuppression "github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/suppression"
+)
+
+const moduleSuppression = "suppression"
+
+// Suppressions reads the addresses that must not be written to.
+type Suppressions interface {
+	List(ctx context.Context, accountID string, f suppression.Filter) (suppression.Page, error)
+	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
+	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (suppression.OptOutPage, error)
+	OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error)
+}
+
+var _ Suppressions = (*suppression.Service)(nil)
+
+// suppressionCosts counts the two lists by their length.
+func suppressionCosts(c *generated.ComplexityRoot) {
+	c.Query.Suppressions = func(child int, first *int, _, _ *string, _ *entsuppression.Reason) int {
+		return times(pageSize(first), child)
+	}
+	c.Query.CategoryOptOuts = func(child int, first *int, _, _, _ *string) int { return times(pageSize(first), child) }
+}
+
+func toSuppressions(found suppression.Page) *model.SuppressionConnection {
+	return &model.SuppressionConnection{Nodes: append([]*ent.Suppression{}, found.Suppressions...),
+		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+}
+
+func toOptOuts(found suppression.OptOutPage) *model.CategoryOptOutConnection {
+	return &model.CategoryOptOutConnection{Nodes: append([]*ent.CategoryOptOut{}, found.OptOuts...),
+		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+}
+
+// orEmpty is an optional argument; null is the same as not given.
+func orEmpty[T ~string](argument *T) string {
+	if argument == nil {
+		return ""
+	}
+	return string(*argument)
+}
