@@ -163,6 +163,9 @@ func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Option
 	if p.Sending != nil {
 		o.Emails = p.Sending
 	}
+	if p.Suppression != nil {
+		o.Suppressions = p.Suppression
+	}
 	return o
 }
 
