@@ -38,6 +38,27 @@ var owned = map[string]struct {
 		app.Do(t, http.MethodPost, "/api/templates/"+made.Template.ID+"/publish", nil)
 		return made.Template.ID
 	}},
+	// Two, for a second page.
+	"/suppressions": {"suppression", "sup_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		var made suppressed
+		for _, address := range []string{"first@suppressed.example", "second@suppressed.example"} {
+			app.Do(t, http.MethodPost, "/api/suppressions", map[string]string{"email": address}).JSON(t, &made)
+		}
+		return made.Suppression.ID
+	}},
+	"/category-opt-outs": {"categoryOptOut", "opt_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		app.MailDomain(t, "opted-out.example")
+		for _, category := range []string{"News", "Offers"} {
+			visit(t, http.MethodPost, unsubscribeLink(t, app, "bob@opted-out.example", `,"category":"`+category+`"`), "List-Unsubscribe=One-Click")
+		}
+		var list struct {
+			OptOuts []struct{ ID string } `json:"category_opt_outs"`
+		}
+		app.Do(t, http.MethodGet, "/api/category-opt-outs", nil).JSON(t, &list)
+		return list.OptOuts[0].ID
+	}},
 	// Two, for there is no other way to a second page of claims.
 	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
 		t.Helper()
