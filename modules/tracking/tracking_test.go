@@ -229,3 +229,23 @@ func TestDeletionKeepsToTheAccount(t *testing.T) {
 		t.Errorf("left: %+v", rows)
 	}
 }
+
+func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)
+	machine := hitFor(Click, w.ada, mine)
+	machine.machine = "bot"
+	if err := w.record(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Open, w.ada, mine), machine, hitFor(Click, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
+		t.Fatal(err)
+	}
+	counts, err := w.Counts(t.Context(), w.ada, mine, other, eves)
+	if err != nil || len(counts) != 2 || counts[mine] != (Counts{Opens: 2, Clicks: 1, MachineClicks: 1}) || counts[other] != (Counts{Clicks: 1}) {
+		t.Errorf("%+v, %v", counts, err)
+	}
+	list, err := w.Engagements(t.Context(), w.ada, 2, mine, other, eves)
+	if err != nil || len(list) != 2 || len(list[mine]) != 2 || list[mine][0].Machine != "bot" || list[mine][1].Kind != engagement.KindOpen ||
+		*list[other][0].URL != "https://example.com/a" || list[other][0].UserAgent != "Mail/1.0" || list[other][0].IP != "192.0.2.7" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
