@@ -28,7 +28,10 @@
 // The hosts of the HTTP providers are constants of their libraries; no credential
 // can name another. Cloudflare's goes through the guarded client of
 // runtime/egress. The libraries of digitalocean, hetzner, gandi, ovh and route53
-// bring clients of their own and take no other. The server of rfc2136 is named by
+// bring clients of their own and take neither another nor a base URL (route53
+// follows AWS_ENDPOINT_URL_ROUTE_53 of the process's environment, which is the
+// operator's): they cannot be guarded, and connect to whatever DNS says of their
+// one host, over TLS with its certificate verified. The server of rfc2136 is named by
 // a stranger: its address is looked up once, must pass the guard, and is what is
 // dialled.
 //

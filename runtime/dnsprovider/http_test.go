@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -24,7 +25,8 @@ import (
 )
 
 // swapper sends what is meant for a provider's host to the scripted server of the
-// test that has the token. Most libraries use the default transport only.
+// test that has the token. Most libraries use the default transport only; that of
+// route53 does not, and is led to a server by its environment.
 type swapper struct {
 	mu      sync.Mutex
 	servers map[string]*httptest.Server
@@ -35,14 +37,38 @@ var swap = &swapper{servers: map[string]*httptest.Server{}, wire: &http.Transpor
 
 func TestMain(m *testing.M) {
 	http.DefaultTransport = swap
-	goleak.VerifyTestMain(m)
+	aws := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server := swap.find(r)
+		if server == nil {
+			http.Error(w, "no server has the key", http.StatusForbidden)
+			return
+		}
+		server.Config.Handler.ServeHTTP(w, r)
+	}))
+	aws.Config.SetKeepAlivesEnabled(false)
+	aws.Start()
+	if err := os.Setenv("AWS_ENDPOINT_URL_ROUTE_53", aws.URL); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+}
+
+// find tells for which test a request is, by the credential in it.
+func (s *swapper) find(r *http.Request) *httptest.Server {
+	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if scope, signed := strings.CutPrefix(token, "Credential="); signed {
+		token, _, _ = strings.Cut(scope, "/")
+	}
+	if key := r.Header.Get("X-Ovh-Application"); key != "" {
+		token = key
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.servers[token]
 }
 
 func (s *swapper) RoundTrip(r *http.Request) (*http.Response, error) {
-	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	s.mu.Lock()
-	server := s.servers[token]
-	s.mu.Unlock()
+	server := s.find(r)
 	if server == nil {
 		return nil, errors.New("no server has the token")
 	}
@@ -94,7 +120,14 @@ func serve(t testing.TB, name string, api func(*book) http.Handler, entries ...e
 	t.Cleanup(func() { swap.wire.CloseIdleConnections(); server.Close() })
 	s := newService(t, "127.0.0.1:1")
 	s.http.Transport = swap
-	z, err := s.Open(t.Context(), name, secrets(Credentials(name)[0].Name, b.token), "example.com")
+	given := secrets(Credentials(name)[0].Name, b.token)
+	switch name {
+	case "ovh":
+		given = secrets("endpoint", "ovh-eu", "application_key", b.token, "application_secret", "a-secret-of-ovh", "consumer_key", "a-consumer-of-ovh")
+	case "route53":
+		given = secrets("access_key_id", b.token, "secret_access_key", "a-secret-of-aws")
+	}
+	z, err := s.Open(t.Context(), name, given, "example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,10 +421,15 @@ func TestHTTPProviders(t *testing.T) {
 		"digitalocean": {digitaloceanAPI, false, func(s string) string { return s }},
 		"hetzner":      {hetznerAPI, false, quoteStrings},
 		"gandi":        {gandiAPI, false, quoteStrings},
+		"ovh":          {ovhAPI, false, func(s string) string { return `"` + s + `"` }},
+		"route53":      {route53API, true, quoteStrings},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			apex, at := "@", func(label string) string { return label }
+			if name == "ovh" {
+				apex = ""
+			}
 			if c.full {
 				apex, at = "example.com", func(label string) string { return label + ".example.com" }
 			}
@@ -444,6 +482,10 @@ func TestHTTPProviders(t *testing.T) {
 				token = b.token
 				return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					said := "bad token " + b.token + ", it starts with " + b.token[:9]
+					if name == "route53" {
+						refuseRoute53(w, said)
+						return
+					}
 					reply(w, 403, object{"code": 403, "message": said, "id": "forbidden", "error": object{"code": "forbidden", "message": said},
 						"errors": []any{object{"code": 9109, "message": said}}})
 				})
