@@ -206,7 +206,8 @@ func checkTimelines(t *testing.T, app *runtimetest.App, want map[string]string) 
 }
 
 // Journey 5: a domain is added, its records appear in DNS, it is verified, and
-// mail is signed as that domain.
+// mail is signed as that domain. The DNS server is the scripted one of dnsxtest,
+// over real sockets on loopback; what it shows is what the test published.
 func TestJourney5DomainIsAddedVerifiedAndSigns(t *testing.T) {
 	t.Parallel()
 	app := runtimetest.Start(t, nil)
