@@ -1,0 +1,115 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/suppression"
+	module "github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// fakeSuppressions has two of ada's and one of bob's of either kind.
+type fakeSuppressions struct{ *calls }
+
+func someSuppressions() []*ent.Suppression {
+	var rows []*ent.Suppression
+	for i, n := range []int{2, 1, 999} {
+		email, about := fmt.Sprintf("r%d@example.net", n), "msg_001"
+		row := &ent.Suppression{ID: fmt.Sprintf("sup_%03d", n), AccountID: []string{ada, ada, bob}[i], Email: &email, EmailID: &about,
+			Reason: suppression.ReasonBounce, CreatedAt: day}
+		if n == 1 {
+			row.Email, row.EmailID, row.Reason = nil, nil, suppression.ReasonManual
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func someOptOuts() []*ent.CategoryOptOut {
+	var rows []*ent.CategoryOptOut
+	for _, s := range someSuppressions() {
+		rows = append(rows, &ent.CategoryOptOut{ID: "opt" + s.ID[3:], AccountID: s.AccountID, Email: s.Email, EmailID: s.EmailID,
+			Category: "product-news", CategoryLabel: "Product news", Source: "one_click", CreatedAt: day})
+	}
+	return rows
+}
+
+func (f fakeSuppressions) List(_ context.Context, accountID string, q module.Filter) (module.Page, error) {
+	rows, more, err := slice(someSuppressions(), func(s *ent.Suppression) (string, string) { return s.AccountID, s.ID }, "suppressions", accountID, q.Request)
+	out := module.Page{Suppressions: rows, HasMore: more}
+	if more {
+		out.NextCursor = codec.Encode(page.List{Name: "suppressions", AccountID: accountID}, rows[len(rows)-1].ID)
+	}
+	if q.Email+q.Reason != "" {
+		out.Suppressions = []*ent.Suppression{{ID: q.Email + " " + q.Reason}}
+	}
+	return out, orElse(err, f.call("suppressions.List"))
+}
+
+func (f fakeSuppressions) Get(_ context.Context, accountID, id string) (*ent.Suppression, error) {
+	for _, s := range someSuppressions() {
+		if s.ID == id && s.AccountID == accountID {
+			return s, f.call("suppressions.Get")
+		}
+	}
+	return nil, fault.Missing("suppression", id)
+}
+
+func (f fakeSuppressions) OptOuts(_ context.Context, accountID string, q module.OptOutFilter) (module.OptOutPage, error) {
+	rows, more, err := slice(someOptOuts(), func(o *ent.CategoryOptOut) (string, string) { return o.AccountID, o.ID }, "category opt-outs", accountID, q.Request)
+	out := module.OptOutPage{OptOuts: rows, HasMore: more}
+	if more {
+		out.NextCursor = codec.Encode(page.List{Name: "category opt-outs", AccountID: accountID}, rows[len(rows)-1].ID)
+	}
+	if q.Email+q.Category != "" {
+		out.OptOuts = []*ent.CategoryOptOut{{ID: q.Email + " " + q.Category}}
+	}
+	return out, orElse(err, f.call("OptOuts"))
+}
+
+func (f fakeSuppressions) OptOut(_ context.Context, accountID, id string) (*ent.CategoryOptOut, error) {
+	for _, o := range someOptOuts() {
+		if o.ID == id && o.AccountID == accountID {
+			return o, f.call("OptOut")
+		}
+	}
+	return nil, fault.Missing("category opt-out", id)
+}
+
+func TestSuppressionsAnswerEveryField(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	a := s.ask(t, `{ suppression(id: "sup_001") `+everything(t, "Suppression")+` suppressions(first: 1) `+everything(t, "SuppressionConnection")+
+		` categoryOptOut(id: "opt_001") `+everything(t, "CategoryOptOut")+` categoryOptOuts(first: 1) `+everything(t, "CategoryOptOutConnection")+` }`, nil)
+	if a.status != 200 || len(a.Errors) != 0 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	expect.Golden(t, "suppressions.json", indented(t, a.body))
+}
+
+func TestSuppressionFiltersAndCursors(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	a := s.ask(t, `{ suppressions(email: "bob@example.net", reason: BOUNCE) { nodes { id } } categoryOptOuts(email: "bob@example.net", category: "News") { nodes { id } } }`, nil)
+	same(t, "filters", map[string]any{
+		"suppressions":    map[string]any{"nodes": []any{map[string]any{"id": "bob@example.net bounce"}}},
+		"categoryOptOuts": map[string]any{"nodes": []any{map[string]any{"id": "bob@example.net News"}}},
+	}, a.Data)
+	a = s.ask(t, `{ suppressions { nodes { id } } categoryOptOuts { nodes { id } } }`, nil)
+	same(t, "ada's", map[string]any{
+		"suppressions":    map[string]any{"nodes": []any{map[string]any{"id": "sup_002"}, map[string]any{"id": "sup_001"}}},
+		"categoryOptOuts": map[string]any{"nodes": []any{map[string]any{"id": "opt_002"}, map[string]any{"id": "opt_001"}}},
+	}, a.Data)
+	for _, list := range []string{"suppressions", "categoryOptOuts"} {
+		for _, arguments := range []string{`after: "x"`, `after: ""`, `first: 0`, `first: 101`} {
+			if a := s.ask(t, `{ `+list+`(`+arguments+`) { nodes { id } } }`, nil); a.codes() != "validation_error" {
+				t.Errorf("%s(%s): %s", list, arguments, a.body)
+			}
+		}
+	}
+}
