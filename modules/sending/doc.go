@@ -11,7 +11,9 @@
 // refused it for good, or retries ran out) or failed (no attempt could succeed,
 // for another reason). The email is `sent` from acceptance until all its
 // recipients have settled; then it is delivered if all are, else the worst of
-// them (lifecycle.go).
+// them (lifecycle.go). One with a time to send at is `scheduled` until then; it may
+// be moved and cancelled. At its time a worker hands it over, or refuses it if it
+// would be refused now (release.go).
 //
 // Invariants.
 //   - A receipt is given only after the commit that holds email, recipients,
@@ -22,10 +24,15 @@
 //     and nowhere else. Both copies carry the same Message-ID.
 //   - An outcome is stored only under the fencing number of its claim, so a
 //     worker that was stopped past its lease changes nothing.
+//   - Cancel, reschedule and release change a row on the condition that it is
+//     scheduled: each email has one end, and a cancel that was confirmed is never
+//     sent. The database clock alone says that a time has come.
+//   - Mail of suspended accounts is neither released nor delivered.
 //   - Nothing that talks to the network runs inside a transaction.
 //
-// Facts published: email.sent, email.delivered, email.delivery_delayed,
-// email.bounced, email.failed. Facts consumed: none.
+// Facts published: email.scheduled, email.cancelled, email.suppressed, email.sent,
+// email.delivered, email.delivery_delayed, email.bounced, email.failed, and what
+// other modules have Announce tell of an email. Facts consumed: none.
 //
 // Not promised: the order in which messages leave, and exactly-once delivery
 // (SMTP cannot give it).

@@ -52,7 +52,11 @@ type Delay struct {
 // Failure tells why no attempt could succeed.
 type Failure struct {
 	Reason string `json:"reason"`
-	Code   string `json:"code"` // tls_required, null_mx, no_such_domain, message_too_large, policy, smtputf8_required
+	// Code of a recipient: tls_required, null_mx, no_such_domain, message_too_large,
+	// policy, smtputf8_required. Of a scheduled email that was refused at its time, the
+	// API's: domain_not_verified, sandbox_recipient_not_allowed,
+	// production_not_unlocked, plan_limit, not_found.
+	Code string `json:"code"`
 }
 
 // Open tells who loaded the open pixel.
