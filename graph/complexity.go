@@ -32,6 +32,10 @@ func costs() generated.ComplexityRoot {
 	suppressionCosts(&c)
 	c.Query.APIKeys = connection
 	c.Account.Usage = func(child int) int { return lookCost + child }
+	c.Query.Templates = connection
+	c.Template.HTML = body
+	c.Template.Text = body
+	c.Template.Versions = func(child int, first *int, after *string) int { return lookCost + connection(child, first, after) }
 	c.Email.Recipients = few
 	c.Email.Attempts = few
 	c.Email.Timeline = few

@@ -79,13 +79,14 @@ type RateLimit interface {
 
 // Options is what New needs. A reader may be nil when its module is off.
 type Options struct {
-	On       []string // the modules that are switched on
-	Auth     Authenticator
-	Rate     RateLimit // nil: requests are not counted
-	Accounts Accounts
-	Domains  Domains
-	Emails   Emails
-	Logger   *slog.Logger
+	On        []string // the modules that are switched on
+	Auth      Authenticator
+	Rate      RateLimit // nil: requests are not counted
+	Accounts  Accounts
+	Domains   Domains
+	Emails    Emails
+	Templates Templates
+	Logger    *slog.Logger
 
 	Suppressions Suppressions
 }
@@ -100,6 +101,7 @@ func (o Options) validate() error {
 	need(moduleAccounts, o.Accounts == nil)
 	need(moduleDomains, o.Domains == nil)
 	need(moduleSending, o.Emails == nil)
+	need(moduleTemplates, o.Templates == nil)
 	need(moduleSuppression, o.Suppressions == nil)
 	if o.Rate != nil && o.Accounts == nil {
 		wrong = append(wrong, errors.New("graph: a rate limit needs the accounts"))
@@ -122,7 +124,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, suppressions: o.Suppressions}
+	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions}
 	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: served, Resolvers: root, Complexity: costs()}))
 	errs := errorPresenter{logger: o.Logger}
 	exec.SetErrorPresenter(errs.present)

@@ -12,9 +12,10 @@ import (
 // Resolver is the root of the resolvers. The resolvers of a type stand in the
 // *.resolvers.go file named like its SDL, conversions in the file beside it.
 type Resolver struct {
-	accounts Accounts
-	domains  Domains
-	emails   Emails
+	accounts  Accounts
+	domains   Domains
+	emails    Emails
+	templates Templates
 
 	suppressions Suppressions
 }

@@ -39,7 +39,10 @@ var (
 	suppressionEdges = routes(func(s *suppression.Service, i *idempotency.Store) rest.Routes { return rest.Suppressions(s, i) })
 
 	templatesEdges = routes(func(s *templates.Service, i *idempotency.Store) rest.Routes { return rest.Templates(s, i) })
-	sendingEdges   = routes(func(s *sending.Service, i *idempotency.Store) rest.Routes { return rest.Emails(s, i) })
+	sendingEdges   = fx.Options(
+		routes(func(s *sending.Service, i *idempotency.Store) rest.Routes { return rest.Emails(s, i) }),
+		routes(func(s *sending.Service) rest.Routes { return rest.TestEvents(s, nil) }), // nil until webhooks deliver
+	)
 )
 
 func routes(constructor any) fx.Option {
@@ -60,10 +63,11 @@ type edgeParams struct {
 	Rate      *ratelimit.Limiter
 	Routes    []rest.Routes `group:"routes"`
 	Accounts  *accounts.Service
-	Domains   *domains.Service  `optional:"true"`
-	Sending   *sending.Service  `optional:"true"`
-	Inbox     *devinbox.Service `optional:"true"`
-	Tracking  *tracking.Service `optional:"true"`
+	Domains   *domains.Service   `optional:"true"`
+	Sending   *sending.Service   `optional:"true"`
+	Inbox     *devinbox.Service  `optional:"true"`
+	Templates *templates.Service `optional:"true"`
+	Tracking  *tracking.Service  `optional:"true"`
 
 	Suppression *suppression.Service `optional:"true"`
 }
@@ -162,6 +166,9 @@ func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Option
 	}
 	if p.Sending != nil {
 		o.Emails = p.Sending
+	}
+	if p.Templates != nil {
+		o.Templates = p.Templates
 	}
 	if p.Suppression != nil {
 		o.Suppressions = p.Suppression

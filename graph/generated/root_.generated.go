@@ -29,6 +29,7 @@ type ResolverRoot interface {
 	Email() EmailResolver
 	EmailContent() EmailContentResolver
 	Query() QueryResolver
+	Template() TemplateResolver
 }
 
 type DirectiveRoot struct {
@@ -245,6 +246,8 @@ type ComplexityRoot struct {
 		Emails          func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
 		Suppression     func(childComplexity int, id string) int
 		Suppressions    func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
+		Template        func(childComplexity int, id string) int
+		Templates       func(childComplexity int, first *int, after *string) int
 	}
 
 	Recipient struct {
@@ -283,6 +286,55 @@ type ComplexityRoot struct {
 	Tag struct {
 		Name  func(childComplexity int) int
 		Value func(childComplexity int) int
+	}
+
+	Template struct {
+		Alias                 func(childComplexity int) int
+		Category              func(childComplexity int) int
+		CreatedAt             func(childComplexity int) int
+		From                  func(childComplexity int) int
+		HTML                  func(childComplexity int) int
+		HasUnpublishedChanges func(childComplexity int) int
+		ID                    func(childComplexity int) int
+		Name                  func(childComplexity int) int
+		PublishedAt           func(childComplexity int) int
+		ReplyTo               func(childComplexity int) int
+		Status                func(childComplexity int) int
+		Subject               func(childComplexity int) int
+		Text                  func(childComplexity int) int
+		UnsubscribeEnabled    func(childComplexity int) int
+		UpdatedAt             func(childComplexity int) int
+		Variables             func(childComplexity int) int
+		Version               func(childComplexity int) int
+		Versions              func(childComplexity int, first *int, after *string) int
+	}
+
+	TemplateConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	TemplateVariable struct {
+		Fallback func(childComplexity int) int
+		Key      func(childComplexity int) int
+		Required func(childComplexity int) int
+		Type     func(childComplexity int) int
+	}
+
+	TemplateVersion struct {
+		Category           func(childComplexity int) int
+		From               func(childComplexity int) int
+		PublishedAt        func(childComplexity int) int
+		ReplyTo            func(childComplexity int) int
+		Subject            func(childComplexity int) int
+		UnsubscribeEnabled func(childComplexity int) int
+		Variables          func(childComplexity int) int
+		Version            func(childComplexity int) int
+	}
+
+	TemplateVersionConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
 	}
 
 	TimelineEntry struct {
@@ -1278,6 +1330,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Suppressions(childComplexity, args["first"].(*int), args["after"].(*string), args["email"].(*string), args["reason"].(*suppression.Reason)), true
+	case "Query.template":
+		if e.ComplexityRoot.Query.Template == nil {
+			break
+		}
+
+		args, err := ec.field_Query_template_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Template(childComplexity, args["id"].(string)), true
+	case "Query.templates":
+		if e.ComplexityRoot.Query.Templates == nil {
+			break
+		}
+
+		args, err := ec.field_Query_templates_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Templates(childComplexity, args["first"].(*int), args["after"].(*string)), true
 
 	case "Recipient.address":
 		if e.ComplexityRoot.Recipient.Address == nil {
@@ -1421,6 +1495,220 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Tag.Value(childComplexity), true
+
+	case "Template.alias":
+		if e.ComplexityRoot.Template.Alias == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Alias(childComplexity), true
+	case "Template.category":
+		if e.ComplexityRoot.Template.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Category(childComplexity), true
+	case "Template.createdAt":
+		if e.ComplexityRoot.Template.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.CreatedAt(childComplexity), true
+	case "Template.from":
+		if e.ComplexityRoot.Template.From == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.From(childComplexity), true
+	case "Template.html":
+		if e.ComplexityRoot.Template.HTML == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.HTML(childComplexity), true
+	case "Template.hasUnpublishedChanges":
+		if e.ComplexityRoot.Template.HasUnpublishedChanges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.HasUnpublishedChanges(childComplexity), true
+	case "Template.id":
+		if e.ComplexityRoot.Template.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.ID(childComplexity), true
+	case "Template.name":
+		if e.ComplexityRoot.Template.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Name(childComplexity), true
+	case "Template.publishedAt":
+		if e.ComplexityRoot.Template.PublishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.PublishedAt(childComplexity), true
+	case "Template.replyTo":
+		if e.ComplexityRoot.Template.ReplyTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.ReplyTo(childComplexity), true
+	case "Template.status":
+		if e.ComplexityRoot.Template.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Status(childComplexity), true
+	case "Template.subject":
+		if e.ComplexityRoot.Template.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Subject(childComplexity), true
+	case "Template.text":
+		if e.ComplexityRoot.Template.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Text(childComplexity), true
+	case "Template.unsubscribeEnabled":
+		if e.ComplexityRoot.Template.UnsubscribeEnabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.UnsubscribeEnabled(childComplexity), true
+	case "Template.updatedAt":
+		if e.ComplexityRoot.Template.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.UpdatedAt(childComplexity), true
+	case "Template.variables":
+		if e.ComplexityRoot.Template.Variables == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Variables(childComplexity), true
+	case "Template.version":
+		if e.ComplexityRoot.Template.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Version(childComplexity), true
+	case "Template.versions":
+		if e.ComplexityRoot.Template.Versions == nil {
+			break
+		}
+
+		args, err := ec.field_Template_versions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Template.Versions(childComplexity, args["first"].(*int), args["after"].(*string)), true
+
+	case "TemplateConnection.nodes":
+		if e.ComplexityRoot.TemplateConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateConnection.Nodes(childComplexity), true
+	case "TemplateConnection.pageInfo":
+		if e.ComplexityRoot.TemplateConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateConnection.PageInfo(childComplexity), true
+
+	case "TemplateVariable.fallback":
+		if e.ComplexityRoot.TemplateVariable.Fallback == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVariable.Fallback(childComplexity), true
+	case "TemplateVariable.key":
+		if e.ComplexityRoot.TemplateVariable.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVariable.Key(childComplexity), true
+	case "TemplateVariable.required":
+		if e.ComplexityRoot.TemplateVariable.Required == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVariable.Required(childComplexity), true
+	case "TemplateVariable.type":
+		if e.ComplexityRoot.TemplateVariable.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVariable.Type(childComplexity), true
+
+	case "TemplateVersion.category":
+		if e.ComplexityRoot.TemplateVersion.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.Category(childComplexity), true
+	case "TemplateVersion.from":
+		if e.ComplexityRoot.TemplateVersion.From == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.From(childComplexity), true
+	case "TemplateVersion.publishedAt":
+		if e.ComplexityRoot.TemplateVersion.PublishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.PublishedAt(childComplexity), true
+	case "TemplateVersion.replyTo":
+		if e.ComplexityRoot.TemplateVersion.ReplyTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.ReplyTo(childComplexity), true
+	case "TemplateVersion.subject":
+		if e.ComplexityRoot.TemplateVersion.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.Subject(childComplexity), true
+	case "TemplateVersion.unsubscribeEnabled":
+		if e.ComplexityRoot.TemplateVersion.UnsubscribeEnabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.UnsubscribeEnabled(childComplexity), true
+	case "TemplateVersion.variables":
+		if e.ComplexityRoot.TemplateVersion.Variables == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.Variables(childComplexity), true
+	case "TemplateVersion.version":
+		if e.ComplexityRoot.TemplateVersion.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.Version(childComplexity), true
+
+	case "TemplateVersionConnection.nodes":
+		if e.ComplexityRoot.TemplateVersionConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionConnection.Nodes(childComplexity), true
+	case "TemplateVersionConnection.pageInfo":
+		if e.ComplexityRoot.TemplateVersionConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionConnection.PageInfo(childComplexity), true
 
 	case "TimelineEntry.at":
 		if e.ComplexityRoot.TimelineEntry.At == nil {
@@ -2269,6 +2557,123 @@ type CategoryOptOut {
   createdAt: DateTime!
 }
 `, BuiltIn: false},
+	{Name: "../schema/templates.graphqls", Input: `extend type Query {
+  "The templates of the account, newest first. Needs a key of scope full or read."
+  templates(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+  ): TemplateConnection! @module(name: "templates")
+
+  "One template; null when the account has none with this id or alias. Needs a key of scope full or read."
+  template(
+    "The template's id, prefix ` + "`" + `tpl_` + "`" + `, or its alias."
+    id: ID!
+  ): Template @module(name: "templates")
+}
+
+"One page of templates."
+type TemplateConnection {
+  "The templates."
+  nodes: [Template!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"A message with gaps: a draft, and the versions that were published of it."
+type Template {
+  "Opaque id, prefix ` + "`" + `tpl_` + "`" + `."
+  id: ID!
+  "The account's own name for it, for programs; null without one."
+  alias: String
+  "Its name for people."
+  name: String!
+  "Whether sends can use it."
+  status: TemplateStatus!
+  "Number of the published version; null while there is none."
+  version: Int
+  "When that was published."
+  publishedAt: DateTime
+  "Whether the draft says something else than the published version."
+  hasUnpublishedChanges: Boolean!
+  "The draft's subject; null leaves it to the send."
+  subject: String
+  "The draft's sender; null leaves it to the send."
+  from: String
+  "Where replies go, in the draft."
+  replyTo: [String!]!
+  "The draft's html, as it was written."
+  html: String
+  "The draft's text, as it was written; null where it is to be made from html."
+  text: String
+  "The draft's gaps."
+  variables: [TemplateVariable!]!
+  "Whether sends have a managed unsubscribe unless they say otherwise."
+  unsubscribeEnabled: Boolean!
+  "The category of sends that name none."
+  category: String
+  "When it was made."
+  createdAt: DateTime!
+  "When it last changed."
+  updatedAt: DateTime!
+  "What was published of it, newest first."
+  versions(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+  ): TemplateVersionConnection!
+}
+
+"One page of a template's versions."
+type TemplateVersionConnection {
+  "The versions."
+  nodes: [TemplateVersion!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"What a template said when it was published. It never changes."
+type TemplateVersion {
+  "Its number, from 1."
+  version: Int!
+  "The subject; null leaves it to the send."
+  subject: String
+  "The sender; null leaves it to the send."
+  from: String
+  "Where replies go."
+  replyTo: [String!]!
+  "The gaps."
+  variables: [TemplateVariable!]!
+  "Whether sends have a managed unsubscribe unless they say otherwise."
+  unsubscribeEnabled: Boolean!
+  "The category of sends that name none."
+  category: String
+  "When it was published."
+  publishedAt: DateTime!
+}
+
+"A gap of a template."
+type TemplateVariable {
+  "Its name in the template, as ` + "`" + `customer.name` + "`" + `."
+  key: String!
+  "` + "`" + `string` + "`" + `, ` + "`" + `number` + "`" + `, ` + "`" + `boolean` + "`" + `, ` + "`" + `list` + "`" + ` or ` + "`" + `object` + "`" + `."
+  type: String!
+  "Whether a send without it is refused."
+  required: Boolean!
+  "What stands there when a send does not give it; null for nothing."
+  fallback: JSON
+}
+
+"Whether sends can use a template."
+enum TemplateStatus {
+  "It was never published."
+  DRAFT
+  "Sends use its published version."
+  PUBLISHED
+}
+`, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -2746,6 +3151,104 @@ func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.C
 		return ec.fieldContext_Tag_value(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Tag", field.Name)
+}
+
+func (ec *executionContext) childFields_Template(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Template_id(ctx, field)
+	case "alias":
+		return ec.fieldContext_Template_alias(ctx, field)
+	case "name":
+		return ec.fieldContext_Template_name(ctx, field)
+	case "status":
+		return ec.fieldContext_Template_status(ctx, field)
+	case "version":
+		return ec.fieldContext_Template_version(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_Template_publishedAt(ctx, field)
+	case "hasUnpublishedChanges":
+		return ec.fieldContext_Template_hasUnpublishedChanges(ctx, field)
+	case "subject":
+		return ec.fieldContext_Template_subject(ctx, field)
+	case "from":
+		return ec.fieldContext_Template_from(ctx, field)
+	case "replyTo":
+		return ec.fieldContext_Template_replyTo(ctx, field)
+	case "html":
+		return ec.fieldContext_Template_html(ctx, field)
+	case "text":
+		return ec.fieldContext_Template_text(ctx, field)
+	case "variables":
+		return ec.fieldContext_Template_variables(ctx, field)
+	case "unsubscribeEnabled":
+		return ec.fieldContext_Template_unsubscribeEnabled(ctx, field)
+	case "category":
+		return ec.fieldContext_Template_category(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Template_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Template_updatedAt(ctx, field)
+	case "versions":
+		return ec.fieldContext_Template_versions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Template", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_TemplateConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_TemplateConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateVariable(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_TemplateVariable_key(ctx, field)
+	case "type":
+		return ec.fieldContext_TemplateVariable_type(ctx, field)
+	case "required":
+		return ec.fieldContext_TemplateVariable_required(ctx, field)
+	case "fallback":
+		return ec.fieldContext_TemplateVariable_fallback(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateVariable", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateVersion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "version":
+		return ec.fieldContext_TemplateVersion_version(ctx, field)
+	case "subject":
+		return ec.fieldContext_TemplateVersion_subject(ctx, field)
+	case "from":
+		return ec.fieldContext_TemplateVersion_from(ctx, field)
+	case "replyTo":
+		return ec.fieldContext_TemplateVersion_replyTo(ctx, field)
+	case "variables":
+		return ec.fieldContext_TemplateVersion_variables(ctx, field)
+	case "unsubscribeEnabled":
+		return ec.fieldContext_TemplateVersion_unsubscribeEnabled(ctx, field)
+	case "category":
+		return ec.fieldContext_TemplateVersion_category(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_TemplateVersion_publishedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateVersion", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateVersionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_TemplateVersionConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_TemplateVersionConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateVersionConnection", field.Name)
 }
 
 func (ec *executionContext) childFields_TimelineEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -4,6 +4,9 @@ package model
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -238,6 +241,54 @@ type SuppressionConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
+// One page of templates.
+type TemplateConnection struct {
+	// The templates.
+	Nodes []*Template `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A gap of a template.
+type TemplateVariable struct {
+	// Its name in the template, as `customer.name`.
+	Key string `json:"key"`
+	// `string`, `number`, `boolean`, `list` or `object`.
+	Type string `json:"type"`
+	// Whether a send without it is refused.
+	Required bool `json:"required"`
+	// What stands there when a send does not give it; null for nothing.
+	Fallback json.RawMessage `json:"fallback,omitempty"`
+}
+
+// What a template said when it was published. It never changes.
+type TemplateVersion struct {
+	// Its number, from 1.
+	Version int `json:"version"`
+	// The subject; null leaves it to the send.
+	Subject *string `json:"subject,omitempty"`
+	// The sender; null leaves it to the send.
+	From *string `json:"from,omitempty"`
+	// Where replies go.
+	ReplyTo []string `json:"replyTo"`
+	// The gaps.
+	Variables []*TemplateVariable `json:"variables"`
+	// Whether sends have a managed unsubscribe unless they say otherwise.
+	UnsubscribeEnabled bool `json:"unsubscribeEnabled"`
+	// The category of sends that name none.
+	Category *string `json:"category,omitempty"`
+	// When it was published.
+	PublishedAt time.Time `json:"publishedAt"`
+}
+
+// One page of a template's versions.
+type TemplateVersionConnection struct {
+	// The versions.
+	Nodes []*TemplateVersion `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
 // One event of an email.
 type TimelineEntry struct {
 	// Opaque id of the event, prefix `evt_`; the webhooks carry the same.
@@ -272,4 +323,48 @@ type Usage struct {
 	DayResetsAt time.Time `json:"dayResetsAt"`
 	// When the next month begins.
 	MonthResetsAt time.Time `json:"monthResetsAt"`
+}
+
+// Whether sends can use a template.
+type TemplateStatus string
+
+const (
+	// It was never published.
+	TemplateStatusDraft TemplateStatus = "DRAFT"
+	// Sends use its published version.
+	TemplateStatusPublished TemplateStatus = "PUBLISHED"
+)
+
+var AllTemplateStatus = []TemplateStatus{
+	TemplateStatusDraft,
+	TemplateStatusPublished,
+}
+
+func (e TemplateStatus) IsValid() bool {
+	switch e {
+	case TemplateStatusDraft, TemplateStatusPublished:
+		return true
+	}
+	return false
+}
+
+func (e TemplateStatus) String() string {
+	return string(e)
+}
+
+func (e *TemplateStatus) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = TemplateStatus(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid TemplateStatus", str)
+	}
+	return nil
+}
+
+func (e TemplateStatus) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
 }

@@ -1,0 +1,29 @@
+package model
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/ent"
+)
+
+// Template is a template on the page that it was read with.
+type Template struct {
+	ID                    string
+	Alias                 *string
+	Name                  string
+	Status                TemplateStatus
+	Version               *int
+	PublishedAt           *time.Time
+	HasUnpublishedChanges bool
+	Subject               *string
+	From                  *string
+	ReplyTo               []string
+	Variables             []*TemplateVariable
+	UnsubscribeEnabled    bool
+	Category              *string
+	CreatedAt             time.Time
+	UpdatedAt             time.Time
+	// Bodies gives html and text of all templates of the page, by id, and asks
+	// for them once.
+	Bodies func() (map[string]*ent.Template, error)
+}

@@ -1,0 +1,78 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+const moduleTemplates = "templates"
+
+// Templates reads templates, each by its id or its alias.
+type Templates interface {
+	List(ctx context.Context, accountID string, q templates.ListQuery) (templates.Page, error)
+	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
+	// Bodies gives html and text, which List leaves out; other fields are not set.
+	Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error)
+	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (templates.VersionPage, error)
+}
+
+var _ Templates = (*templates.Service)(nil)
+
+// templatePage ties templates that were read together to their bodies.
+func (r *Resolver) templatePage(ctx context.Context, accountID string, rows []templates.Template) ([]*model.Template, error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	bodies := once(ctx, accountID, ids, r.templates.Bodies)
+	out := make([]*model.Template, len(rows))
+	for i, row := range rows {
+		variables, err := toVariables(row.Variables)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = &model.Template{ID: row.ID, Alias: row.Alias, Name: row.Name, Status: model.TemplateStatusDraft, Version: row.Version,
+			PublishedAt: row.PublishedAt, HasUnpublishedChanges: row.HasUnpublishedChanges, Subject: filled(row.Subject), From: filled(row.From),
+			ReplyTo: append([]string{}, row.ReplyTo...), Variables: variables, UnsubscribeEnabled: row.UnsubscribeEnabled, Category: row.Category,
+			CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Bodies: bodies}
+		if row.Status() == templates.StatusPublished {
+			out[i].Status = model.TemplateStatusPublished
+		}
+	}
+	return out, nil
+}
+
+func toVariables(list []shape.Variable) ([]*model.TemplateVariable, error) {
+	out := make([]*model.TemplateVariable, len(list))
+	for i, v := range list {
+		out[i] = &model.TemplateVariable{Key: v.Key, Type: v.Type, Required: v.Required}
+		if v.Fallback == nil {
+			continue
+		}
+		var err error
+		if out[i].Fallback, err = json.Marshal(v.Fallback); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func toVersions(found templates.VersionPage) (*model.TemplateVersionConnection, error) {
+	out := &model.TemplateVersionConnection{Nodes: make([]*model.TemplateVersion, len(found.Versions)),
+		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+	for i, v := range found.Versions {
+		variables, err := toVariables(v.Variables)
+		if err != nil {
+			return nil, err
+		}
+		out.Nodes[i] = &model.TemplateVersion{Version: v.Number, Subject: filled(v.Subject), From: filled(v.From), ReplyTo: append([]string{}, v.ReplyTo...),
+			Variables: variables, UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category, PublishedAt: v.CreatedAt}
+	}
+	return out, nil
+}
