@@ -11,7 +11,7 @@ import (
 func TestOneKeyOneMessageUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	const requests, keys = 20, 8
+	const requests, keys = 50, 8
 	answers := make([][]string, keys)
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -52,6 +52,98 @@ func TestOneKeyWithAnotherBodyConflicts(t *testing.T) {
 	}
 	if _, err := f.sendWithKey(t, "k", []byte(`{"n":2}`)); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("got %v, want a conflict", err)
+	}
+}
+
+// A transaction that did not commit leaves neither the message nor the key, as a
+// crash does: the caller repeats the request, and is the first.
+func TestKeyIsFreeAfterARollback(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.refusesPoison(t)
+	claim, _, err := f.idem.Begin(t.Context(), testAccount, "POST /emails", "k", []byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	poison := simple("bob@example.net")
+	poison.Subject = "poison"
+	if _, err := f.Send(t.Context(), f.caller(), Request{Message: poison, Claim: claim, Render: render}); err == nil {
+		t.Fatal("the database took it")
+	}
+	for _, table := range []string{"emails", "recipients", "facts", "idempotency_keys"} {
+		if n := f.count(t, table); n != 0 {
+			t.Errorf("%d rows in %s", n, table)
+		}
+	}
+	first, err := f.sendWithKey(t, "k", []byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := f.sendWithKey(t, "k", []byte(`{}`)); err != nil || again != first {
+		t.Errorf("repeated: %q, %v, first %q", again, err, first)
+	}
+}
+
+// 24 hours by the clock of the database, and the key names a new request.
+func TestKeyExpires(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	first, err := f.sendWithKey(t, "k", []byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shift, same := range map[string]bool{"23 hours 59 minutes": true, "24 hours 1 second": false} {
+		if _, err := f.db.SQL.ExecContext(t.Context(),
+			`UPDATE idempotency_keys SET created_at = now() - $1::interval, expires_at = now() + interval '24 hours' - $1::interval`, shift); err != nil {
+			t.Fatal(err)
+		}
+		again, err := f.sendWithKey(t, "k", []byte(`{}`))
+		if err != nil || (again == first) != same {
+			t.Errorf("after %s: %q, %v, first %q", shift, again, err, first)
+		}
+		first = again
+	}
+}
+
+// The key belongs to one operation: neither another one nor a repetition of it
+// with something else does anything.
+func TestKeyOfOneOperationConflictsOnAnother(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	if _, err := f.sendWithKey(t, "k", []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.batchWithKey(t, "k", 2); fault.From(err).Code != fault.CodeIdempotencyConflict {
+		t.Errorf("a batch with the key of a single send: %v", err)
+	}
+	if n := f.count(t, "emails"); n != 1 {
+		t.Errorf("%d emails", n)
+	}
+}
+
+// The cap is reached by the first of two equal requests: the second is a replay,
+// and not refused.
+func TestReplayComesBeforeTheCap(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.left = 1
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	answers := map[string]int{}
+	for range 20 {
+		all.Go(func() {
+			body, err := f.sendWithKey(t, "k", []byte(`{}`))
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Error(err)
+			}
+			answers[body]++
+		})
+	}
+	all.Wait()
+	if len(answers) != 1 || f.count(t, "emails") != 1 {
+		t.Errorf("answers: %v", answers)
 	}
 }
 

@@ -59,7 +59,11 @@ func (n *neighbours) Render(context.Context, string, templates.Ref, map[string]a
 // errCap stands for the refusal of accounts.
 var errCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "that is all for today", UpgradeURL: accounts.UpgradeURL}
 
-func (n *neighbours) Consume(_ context.Context, _ db.Execer, uses []accounts.Use) ([]error, error) {
+func (n *neighbours) Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error) {
+	// As the counters do: who comes second waits for the first one's transaction.
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil {
+		return nil, err
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err := n.consumeErr; err != nil {

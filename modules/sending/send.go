@@ -62,7 +62,13 @@ func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message
 			return nil, err
 		}
 	}
-	return newAcceptance(caller, identity, msg, now), nil
+	a := newAcceptance(caller, identity, msg, now)
+	if a.email.unsubscribe {
+		if err := s.checkLink(a, msg); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
 }
 
 // complete fills in the template and validates. What is wrong with the template

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
@@ -25,11 +27,31 @@ var (
 	linkTokenHTML = regexp.MustCompile(`(?:\{\{|%7[Bb]%7[Bb])(?:\s|%20|&nbsp;)*unsubscribe_url(?:\s|%20|&nbsp;)*(?:\}\}|%7[Dd]%7[Dd])`)
 )
 
+// maxHeaderLine is in characters, RFC 5322 section 2.1.1.
+const maxHeaderLine = 998
+
+// checkLink refuses at accept what could not be composed: address and category
+// are part of the link, and the link stands in one line.
+func (s *Service) checkLink(a *acceptance, msg parsed) error {
+	link := s.unsubscribeLink(a.email.accountID, a.email.id, msg.to[0], a.email.category)
+	wrong := fault.Fields{}
+	if len(listUnsubscribe)+len(": <>")+len(link) > maxHeaderLine {
+		wrong.Add("category", "makes the unsubscribe link too long")
+	}
+	if err := address.ValidateSubject(withLink(linkToken, a.email.subject, link)); err != nil {
+		wrong.Add("subject", "%s once the unsubscribe link is in it", err)
+	}
+	return wrong.Err()
+}
+
+func (s *Service) unsubscribeLink(accountID, emailID string, first address.Address, category string) string {
+	return s.suppression.Link(suppression.Unsubscribe{AccountID: accountID, EmailID: emailID, Email: first.AddrSpec(), Category: category})
+}
+
 // unsubscribable adds the header fields and puts the link in, which is bound to
 // the first address in to: the message is the same for all recipients.
 func (s *Service) unsubscribable(o *outgoing, msg *mime.Message) {
-	link := s.suppression.Link(suppression.Unsubscribe{
-		AccountID: o.accountID, EmailID: o.id, Email: msg.To[0].AddrSpec(), Category: o.category})
+	link := s.unsubscribeLink(o.accountID, o.id, msg.To[0], o.category)
 	msg.Headers = append(msg.Headers,
 		mime.Header{Name: listUnsubscribe, Value: "<" + link + ">"}, mime.Header{Name: listUnsubscribePost, Value: oneClick})
 	msg.Subject = withLink(linkToken, msg.Subject, link)

@@ -1,0 +1,241 @@
+package sending
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+func at(d time.Duration) *time.Time {
+	t := time.Now().Add(d).UTC().Truncate(time.Millisecond)
+	return &t
+}
+
+// onlyFact is the payload of the one fact that an email has.
+func (f *fixture) onlyFact(t *testing.T, id string, want event.Type) event.Email {
+	t.Helper()
+	facts, err := f.Timeline(t.Context(), testAccount, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data event.Email
+	if len(facts[id]) != 1 || facts[id][0].Type != want || json.Unmarshal(facts[id][0].Data, &data) != nil {
+		t.Fatalf("facts are %+v, want one %s", facts[id], want)
+	}
+	return data
+}
+
+func TestScheduledMessageIsStoredAndNobodyIsDue(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.left = 1
+	m := simple("bob@example.net", "carol@example.net")
+	m.ScheduledAt, m.Category = at(time.Hour), "Product news"
+	receipt, err := f.Send(t.Context(), f.caller(), Request{Message: m})
+	if err != nil || receipt.Status != "scheduled" {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	e, recipients, _, _ := f.state(t, receipt.ID)
+	if e.Status != email.StatusScheduled || e.LastEvent != "email.scheduled" || e.SentAt != nil || !e.ScheduledAt.Equal(*m.ScheduledAt) ||
+		e.ReleaseAt == nil || !e.ReleaseAt.Equal(*m.ScheduledAt) || *e.Uncommon != "scheduled" || *e.Category != "Product news" || e.Unsubscribe || *e.Text != m.Text {
+		t.Errorf("email: %+v", e)
+	}
+	for _, r := range recipients {
+		if r.State != recipient.StateQueued || r.DueAt != nil || r.SettledAt != nil {
+			t.Errorf("recipient: %+v", r)
+		}
+	}
+	if jobs := f.claimAll(t); len(recipients) != 2 || len(jobs) != 0 {
+		t.Errorf("%d recipients, %d of them claimed", len(recipients), len(jobs))
+	}
+	if data := f.onlyFact(t, receipt.ID, event.EmailScheduled); data.Status != "scheduled" || data.ScheduledAt == nil || !data.ScheduledAt.Equal(*m.ScheduledAt) {
+		t.Errorf("fact: %+v", data)
+	}
+	if f.near.left != 1 {
+		t.Error("a scheduled message was counted before its release")
+	}
+	f.near.left = 0
+	if _, err := f.Send(t.Context(), f.caller(), Request{Message: m}); fault.KindOf(err) != fault.Limit {
+		t.Errorf("scheduled although the cap is reached: %v", err)
+	}
+}
+
+func TestSuppressedRecipientKeepsTheMessageFromAll(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.left, f.near.suppressed = 1, map[string]string{"carol@example.net": "bounce"}
+	for _, scheduled := range []*time.Time{nil, at(time.Hour)} {
+		m := simple("bob@example.net")
+		m.BCC, m.ScheduledAt = []Mailbox{{Text: "Carol <carol@example.net>"}}, scheduled
+		receipt, err := f.Send(t.Context(), f.caller(), Request{Message: m})
+		if err != nil || receipt.Status != "failed" {
+			t.Fatalf("%+v, %v", receipt, err)
+		}
+		e, recipients, _, _ := f.state(t, receipt.ID)
+		if e.Status != email.StatusFailed || e.LastEvent != "email.suppressed" || e.SentAt != nil || e.ReleaseAt != nil || *e.Uncommon != "failed" {
+			t.Errorf("email: %+v", e)
+		}
+		var said []string
+		for _, r := range recipients {
+			if r.State != recipient.StateFailed || r.DueAt != nil || r.SettledAt == nil {
+				t.Errorf("recipient: %+v", r)
+			}
+			said = append(said, *r.Diagnostic)
+		}
+		if diff := cmp.Diff([]string{"not sent: another recipient of the message is suppressed", "suppressed: bounce"}, said); diff != "" {
+			t.Errorf("diagnostics (-want +got):\n%s", diff)
+		}
+		data := f.onlyFact(t, receipt.ID, event.EmailSuppressed)
+		if diff := cmp.Diff([]string{"carol@example.net"}, data.SuppressedRecipients); diff != "" || data.Status != "failed" || data.ScheduledAt != nil {
+			t.Errorf("fact: %+v", data)
+		}
+	}
+	if jobs := f.claimAll(t); len(jobs) != 0 || f.near.left != 1 {
+		t.Errorf("%d deliveries, caps leave %d", len(jobs), f.near.left)
+	}
+}
+
+func TestCapRefusesAndStoresNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.left = 1
+	if _, err := f.sendWithKey(t, "first", []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.sendWithKey(t, "second", []byte(`{}`)); !errors.Is(err, errCap) {
+		t.Errorf("over the cap: %v", err)
+	}
+	f.near.left = 1
+	if _, err := f.sendWithKey(t, "second", []byte(`{}`)); err != nil {
+		t.Errorf("a refusal by the cap was kept under the key: %v", err)
+	}
+	if emails := f.count(t, "emails"); emails != 2 {
+		t.Errorf("%d emails are stored", emails)
+	}
+}
+
+func (f *fixture) count(t *testing.T, table string) (n int) {
+	t.Helper()
+	if err := f.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestSuspendedAccountMayNotSend(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.account.Suspended = true
+	_, err := f.Send(t.Context(), f.caller(), Request{Message: simple("bob@example.net")})
+	if refused := fault.From(err); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWhatIsWrongWithAMessage(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	receipt := &TemplateRef{Alias: "receipt"}
+	for name, c := range map[string]struct {
+		change func(*Message)
+		want   []string
+	}{
+		"late":                   {func(m *Message) { m.ScheduledAt = at(-61 * time.Second) }, []string{"scheduled_at"}},
+		"a moment late":          {func(m *Message) { m.ScheduledAt = at(-50 * time.Second) }, nil},
+		"a year ahead":           {func(m *Message) { m.ScheduledAt = at(MaxAhead - time.Minute) }, nil},
+		"more than a year ahead": {func(m *Message) { m.ScheduledAt = at(MaxAhead + time.Minute) }, []string{"scheduled_at"}},
+		"scheduled with a file": {func(m *Message) {
+			m.ScheduledAt, m.Attachments = at(time.Hour), []Attachment{{Name: "a.txt", Data: []byte("a")}}
+		}, []string{"attachments"}},
+		"category without a letter": {func(m *Message) { m.Category = "---" }, []string{"category"}},
+		"category of two lines":     {func(m *Message) { m.Category = "a\nb" }, []string{"category"}},
+		"long category":             {func(m *Message) { m.Category = strings.Repeat("é", 101) }, []string{"category"}},
+		"own header":                {func(m *Message) { m.Headers = []shape.Header{{Name: "List-Unsubscribe", Value: "<mailto:a@b.c>"}} }, nil},
+		"own header, off": {func(m *Message) {
+			m.Unsubscribe, m.Headers = &no, []shape.Header{{Name: "list-unsubscribe", Value: "x"}}
+		}, nil},
+		"own header, managed": {func(m *Message) {
+			m.Unsubscribe, m.Headers = &yes, []shape.Header{{Name: "list-unsubscribe", Value: "x"}}
+		}, []string{"headers.list-unsubscribe"}},
+		"template with both":         {func(m *Message) { m.Template = &TemplateRef{ID: "tpl_1", Alias: "receipt"} }, []string{"template"}},
+		"template with neither":      {func(m *Message) { m.Template = &TemplateRef{} }, []string{"template"}},
+		"template and nothing":       {func(m *Message) { *m = Message{To: m.To, Template: receipt} }, nil},
+		"template and no recipients": {func(m *Message) { *m = Message{Template: receipt} }, []string{"to"}},
+		"template and a bad sender":  {func(m *Message) { m.Template, m.From = receipt, Mailbox{Text: "x"} }, []string{"from"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := simple("bob@example.net")
+			c.change(&m)
+			var got []string
+			for field := range m.Validate() {
+				got = append(got, field)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("wrong fields (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What a template gives and what the request says of the same.
+func TestTemplateFillsWhatTheRequestLeavesOut(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.rendered = templates.Rendered{TemplateID: "tpl_1", Version: 3, Subject: "From the template", From: "Shop <shop@example.com>", HTML: "<p>Hi", Text: "Hi",
+		ReplyTo: []string{"help@example.com"}, Unsubscribe: true, Category: "Receipts"}
+	bare := Message{To: []Mailbox{{Text: "bob@example.net"}}, Template: &TemplateRef{Alias: "receipt"}}
+	stored := func(m Message) *ent.Email {
+		e, err := f.Get(t.Context(), testAccount, f.send(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	if e := stored(bare); e.Subject != "From the template" || e.From != "Shop <shop@example.com>" || *e.HTML != "<p>Hi" || *e.Text != "Hi" ||
+		e.ReplyTo[0] != "help@example.com" || !e.Unsubscribe || *e.Category != "Receipts" || *e.TemplateID != "tpl_1" || *e.TemplateVersion != 3 {
+		t.Errorf("all from the template: %+v", e)
+	}
+	own := bare
+	own.Subject, own.From, own.ReplyTo, own.Unsubscribe, own.Category = "Mine", Mailbox{Text: "me@example.com"}, []Mailbox{{Text: "us@example.com"}}, new(bool), "Mine too"
+	if e := stored(own); e.Subject != "Mine" || e.From != "me@example.com" || len(e.ReplyTo) != 1 || e.ReplyTo[0] != "us@example.com" || e.Unsubscribe || *e.Category != "Mine too" || *e.Text != "Hi" {
+		t.Errorf("the request wins: %+v", e)
+	}
+	refused := func(m Message) fault.Fields {
+		_, err := f.Send(t.Context(), f.caller(), Request{Message: m})
+		return fault.From(err).Fields
+	}
+	own.Text = "Mine"
+	if diff := cmp.Diff(fault.Fields{"text": "is given by the template; leave it out"}, refused(own)); diff != "" {
+		t.Errorf("two authors of a body (-want +got):\n%s", diff)
+	}
+	f.near.rendered = templates.Rendered{TemplateID: "tpl_1", Version: 4}
+	if diff := cmp.Diff(fault.Fields{"from": "is required", "subject": "is required", "html": "html or text is required"}, refused(bare)); diff != "" {
+		t.Errorf("a template that gives nothing (-want +got):\n%s", diff)
+	}
+	f.near.rendered = templates.Rendered{Unsubscribe: true, Subject: "s", Text: "t", From: "a@example.com"}
+	withHeader := bare
+	withHeader.Headers = []shape.Header{{Name: "List-Unsubscribe", Value: "x"}}
+	if got := refused(withHeader); got["headers.List-Unsubscribe"] == "" {
+		t.Errorf("own header and a template that has it managed: %v", got)
+	}
+	// What is wrong with the template and with the rest is one answer.
+	f.near.renderErr = fault.InvalidField("template.variables.name", "is required by the template")
+	withHeader.Headers[0].Name, withHeader.To = "Date", []Mailbox{{Text: "bob"}}
+	got := refused(withHeader)
+	if len(got) != 3 || got["template.variables.name"] == "" || got["headers.Date"] == "" || got["to[0]"] == "" {
+		t.Errorf("wrong fields: %v", got)
+	}
+}

@@ -1,0 +1,228 @@
+package sending
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+func batchOf(messages ...Message) Batch {
+	b := Batch{Render: renderResults}
+	for _, m := range messages {
+		b.Items = append(b.Items, BatchItem{Message: m})
+	}
+	return b
+}
+
+// outcome of each item, in a word.
+func outcomes(results []BatchResult) []string {
+	var out []string
+	for _, r := range results {
+		switch {
+		case r.Err == nil:
+			out = append(out, r.Receipt.Status)
+		case fault.From(r.Err).Code != "":
+			out = append(out, fault.From(r.Err).Code)
+		default:
+			out = append(out, "internal")
+		}
+		if (r.Receipt.ID == "") != (r.Err != nil) {
+			out = append(out, fmt.Sprintf("id %q with %v", r.Receipt.ID, r.Err))
+		}
+	}
+	return out
+}
+
+func renderResults(results []BatchResult) idempotency.Answer {
+	var ids []string
+	for _, r := range results {
+		ids = append(ids, r.Receipt.ID)
+	}
+	return idempotency.Answer{Status: 200, Body: []byte(strings.Join(outcomes(results), " ") + " " + strings.Join(ids, " "))}
+}
+
+func TestBatchItemsSucceedAndFailOneByOne(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.suppressed = map[string]string{"gone@example.net": "bounce"}
+	later, withFile, bad := simple("bob@example.net"), simple("bob@example.net"), simple("bob")
+	later.ScheduledAt = at(time.Hour)
+	withFile.Attachments = []Attachment{{Name: "a.txt", Data: []byte("a")}}
+	b := batchOf(simple("bob@example.net"), bad, simple("gone@example.net"), later, withFile, simple("carol@example.net"))
+	b.Items = append(b.Items, BatchItem{Err: fault.Invalidf("Must be an object, not null")})
+	got, err := f.SendBatch(t.Context(), f.caller(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"sent", fault.CodeValidation, "failed", "scheduled", fault.CodeValidation, "sent", fault.CodeValidation}
+	if diff := cmp.Diff(want, outcomes(got.Results)); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+	if fields := fault.From(got.Results[4].Err).Fields; fields["attachments"] == "" {
+		t.Errorf("an item with a file: %v", got.Results[4].Err)
+	}
+	if n := f.count(t, "emails"); n != 4 {
+		t.Errorf("%d emails are stored", n)
+	}
+	for _, n := range []int{0, MaxBatch + 1} {
+		if _, err := f.SendBatch(t.Context(), f.caller(), batchOf(make([]Message, n)...)); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%d items: %v", n, err)
+		}
+	}
+}
+
+func TestBatchStopsCountingAtTheCap(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.left = 2
+	got, err := f.SendBatch(t.Context(), f.caller(), batchOf(simple("a@example.net"), simple("b@example.net"), simple("c@example.net")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"sent", "sent", fault.CodePlanLimit}, outcomes(got.Results)); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+	if n := f.count(t, "emails"); n != 2 {
+		t.Errorf("%d emails are stored", n)
+	}
+}
+
+// refusesPoison lets the database refuse what validation lets through.
+func (f *fixture) refusesPoison(t *testing.T) {
+	t.Helper()
+	if _, err := f.db.SQL.ExecContext(t.Context(), `ALTER TABLE emails ADD CONSTRAINT poison CHECK (subject <> 'poison')`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestItemThatTheDatabaseRefusesDoesNotSinkTheOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.refusesPoison(t)
+	f.near.left = 100 // the double does not roll back
+	poison := simple("bob@example.net")
+	poison.Subject = "poison"
+	for round := range 2 { // the second time statements are prepared
+		b := batchOf(simple("a@example.net"), poison, simple("b@example.net"))
+		claim, _, err := f.idem.Begin(t.Context(), testAccount, "POST /emails/batch", fmt.Sprint("key", round), []byte(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Claim = claim
+		got, err := f.SendBatch(t.Context(), f.caller(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"sent", "internal", "sent"}, outcomes(got.Results)); diff != "" {
+			t.Errorf("results (-want +got):\n%s", diff)
+		}
+		replay, err := f.idem.Replay(t.Context(), claim)
+		if err != nil || string(replay.Body) != string(renderResults(got.Results).Body) {
+			t.Errorf("kept: %v %v", replay, err)
+		}
+	}
+	if n := f.count(t, "emails"); n != 4 {
+		t.Errorf("%d emails are stored", n)
+	}
+	if facts := f.count(t, "facts"); facts != 4 {
+		t.Errorf("%d facts are stored", facts)
+	}
+	if f.near.refunded != 2 {
+		t.Errorf("%d refunded", f.near.refunded)
+	}
+}
+
+func TestEqualBatchesAtOnceAreOneBatch(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const keys, requests, size = 3, 50, 5
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	answers := map[string]map[string]int{}
+	for k := range keys {
+		for range requests {
+			all.Go(func() {
+				key := fmt.Sprint("key", k)
+				body, err := f.batchWithKey(t, key, size)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					t.Error(err)
+				}
+				if answers[key] == nil {
+					answers[key] = map[string]int{}
+				}
+				answers[key][body]++
+			})
+		}
+	}
+	all.Wait()
+	for key, bodies := range answers {
+		if len(bodies) != 1 {
+			t.Errorf("%s was answered in %d ways", key, len(bodies))
+		}
+	}
+	if n := f.count(t, "emails"); n != keys*size {
+		t.Errorf("%d emails, want %d", n, keys*size)
+	}
+}
+
+// batchWithKey does what an edge does, and gives the answer's body.
+func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, error) {
+	claim, replay, err := f.idem.Begin(t.Context(), testAccount, "POST /emails/batch", key, []byte(`{}`))
+	if err != nil {
+		return "", err
+	}
+	if replay != nil {
+		return string(replay.Body), nil
+	}
+	b := batchOf()
+	for i := range size {
+		b.Items = append(b.Items, BatchItem{Message: simple(fmt.Sprintf("n%d@example.net", i))})
+	}
+	b.Claim = claim
+	receipt, err := f.SendBatch(t.Context(), f.caller(), b)
+	switch {
+	case err != nil:
+		return "", err
+	case receipt.Replay != nil:
+		return string(receipt.Replay.Body), nil
+	default:
+		return string(renderResults(receipt.Results).Body), nil
+	}
+}
+
+// A batch of which nothing was stored keeps its answer too.
+func TestBatchOfRefusedItemsIsKeptUnderItsKey(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	claim, _, err := f.idem.Begin(t.Context(), testAccount, "POST /emails/batch", "k", []byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := batchOf(simple("nobody"))
+	b.Claim = claim
+	if _, err := f.SendBatch(t.Context(), f.caller(), b); err != nil {
+		t.Fatal(err)
+	}
+	if _, replay, err := f.idem.Begin(t.Context(), testAccount, "POST /emails/batch", "k", []byte(`{}`)); err != nil || replay == nil || !strings.HasPrefix(string(replay.Body), fault.CodeValidation) {
+		t.Errorf("%v, %v", replay, err)
+	}
+}
+
+func TestBatchThatCannotBeStoredIsAway(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.err = fault.Unavailable(errors.New("no database"))
+	if _, err := f.SendBatch(t.Context(), f.caller(), batchOf(simple("a@example.net"), simple("b@example.net"))); fault.KindOf(err) != fault.Away {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,77 @@
+package sending
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+func TestResendMakesANewEmailOfTheStoredOne(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	yes := true
+	m := simple("Bob <bob@example.net>", "carol@bücher.example")
+	m.CC, m.BCC, m.ReplyTo = []Mailbox{{Email: "d@example.net", Name: `Dan, "the man"`}}, []Mailbox{{Text: "e@example.net"}}, []Mailbox{{Text: "help@example.com"}}
+	m.HTML, m.Tags, m.Headers = "<p>Hello {{unsubscribe_url}}</p>", []shape.Tag{{Name: "kind", Value: "x"}}, []shape.Header{{Name: "X-B", Value: "2"}}
+	m.Unsubscribe, m.Category = &yes, "Product news"
+	withFile := m
+	withFile.Attachments = []Attachment{{Name: "a.pdf", Data: []byte("%PDF")}}
+	later := m
+	later.ScheduledAt = at(time.Hour)
+	for what, first := range map[string]string{"sent": f.send(t, withFile), "scheduled": f.send(t, later)} {
+		receipt, err := f.Resend(t.Context(), f.caller(), Resend{EmailID: first})
+		if err != nil || receipt.ID == first || receipt.Status != "sent" {
+			t.Fatalf("%s: %+v, %v", what, receipt, err)
+		}
+		before, _, _, _ := f.state(t, first)
+		after, recipients, _, _ := f.state(t, receipt.ID)
+		ignored := cmpopts.IgnoreFields(ent.Email{}, "ID", "MessageID", "CreatedAt", "SentAt", "AttachmentCount", "Search", "Edges",
+			"Status", "LastEvent", "Uncommon", "ScheduledAt", "ReleaseAt")
+		if diff := cmp.Diff(before, after, ignored, cmpopts.IgnoreUnexported(ent.Email{})); diff != "" {
+			t.Errorf("%s, first (-) and second (+):\n%s", what, diff)
+		}
+		if after.AttachmentCount != 0 || after.ScheduledAt != nil || len(recipients) != 4 {
+			t.Errorf("%s: %d attachments, scheduled at %v, %d recipients", what, after.AttachmentCount, after.ScheduledAt, len(recipients))
+		}
+	}
+	if n := f.count(t, "attachments"); n != 1 {
+		t.Errorf("%d attachments", n)
+	}
+}
+
+func TestResendHasTheRulesOfASend(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.send(t, simple("bob@example.net"))
+	resend := func() (Receipt, error) { return f.Resend(t.Context(), f.caller(), Resend{EmailID: id}) }
+	f.near.suppressed["bob@example.net"] = "manual"
+	if receipt, err := resend(); err != nil || receipt.Status != "failed" {
+		t.Errorf("to a suppressed recipient: %+v, %v", receipt, err)
+	}
+	f.near.left = 0
+	f.near.suppressed = nil
+	if _, err := resend(); fault.KindOf(err) != fault.Limit {
+		t.Errorf("over the cap: %v", err)
+	}
+	f.near.err = fault.Forbiddenf(fault.CodeDomainNotVerified, "lost")
+	if _, err := resend(); fault.KindOf(err) != fault.Forbidden {
+		t.Errorf("without the domain: %v", err)
+	}
+	stranger := f.caller()
+	stranger.AccountID = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+	if _, err := f.Resend(t.Context(), stranger, Resend{EmailID: id}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("another account's: %v", err)
+	}
+	if _, err := f.db.SQL.ExecContext(t.Context(), `UPDATE emails SET body_purged_at = now(), text = NULL`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := resend(); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("without a body: %v", err)
+	}
+}
