@@ -28,6 +28,8 @@ type neighbours struct {
 	left       int // messages that the caps leave room for; negative: no caps
 	refunded   int
 	consumeErr error // of Consume, once
+
+	consumeMost int // uses that Consume has time for; 0: any number
 }
 
 func (n *neighbours) Account(context.Context, string) (accounts.Account, error) {
@@ -69,6 +71,9 @@ func (n *neighbours) Consume(ctx context.Context, tx db.Execer, uses []accounts.
 	if err := n.consumeErr; err != nil {
 		n.consumeErr = nil
 		return nil, err
+	}
+	if n.consumeMost > 0 && len(uses) > n.consumeMost {
+		return nil, fault.Unavailable(context.DeadlineExceeded)
 	}
 	errs := make([]error, len(uses))
 	for i := range uses {

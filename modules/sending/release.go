@@ -26,6 +26,7 @@ import (
 // has not happened. Rows that another process holds are passed over.
 
 const (
+	// releaseBatch is the most that one transaction releases.
 	releaseBatch = 500
 	// releaseAgain is how soon an email is looked at again that could not be judged,
 	// or whose account is suspended.
@@ -50,10 +51,10 @@ type candidate struct {
 	refusal  *fault.Error // why its sender may not send (any more)
 }
 
-// releaseDue releases what is due now, at most one batch, and tells whether there
-// may be more. An email that cannot be judged does not keep the others waiting.
-func (s *Service) releaseDue(ctx context.Context) (more bool, err error) {
-	due, err := s.dueForRelease(ctx)
+// releaseDue releases what is due now, at most limit emails, and tells whether
+// there may be more. An email that cannot be judged does not keep the others waiting.
+func (s *Service) releaseDue(ctx context.Context, limit int) (more bool, err error) {
+	due, err := s.dueForRelease(ctx, limit)
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
@@ -74,11 +75,11 @@ func (s *Service) releaseDue(ctx context.Context) (more bool, err error) {
 	if err != nil && fault.KindOf(err) != fault.Away && ctx.Err() == nil {
 		err = s.releaseOneByOne(ctx, ready)
 	}
-	return len(due) == releaseBatch, err
+	return len(due) == limit, err
 }
 
-func (s *Service) dueForRelease(ctx context.Context) ([]candidate, error) {
-	rows, err := s.db.Hot.QueryContext(ctx, dueSQL, releaseBatch)
+func (s *Service) dueForRelease(ctx context.Context, limit int) ([]candidate, error) {
+	rows, err := s.db.Hot.QueryContext(ctx, dueSQL, limit)
 	if err != nil {
 		return nil, fmt.Errorf("find due emails: %w", err)
 	}

@@ -29,8 +29,9 @@ func (s *Service) startReleasing(ctx context.Context) *releaser {
 	r := &releaser{stopping: make(chan struct{}), ended: make(chan struct{}), cut: cut}
 	go func() {
 		defer close(r.ended)
-		for failures := 0; ; {
-			wait, err := s.releasePass(ctx)
+		for failures, limit := 0, releaseBatch; ; {
+			wait, err := s.releasePass(ctx, limit)
+			limit = nextLimit(limit, err)
 			if err != nil {
 				failures++
 				wait = releaseRetry.Delay(failures)
@@ -48,9 +49,18 @@ func (s *Service) startReleasing(ctx context.Context) *releaser {
 	return r
 }
 
+// nextLimit makes batches smaller while they fail: one that is too much work for
+// the time that a statement has would fail for ever.
+func nextLimit(limit int, err error) int {
+	if err != nil {
+		return max(limit/4, 1)
+	}
+	return min(limit*2, releaseBatch)
+}
+
 // releasePass releases what is due and tells how long nothing more is.
-func (s *Service) releasePass(ctx context.Context) (wait time.Duration, err error) {
-	more, err := s.releaseDue(ctx)
+func (s *Service) releasePass(ctx context.Context, limit int) (wait time.Duration, err error) {
+	more, err := s.releaseDue(ctx, limit)
 	if err != nil || more {
 		return 0, err
 	}

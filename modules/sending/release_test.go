@@ -24,7 +24,7 @@ func (f *fixture) releaseAll(t *testing.T) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = f.releaseDue(t.Context()); err != nil {
+		if more, err = f.releaseDue(t.Context(), releaseBatch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -172,7 +172,7 @@ func TestReleaseThatIsCutOffHasNotHappened(t *testing.T) {
 	id := f.schedule(t, -time.Second, "bob@example.net")
 	before, _, _, _ := f.state(t, id)
 	f.near.consumeErr = fault.Unavailable(nil)
-	if _, err := f.releaseDue(t.Context()); fault.KindOf(err) != fault.Away {
+	if _, err := f.releaseDue(t.Context(), releaseBatch); fault.KindOf(err) != fault.Away {
 		t.Fatalf("the database was away: %v", err)
 	}
 	e, recipients, _, types := f.state(t, id)
@@ -239,7 +239,7 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	for range 3 {
 		releasing.Go(func() {
 			for ctx.Err() == nil {
-				if _, err := f.releaseDue(context.WithoutCancel(ctx)); err != nil {
+				if _, err := f.releaseDue(context.WithoutCancel(ctx), 20); err != nil {
 					t.Error(err)
 					return
 				}
@@ -352,5 +352,24 @@ func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 	expect.Within(t, 10*time.Second, "it is delivered", func() bool {
 		e, err := f.Get(t.Context(), testAccount, id)
 		return err == nil && e.Status == email.StatusDelivered
+	})
+}
+
+// A release that takes longer than a statement may would never succeed by being
+// repeated as it is.
+func TestBatchesThatAreTooLargeAreMadeSmaller(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.near.consumeMost = 7
+	for range 40 {
+		f.schedule(t, -time.Second, "bob@example.net")
+	}
+	if err := f.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	expect.Within(t, 20*time.Second, "all are released", func() bool {
+		var left int
+		err := f.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
+		return err == nil && left == 0
 	})
 }
