@@ -108,24 +108,30 @@ func measureAccepts(ctx context.Context, r ready, clients int, length time.Durat
 }
 
 func post(ctx context.Context, client *http.Client, r ready, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.APIURL+"/emails", bytes.NewReader(body))
+	_, err := postTo(ctx, client, r, "/emails", body)
+	return err
+}
+
+// postTo gives the body of the answer, which must be 200.
+func postTo(ctx context.Context, client *http.Client, r ready, path string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.APIURL+path, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+r.APIKey)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := client.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer, err := io.ReadAll(res.Body)
 	if closeErr := res.Body.Close(); err == nil {
 		err = closeErr
 	}
 	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("POST /emails answered %d: %s", res.StatusCode, answer)
+		err = fmt.Errorf("POST %s answered %d: %s", path, res.StatusCode, answer)
 	}
-	return err
+	return answer, err
 }
 
 // sampleEmail is an ordinary transactional message: about 2 KB of html beside a
