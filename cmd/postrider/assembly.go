@@ -14,6 +14,9 @@ type assembly struct {
 	openAPI       func(cfg config.Config, format string) ([]byte, error)
 	modules       func() string
 	createAccount func(s *session, cfg config.Config, c *accountCreateCommand) (id string, err error)
+	listAccounts  func(s *session, cfg config.Config) ([]runtime.AccountView, error)
+	showAccount   func(s *session, cfg config.Config, account string) (runtime.AccountView, error)
+	updateAccount func(s *session, cfg config.Config, account string, c runtime.AccountChange) (runtime.AccountView, error)
 	createKey     func(s *session, cfg config.Config, c *keyCreateCommand) (id, secret string, err error)
 	revokeKey     func(s *session, cfg config.Config, c *keyRevokeCommand) (at time.Time, err error)
 	checkDomain   func(s *session, cfg config.Config, c *domainCheckCommand) (table string, sound bool, err error)
@@ -33,6 +36,15 @@ func assembled() assembly {
 		createAccount: func(s *session, cfg config.Config, c *accountCreateCommand) (string, error) {
 			return runtime.CreateAccount(s.ctx, cfg, runtime.AccountInput{Name: c.Name, Email: c.Email, Plan: c.Plan,
 				ProductionUnlocked: c.ProductionUnlocked, Unmetered: c.Unmetered})
+		},
+		listAccounts: func(s *session, cfg config.Config) ([]runtime.AccountView, error) {
+			return runtime.ListAccounts(s.ctx, cfg)
+		},
+		showAccount: func(s *session, cfg config.Config, account string) (runtime.AccountView, error) {
+			return runtime.ShowAccount(s.ctx, cfg, account)
+		},
+		updateAccount: func(s *session, cfg config.Config, account string, c runtime.AccountChange) (runtime.AccountView, error) {
+			return runtime.UpdateAccount(s.ctx, cfg, account, c)
 		},
 		revokeKey: func(s *session, cfg config.Config, c *keyRevokeCommand) (time.Time, error) {
 			return runtime.RevokeKey(s.ctx, cfg, c.Account, c.Key)

@@ -113,38 +113,6 @@ func (*modulesCommand) Run(s *session) error {
 	return err
 }
 
-type accountCommand struct {
-	Create accountCreateCommand `cmd:"" help:"Make an account; print it as JSON."`
-}
-
-type accountCreateCommand struct {
-	toolSettings
-
-	Email              string `help:"Address of the account and of its owner." placeholder:"ADDRESS" required:""`
-	Name               string `help:"Name of the account."                     placeholder:"NAME"    required:""`
-	Plan               string `default:"free" help:"free, pro, scale, pool or dedicated."`
-	ProductionUnlocked bool   `help:"On the free plan: may send to anyone from a verified domain."`
-	Unmetered          bool   `help:"No plan caps and no rate limit."`
-}
-
-func (c *accountCreateCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	id, err := s.assembly.createAccount(s, cfg, c)
-	if err != nil {
-		return err
-	}
-	type account struct {
-		ID    string `json:"id"`
-		Name  string `json:"name"`
-		Email string `json:"email"`
-		Plan  string `json:"plan"`
-	}
-	return s.print(map[string]account{"account": {id, c.Name, c.Email, c.Plan}})
-}
-
 type keyCommand struct {
 	Create keyCreateCommand `cmd:"" help:"Make an API key; print it and its secret, which is shown this once, as JSON."`
 	Revoke keyRevokeCommand `cmd:"" help:"End an API key: no process accepts it five seconds later."`

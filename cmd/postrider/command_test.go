@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/runtime"
 	"github.com/postrider/postrider/runtime/config"
 )
 
@@ -22,6 +23,7 @@ type call struct {
 	readyFile string
 	account   accountCreateCommand
 	key       keyCreateCommand
+	change    runtime.AccountChange
 }
 
 // saying runs the command line over an assembly that only listens.
@@ -41,6 +43,18 @@ func saying(t *testing.T, answer error, args ...string) (code int, got call, std
 		createAccount: func(_ *session, cfg config.Config, c *accountCreateCommand) (string, error) {
 			got = call{what: "account", cfg: cfg, account: *c}
 			return "acc_1", answer
+		},
+		listAccounts: func(_ *session, cfg config.Config) ([]runtime.AccountView, error) {
+			got = call{what: "list", cfg: cfg}
+			return []runtime.AccountView{}, answer
+		},
+		showAccount: func(_ *session, cfg config.Config, account string) (runtime.AccountView, error) {
+			got = call{what: "show " + account, cfg: cfg}
+			return runtime.AccountView{Email: account}, answer
+		},
+		updateAccount: func(_ *session, cfg config.Config, account string, c runtime.AccountChange) (runtime.AccountView, error) {
+			got = call{what: "update " + account, cfg: cfg, change: c}
+			return runtime.AccountView{Email: account}, answer
 		},
 		createKey: func(_ *session, cfg config.Config, c *keyCreateCommand) (string, string, error) {
 			got = call{what: "key", cfg: cfg, key: *c}
@@ -126,6 +140,28 @@ func TestAccountsAndKeysArePrintedAsJSON(t *testing.T) {
 	}
 }
 
+func TestAccountUpdateChangesOnlyWhatIsGiven(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]runtime.AccountChange{
+		"--unlock":                               {ProductionUnlocked: new(true)},
+		"--no-unlock --resume":                   {ProductionUnlocked: new(false), Suspended: new(false)},
+		"--suspend --name=B --no-payment-method": {Suspended: new(true), Name: new("B"), PaymentMethod: new(false)},
+		"--plan=pro --payment-method --body-retention=1 --record-retention=2": {Plan: new("pro"), PaymentMethod: new(true),
+			BodyRetentionDays: new(1), RecordRetentionDays: new(2)},
+	} {
+		code, got, stdout, stderr := saying(t, nil, append([]string{"account", "update", "ada@example.com"}, strings.Fields(args)...)...)
+		if diff := cmp.Diff(want, got.change); code != 0 || got.what != "update ada@example.com" || diff != "" || !strings.Contains(stdout, `"account": {`) {
+			t.Errorf("%s: code %d, %s %s (-want +got):\n%s", args, code, got.what, stderr, diff)
+		}
+	}
+	if code, got, stdout, _ := saying(t, nil, "account", "list"); code != 0 || got.what != "list" || stdout != "{\n  \"accounts\": []\n}\n" {
+		t.Errorf("list: code %d, %s, %s", code, got.what, stdout)
+	}
+	if code, got, _, _ := saying(t, nil, "account", "show", "acc_1"); code != 0 || got.what != "show acc_1" {
+		t.Errorf("show: code %d, %s", code, got.what)
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	mistake := fmt.Errorf("select: %w", config.Mistakes{{Setting: "POSTRIDER_MODULES", Problem: "is wrong"}})
@@ -143,6 +179,7 @@ func TestExitCodes(t *testing.T) {
 		{nil, "run", 2, "unexpected argument run"},
 		{nil, "", 2, "expected one of"},
 		{nil, "serve", 2, "2 settings are wrong"},
+		{nil, "account update a@example.com", 2, "nothing to update"},
 		{nil, "account create", 2, "missing flags: --email=ADDRESS, --name=NAME"},
 		{nil, "key create --account=a --name=n --scope=all", 2, `--scope must be one of "full","sending","read"`},
 		{nil, "key create --account=a --name=n --expires-at=soon", 2, "--expires-at"},
