@@ -87,7 +87,9 @@ func (r shownRecord) zoneLine() string {
 func addDomain(t *testing.T, p *process, name string) map[string]shownRecord {
 	t.Helper()
 	status, answer := p.do(t, http.MethodPost, "/api/domains", p.APIKey, `{"name":"`+name+`"}`)
-	var made struct{ Domain struct{ Records []shownRecord } }
+	var made struct {
+		Domain struct{ Records []shownRecord }
+	}
 	if err := json.Unmarshal([]byte(answer), &made); status != http.StatusOK || err != nil {
 		t.Fatalf("%d %s: %v", status, answer, err)
 	}
