@@ -38,6 +38,14 @@ var owned = map[string]struct {
 		app.Do(t, http.MethodPost, "/api/templates/"+made.Template.ID+"/publish", nil)
 		return made.Template.ID
 	}},
+	"/api-keys": {"apiKey", "key_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		var made struct {
+			APIKey struct{ ID string } `json:"api_key"`
+		}
+		app.Do(t, http.MethodPost, "/api/api-keys", map[string]string{"name": "owned"}).JSON(t, &made)
+		return made.APIKey.ID
+	}},
 	// Two, for a second page.
 	"/suppressions": {"suppression", "sup_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
 		t.Helper()
