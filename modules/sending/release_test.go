@@ -222,6 +222,34 @@ func TestOneBadEmailDoesNotHoldUpOthers(t *testing.T) {
 	}
 }
 
+// What was due when it was found need not be when it is locked.
+func TestChangesBetweenLookAndLockAreHeeded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	moved, cancelled, stays := f.schedule(t, -time.Second, "a@example.net"), f.schedule(t, -time.Second, "b@example.net"), f.schedule(t, -time.Second, "c@example.net")
+	due, err := f.dueForRelease(t.Context(), releaseBatch)
+	if err != nil || len(due) != 3 {
+		t.Fatalf("due: %+v %v", due, err)
+	}
+	if _, err := f.Reschedule(t.Context(), testAccount, moved, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Cancel(t.Context(), testAccount, cancelled); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time everything is done
+		if err := f.releaseTogether(t.Context(), due); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]string{moved: "scheduled [email.scheduled email.scheduled]", cancelled: "cancelled [email.scheduled email.cancelled]",
+		stays: "sent [email.scheduled email.sent]"} {
+		if e, _, _, types := f.state(t, id); fmt.Sprint(e.Status, " ", types) != want {
+			t.Errorf("%s %v, want %s", e.Status, types, want)
+		}
+	}
+}
+
 // Cancels race with releases in several processes: each email has one end, and
 // both sides say the same of it.
 func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
