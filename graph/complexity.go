@@ -39,6 +39,8 @@ func costs() generated.ComplexityRoot {
 	c.Email.Recipients = few
 	c.Email.Attempts = few
 	c.Email.Timeline = few
+	c.Email.Engagement = func(child int) int { return lookCost + child }
+	c.Email.Engagements = func(child int, first *int) int { return lookCost + times(pageSize(first), child) }
 	c.EmailContent.Attachments = few
 	c.EmailContent.HTML = body
 	c.EmailContent.Text = body

@@ -27,6 +27,7 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 		Attachments: once(ctx, accountID, ids, r.emails.Attachments),
 		Timeline:    once(ctx, accountID, ids, r.emails.Timeline),
 	}
+	r.engagementPage(ctx, accountID, ids, page)
 	emails := make([]*model.Email, len(rows))
 	for i, row := range rows {
 		emails[i] = &model.Email{Email: row, Page: page}

@@ -18,6 +18,7 @@ type Resolver struct {
 	templates Templates
 
 	suppressions Suppressions
+	engagements  Engagements
 }
 
 type callerKey struct{}

@@ -173,6 +173,9 @@ func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Option
 	if p.Suppression != nil {
 		o.Suppressions = p.Suppression
 	}
+	if p.Tracking != nil {
+		o.Engagements = p.Tracking
+	}
 	return o
 }
 

@@ -182,6 +182,8 @@ type ComplexityRoot struct {
 		Content      func(childComplexity int) int
 		CreatedAt    func(childComplexity int) int
 		DeliveredAt  func(childComplexity int) int
+		Engagement   func(childComplexity int) int
+		Engagements  func(childComplexity int, first *int) int
 		From         func(childComplexity int) int
 		ID           func(childComplexity int) int
 		LastEvent    func(childComplexity int) int
@@ -213,6 +215,22 @@ type ComplexityRoot struct {
 	EmailEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	Engagement struct {
+		At        func(childComplexity int) int
+		IP        func(childComplexity int) int
+		Kind      func(childComplexity int) int
+		Machine   func(childComplexity int) int
+		URL       func(childComplexity int) int
+		UserAgent func(childComplexity int) int
+	}
+
+	EngagementCounts struct {
+		Clicks        func(childComplexity int) int
+		MachineClicks func(childComplexity int) int
+		MachineOpens  func(childComplexity int) int
+		Opens         func(childComplexity int) int
 	}
 
 	Header struct {
@@ -1014,6 +1032,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.DeliveredAt(childComplexity), true
+	case "Email.engagement":
+		if e.ComplexityRoot.Email.Engagement == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.Engagement(childComplexity), true
+	case "Email.engagements":
+		if e.ComplexityRoot.Email.Engagements == nil {
+			break
+		}
+
+		args, err := ec.field_Email_engagements_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Email.Engagements(childComplexity, args["first"].(*int)), true
 	case "Email.from":
 		if e.ComplexityRoot.Email.From == nil {
 			break
@@ -1149,6 +1184,68 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EmailEdge.Node(childComplexity), true
+
+	case "Engagement.at":
+		if e.ComplexityRoot.Engagement.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Engagement.At(childComplexity), true
+	case "Engagement.ip":
+		if e.ComplexityRoot.Engagement.IP == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Engagement.IP(childComplexity), true
+	case "Engagement.kind":
+		if e.ComplexityRoot.Engagement.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Engagement.Kind(childComplexity), true
+	case "Engagement.machine":
+		if e.ComplexityRoot.Engagement.Machine == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Engagement.Machine(childComplexity), true
+	case "Engagement.url":
+		if e.ComplexityRoot.Engagement.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Engagement.URL(childComplexity), true
+	case "Engagement.userAgent":
+		if e.ComplexityRoot.Engagement.UserAgent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Engagement.UserAgent(childComplexity), true
+
+	case "EngagementCounts.clicks":
+		if e.ComplexityRoot.EngagementCounts.Clicks == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EngagementCounts.Clicks(childComplexity), true
+	case "EngagementCounts.machineClicks":
+		if e.ComplexityRoot.EngagementCounts.MachineClicks == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EngagementCounts.MachineClicks(childComplexity), true
+	case "EngagementCounts.machineOpens":
+		if e.ComplexityRoot.EngagementCounts.MachineOpens == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EngagementCounts.MachineOpens(childComplexity), true
+	case "EngagementCounts.opens":
+		if e.ComplexityRoot.EngagementCounts.Opens == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EngagementCounts.Opens(childComplexity), true
 
 	case "Header.name":
 		if e.ComplexityRoot.Header.Name == nil {
@@ -2674,6 +2771,52 @@ enum TemplateStatus {
   PUBLISHED
 }
 `, BuiltIn: false},
+	{Name: "../schema/tracking.graphqls", Input: `extend type Email {
+  "How often it was opened and its links used, where the domain tracks that."
+  engagement: EngagementCounts! @module(name: "tracking")
+  "Its opens and clicks, newest first; at most 1,000 are kept of an email."
+  engagements(
+    "How many: 1 to 100."
+    first: Int = 25
+  ): [Engagement!]! @module(name: "tracking")
+}
+
+"How often an email was opened and its links used."
+type EngagementCounts {
+  "Loads of the open pixel, by people and programs."
+  opens: Int!
+  "Uses of tracked links, by people and programs."
+  clicks: Int!
+  "Opens that a program made: a mail service that loads images itself, a scanner."
+  machineOpens: Int!
+  "Clicks that a program made: a security gateway, a prefetch."
+  machineClicks: Int!
+}
+
+"One open or one click."
+type Engagement {
+  "Which of the two it is."
+  kind: EngagementKind!
+  "Where the link leads; null for an open."
+  url: String
+  "The IP address that asked; null when it is not known."
+  ip: String
+  "How the program that asked names itself; null when it does not."
+  userAgent: String
+  "Why it is taken for a program's, as ` + "`" + `privacy_proxy` + "`" + `, ` + "`" + `prefetch` + "`" + `, ` + "`" + `scanner` + "`" + `, ` + "`" + `bot` + "`" + `; null for a person's."
+  machine: String
+  "When it happened."
+  at: DateTime!
+}
+
+"What somebody did with an email."
+enum EngagementKind {
+  "The open pixel was loaded."
+  OPEN
+  "A tracked link was used."
+  CLICK
+}
+`, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -2999,6 +3142,10 @@ func (ec *executionContext) childFields_Email(ctx context.Context, field graphql
 		return ec.fieldContext_Email_attempts(ctx, field)
 	case "timeline":
 		return ec.fieldContext_Email_timeline(ctx, field)
+	case "engagement":
+		return ec.fieldContext_Email_engagement(ctx, field)
+	case "engagements":
+		return ec.fieldContext_Email_engagements(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Email", field.Name)
 }
@@ -3037,6 +3184,38 @@ func (ec *executionContext) childFields_EmailEdge(ctx context.Context, field gra
 		return ec.fieldContext_EmailEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EmailEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_Engagement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_Engagement_kind(ctx, field)
+	case "url":
+		return ec.fieldContext_Engagement_url(ctx, field)
+	case "ip":
+		return ec.fieldContext_Engagement_ip(ctx, field)
+	case "userAgent":
+		return ec.fieldContext_Engagement_userAgent(ctx, field)
+	case "machine":
+		return ec.fieldContext_Engagement_machine(ctx, field)
+	case "at":
+		return ec.fieldContext_Engagement_at(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Engagement", field.Name)
+}
+
+func (ec *executionContext) childFields_EngagementCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "opens":
+		return ec.fieldContext_EngagementCounts_opens(ctx, field)
+	case "clicks":
+		return ec.fieldContext_EngagementCounts_clicks(ctx, field)
+	case "machineOpens":
+		return ec.fieldContext_EngagementCounts_machineOpens(ctx, field)
+	case "machineClicks":
+		return ec.fieldContext_EngagementCounts_machineClicks(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EngagementCounts", field.Name)
 }
 
 func (ec *executionContext) childFields_Header(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -23,4 +24,6 @@ type EmailPage struct {
 	Attempts    func() (map[string][]*ent.Attempt, error)
 	Attachments func() (map[string][]*ent.Attachment, error)
 	Timeline    func() (map[string][]event.Fact, error)
+	Engagement  func() (map[string]tracking.Counts, error)
+	Engagements func(first int) (map[string][]*ent.Engagement, error)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/engagement"
 )
 
 // One page of API keys.
@@ -207,6 +208,22 @@ type EmailFilter struct {
 	Until *time.Time `json:"until,omitempty"`
 	// With these words in subject, names, addresses or tags, each as the beginning of a word; at most 200 characters and 10 words.
 	Q *string `json:"q,omitempty"`
+}
+
+// One open or one click.
+type Engagement struct {
+	// Which of the two it is.
+	Kind engagement.Kind `json:"kind"`
+	// Where the link leads; null for an open.
+	URL *string `json:"url,omitempty"`
+	// The IP address that asked; null when it is not known.
+	IP *string `json:"ip,omitempty"`
+	// How the program that asked names itself; null when it does not.
+	UserAgent *string `json:"userAgent,omitempty"`
+	// Why it is taken for a program's, as `privacy_proxy`, `prefetch`, `scanner`, `bot`; null for a person's.
+	Machine *string `json:"machine,omitempty"`
+	// When it happened.
+	At time.Time `json:"at"`
 }
 
 // Where a page of a list stands in the list.
