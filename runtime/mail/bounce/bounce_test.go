@@ -1,0 +1,196 @@
+package bounce
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestReplies reads what receivers say.
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/replies.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[Class]int{}
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		none := func(s string) string { return strings.TrimPrefix(s, "-") }
+		code, _ := strconv.Atoi(fields[1])
+		reply := Reply{Code: code, Enhanced: none(fields[2]), Text: none(strings.Join(fields[3:], " "))}
+		class, row := decide(reply)
+		if string(class) != fields[0] {
+			t.Errorf("%s is %s by row %q, want %s", strings.TrimSpace(line), class, row, fields[0])
+		}
+		if Classify(Reply{Code: code, Enhanced: reply.Enhanced, Text: strings.ToUpper(reply.Text)}) != class {
+			t.Errorf("%s: capitals change the class", strings.TrimSpace(line))
+		}
+		seen[class]++
+	}
+	for _, class := range Classes {
+		if seen[class] == 0 {
+			t.Errorf("no reply of class %s", class)
+		}
+	}
+}
+
+// TestEveryRowDecides finds rows that another one hides, or that are there twice.
+func TestEveryRowDecides(t *testing.T) {
+	t.Parallel()
+	check := func(r Reply, class Class, row string) {
+		t.Helper()
+		if gotClass, gotRow := decide(r); gotClass != class || gotRow != row {
+			t.Errorf("%+v: class %s by row %q, want %s by %q", r, gotClass, gotRow, class, row)
+		}
+	}
+	for _, p := range phrases {
+		enhanced := ""
+		if p.code != "" {
+			enhanced = "5." + p.code
+		}
+		check(Reply{Code: 550, Enhanced: enhanced, Text: "550 " + p.text}, p.class, p.text)
+	}
+	for _, w := range words {
+		check(Reply{Code: 554, Text: "554 " + w.text}, w.class, w.text)
+		check(Reply{Code: 550, Enhanced: "5.0.0", Text: w.text}, w.class, w.text)
+	}
+	for _, e := range enhancedCodes {
+		code := strings.Replace(e.code, "*", "99", 1)
+		check(Reply{Code: 550, Enhanced: "5." + code}, e.class, e.code)
+		check(Reply{Code: 450, Enhanced: "4." + code, Text: "450 4." + code + " no"}, e.class, e.code)
+		if e.vague {
+			check(Reply{Enhanced: "5." + code, Text: "message too large"}, Size, "too large")
+		} else {
+			check(Reply{Enhanced: "5." + code, Text: "user unknown, message too large"}, e.class, e.code)
+		}
+		if e.name == "" {
+			t.Errorf("%s has no name", e.code)
+		}
+	}
+	for _, b := range basicCodes {
+		code := b.code
+		if code == 4 || code == 5 {
+			code = code*100 + 99
+		}
+		check(Reply{Code: code, Text: "no"}, b.class, strconv.Itoa(b.code))
+	}
+}
+
+func TestRowsStandOnceAndAsTheyAreLookedUp(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for _, p := range phrases {
+		all = append(all, p.text+"|"+p.code)
+	}
+	for _, w := range words {
+		all = append(all, w.text+"|")
+	}
+	for _, e := range enhancedCodes {
+		all = append(all, e.code)
+	}
+	for _, b := range basicCodes {
+		all = append(all, strconv.Itoa(b.code))
+	}
+	seen := map[string]bool{}
+	for _, row := range all {
+		if seen[row] {
+			t.Errorf("%q stands twice", row)
+		}
+		seen[row] = true
+		if row != strings.ToLower(row) || strings.Contains(row, "  ") {
+			t.Errorf("%q can never be found", row)
+		}
+	}
+}
+
+func TestWhatFollowsFromAClass(t *testing.T) {
+	t.Parallel()
+	type follows struct{ suppresses, throttles, retry, hard, soft bool }
+	for class, want := range map[Class]follows{
+		BadAddress:  {suppresses: true, hard: true},
+		BadDomain:   {suppresses: true, hard: true},
+		MailboxFull: {suppresses: true, soft: true, retry: true},
+		System:      {suppresses: true, soft: true, retry: true},
+		Block:       {throttles: true},
+		Throttle:    {throttles: true, retry: true},
+		Greylist:    {retry: true},
+		Size:        {},
+		Content:     {},
+		Policy:      {},
+		Challenge:   {},
+		Unknown:     {},
+	} {
+		got := follows{class.Suppresses(), class.Throttles(), class.Retry(), class.Hard(), class.Soft()}
+		if got != want {
+			t.Errorf("%s: %+v, want %+v", class, got, want)
+		}
+	}
+}
+
+// TestSuppressionAgrees holds the decisions that the platform has always made about
+// refusals: only addresses and mailboxes suppress.
+func TestSuppressionAgrees(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reply Reply
+		want  bool
+	}{
+		"unknown user":                     {Reply{550, "5.1.1", "550 5.1.1 User unknown"}, true},
+		"null MX, by code":                 {Reply{556, "5.1.10", ""}, true},
+		"mailbox full":                     {Reply{552, "5.2.2", ""}, true},
+		"mailbox full, three days long":    {Reply{452, "4.2.2", ""}, true},
+		"mailbox disabled":                 {Reply{550, "5.2.1", ""}, true},
+		"no route":                         {Reply{550, "5.4.1", ""}, true},
+		"nobody answered for three days":   {Reply{0, "", "dial tcp 192.0.2.1:25: i/o timeout"}, true},
+		"busy for three days":              {Reply{421, "4.3.2", ""}, true},
+		"Outlook's unavailable mailbox":    {Reply{550, "5.5.0", "550 5.5.0 Requested action not taken: mailbox unavailable"}, true},
+		"message too big for the system":   {Reply{552, "5.3.4", ""}, false},
+		"message too big, tried for long":  {Reply{452, "4.3.4", ""}, false},
+		"message too long for the mailbox": {Reply{552, "5.2.3", ""}, false},
+		"media not supported":              {Reply{554, "5.6.1", ""}, false},
+		"not ASCII":                        {Reply{553, "5.6.7", ""}, false},
+		"blocked by policy":                {Reply{550, "5.7.1", ""}, false},
+		"policy, tried for long":           {Reply{451, "4.7.1", "greylisted"}, false},
+		"DMARC":                            {Reply{550, "5.7.26", ""}, false},
+		"sender's address":                 {Reply{550, "5.1.8", ""}, false},
+		"sender's syntax":                  {Reply{553, "5.1.7", ""}, false},
+		"too many recipients":              {Reply{452, "4.5.3", ""}, false},
+		"bare 550":                         {Reply{550, "", "550 No"}, true},
+		"bare 550, unknown":                {Reply{550, "", "550 No such user here"}, true},
+		"bare 550, spam":                   {Reply{550, "", "550 This looks like SPAM"}, false},
+		"bare 550, unknown, then policy":   {Reply{550, "", "550 User unknown. Read our policy"}, true},
+		"bare 551":                         {Reply{551, "", "551 User not local"}, true},
+		"bare 552":                         {Reply{552, "", "552 Aborted"}, false},
+		"bare 552, size":                   {Reply{552, "", "552 Message size exceeds fixed maximum"}, false},
+		"bare 552, quota":                  {Reply{552, "", "552 Requested mail action aborted: exceeded storage allocation"}, true},
+		"bare 554":                         {Reply{554, "", "554 Transaction failed"}, false},
+		"bare 554, blocked":                {Reply{554, "", "554 Your IP is on a blocklist"}, false},
+		"bare 554, unknown":                {Reply{554, "", "554 delivery error: this user does not exist"}, true},
+		"bare 530":                         {Reply{530, "", "530 Authentication required"}, false},
+		"bare 500":                         {Reply{500, "", "500 What?"}, false},
+		"bare 452, quota":                  {Reply{452, "", "452 Mailbox full"}, true},
+		"broken enhanced code":             {Reply{550, "5", "550 5 no such user"}, true},
+	} {
+		if got := Classify(c.reply).Suppresses(); got != c.want {
+			t.Errorf("%s: %v, class %s", name, got, Classify(c.reply))
+		}
+	}
+}
+
+func FuzzClassify(f *testing.F) {
+	f.Add(550, "5.1.1", "550 5.1.1 User unknown")
+	f.Add(-7, "5..", "host a said: \xff<@<@>")
+	f.Add(421, "4.0000.1", strings.Repeat("<", 5000))
+	f.Fuzz(func(t *testing.T, code int, enhanced, text string) {
+		class := Classify(Reply{Code: code, Enhanced: enhanced, Text: text})
+		if !slices.Contains(Classes, class) {
+			t.Errorf("class %q", class)
+		}
+	})
+}
