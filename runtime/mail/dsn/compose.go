@@ -1,0 +1,164 @@
+package dsn
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/mime"
+)
+
+// Notification is what Compose writes.
+type Notification struct {
+	From         address.Address // who reports, a person's name for it is fine
+	To           address.Address // the envelope sender of the message it is about
+	Subject      string
+	MessageID    string // without angle brackets
+	Date         time.Time
+	Text         string // for people
+	ReportingMTA string // our host name
+	EnvelopeID   string // ENVID of the sender, or empty
+	ArrivalDate  time.Time
+	Recipients   []RecipientReport
+	Headers      []byte // the header of the message it is about, as it came; may be nil
+}
+
+// Compose writes a notification of RFC 3464: 7-bit, CRLF, the original's header
+// without its body, so that nothing unasked for is sent back. It goes out with the
+// null return path.
+func Compose(n Notification) ([]byte, error) {
+	if len(n.Recipients) == 0 {
+		return nil, errors.New("a delivery status notification needs a recipient")
+	}
+	status, err := n.status()
+	if err != nil {
+		return nil, err
+	}
+	// The header is that of any message of ours; its own content is replaced.
+	plain, err := mime.Compose(mime.Message{From: n.From, To: []address.Address{n.To}, Subject: n.Subject, MessageID: n.MessageID, Date: n.Date,
+		Headers: []mime.Header{{Name: "Auto-Submitted", Value: "auto-replied"}}, Text: n.Text})
+	if err != nil {
+		return nil, fmt.Errorf("compose notification: %w", err)
+	}
+	head, _, _ := bytes.Cut(plain, []byte("\r\n\r\n"))
+	var out bytes.Buffer
+	for line := range bytes.SplitSeq(head, []byte("\r\n")) {
+		if lower := bytes.ToLower(line); !bytes.HasPrefix(lower, []byte("content-")) {
+			out.Write(line)
+			out.WriteString("\r\n")
+		}
+	}
+	// A boundary with an underscore after "=" occurs in neither base64 nor our fields.
+	const boundary = "=_delivery_status"
+	out.WriteString("Content-Type: multipart/report; report-type=delivery-status;\r\n boundary=\"" + boundary + "\"\r\n")
+	part := func(contentType, encoding, body string) {
+		fmt.Fprintf(&out, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: %s\r\n\r\n%s", boundary, contentType, encoding, body)
+	}
+	part("text/plain; charset=utf-8", "base64", inBase64([]byte(crlf(n.Text))))
+	part("message/delivery-status", "7bit", status)
+	if n.Headers != nil {
+		part("text/rfc822-headers; charset=utf-8", "base64", inBase64(n.Headers))
+	}
+	out.WriteString("\r\n--" + boundary + "--\r\n")
+	return out.Bytes(), nil
+}
+
+// status is the machine's part. It must be 7-bit whatever is in it (RFC 3464, 2.1.1),
+// so addresses are in the encoding of RFC 6533, 3, and diagnostics lose what is not
+// ASCII.
+func (n Notification) status() (string, error) {
+	var b strings.Builder
+	put := func(name, value string) {
+		if value = oneLine(value); value != "" {
+			b.WriteString(fold(name + ": " + value))
+		}
+	}
+	when := func(name string, t time.Time) {
+		if !t.IsZero() {
+			put(name, t.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
+		}
+	}
+	put("Original-Envelope-Id", ascii(n.EnvelopeID))
+	put("Reporting-MTA", "dns; "+ascii(n.ReportingMTA))
+	when("Arrival-Date", n.ArrivalDate)
+	for _, one := range n.Recipients {
+		if one.Address == "" || action(string(one.Action)) != one.Action || one.Action == "" || status(one.Status) != one.Status || one.Status == "" {
+			return "", fmt.Errorf("recipient %q with action %q and status %q cannot be reported", one.Address, one.Action, one.Status)
+		}
+		b.WriteString("\r\n")
+		if one.OriginalAddress != "" {
+			put("Original-Recipient", typedAddress(one.OriginalAddress))
+		}
+		put("Final-Recipient", typedAddress(one.Address))
+		put("Action", string(one.Action))
+		put("Status", one.Status)
+		if one.RemoteMTA != "" {
+			put("Remote-MTA", "dns; "+ascii(one.RemoteMTA))
+		}
+		if one.Diagnostic != "" {
+			put("Diagnostic-Code", "smtp; "+ascii(one.Diagnostic))
+		}
+		when("Will-Retry-Until", one.WillRetryUntil)
+	}
+	return b.String(), nil
+}
+
+func typedAddress(spec string) string {
+	var b strings.Builder
+	kind := "rfc822; "
+	for _, r := range spec {
+		if r > '~' {
+			kind = "utf-8; "
+			fmt.Fprintf(&b, `\x{%X}`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return kind + b.String()
+}
+
+func ascii(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// fold breaks a field at spaces, near 76 octets.
+func fold(s string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Split(s, " ") {
+		switch {
+		case i > 1 && column+1+len(word) > 76:
+			b.WriteString("\r\n ")
+			column = 1
+		case i > 0:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String() + "\r\n"
+}
+
+func inBase64(data []byte) string {
+	var b strings.Builder
+	for encoded := base64.StdEncoding.EncodeToString(data); encoded != ""; {
+		n := min(76, len(encoded))
+		b.WriteString(encoded[:n] + "\r\n")
+		encoded = encoded[n:]
+	}
+	return b.String()
+}
+
+func crlf(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
+}

@@ -1,0 +1,194 @@
+// Package dsn reads what comes back to a return path, and writes the one kind of
+// report that this platform may have to return.
+//
+// Parse tells apart delivery status notifications (RFC 3464, and the texts that
+// servers sent before it and still send), feedback reports (RFC 5965), receipts
+// (RFC 8098), automatic replies (RFC 3834), challenges, and ordinary mail. It reads
+// for meaning: content types may be wrong, the report may stand in the text, fields
+// may be folded, lower case or missing. What is declared is believed before what is
+// written for people, and the text only if something else says that a mail system
+// wrote it: somebody who forwards a bounce does not bounce.
+//
+// A report proves nothing. Anybody can write one, so whose message it is about is the
+// return path's matter (runtime/mail/returnpath); addresses found here only tell
+// which recipient of several, and what the other side called it.
+//
+// The message comes through mime.Parse with its bounds (20 levels, 500 parts, 256 KB
+// of header); of a part 2 MB are looked at, of the message 10 MB. More is not read.
+package dsn
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/mime"
+)
+
+// Kind is what a message turned out to be.
+type Kind string
+
+// The kinds. Those of a delivery report (Failed, Delayed, Delivered) have at least one
+// recipient, whose address may be unknown.
+const (
+	Failed    Kind = "failed"     // at least one recipient will not get the message
+	Delayed   Kind = "delayed"    // still being tried; nothing to do
+	Delivered Kind = "delivered"  // delivered, or handed on to where no reports come from
+	Complaint Kind = "complaint"  // a feedback report, see Feedback
+	Receipt   Kind = "receipt"    // a reader's program says what became of the message
+	AutoReply Kind = "auto_reply" // out of office and the like
+	Challenge Kind = "challenge"  // the receiver wants the sender to do something first
+	Ordinary  Kind = "ordinary"   // none of these
+)
+
+// Report is what Parse found. All strings are valid UTF-8 on one line, and bounded.
+type Report struct {
+	Kind       Kind
+	Recipients []RecipientReport
+	Feedback   *Feedback // Complaint only
+	Original   Original  // empty when Ordinary
+
+	ReportingMTA string // who reports: a host name
+	EnvelopeID   string // ENVID of the MAIL command (RFC 3461, 4.4)
+	Structured   bool   // read from declared fields, not from a text for people
+
+	// AutoReply says that a program wrote the message, whatever its Kind. Answering
+	// it automatically could go on for ever (RFC 3834, 2).
+	AutoReply bool
+}
+
+// Action is what happened to one recipient (RFC 3464, 2.3.3).
+type Action string
+
+// The actions.
+const (
+	ActionFailed    Action = "failed"
+	ActionDelayed   Action = "delayed"
+	ActionDelivered Action = "delivered"
+	ActionRelayed   Action = "relayed"
+	ActionExpanded  Action = "expanded"
+)
+
+// RecipientReport is what a report says of one recipient.
+type RecipientReport struct {
+	Address         string // as the reporting system knows it; may be empty
+	OriginalAddress string // as the sender gave it, when the report says so
+	Action          Action
+	Status          string // "5.1.1", or empty
+	Code            int    // of the SMTP reply; 0: none was quoted
+	Diagnostic      string // the reply or the reason, on one line
+	RemoteMTA       string // the host that said so
+	WillRetryUntil  time.Time
+}
+
+// Original is what the report returns of the message it is about.
+type Original struct {
+	MessageID string // without angle brackets
+	From      string // addr-spec
+	To        []string
+	Subject   string
+	Headers   []mime.Header // all fields that came back, decoded
+}
+
+// Get returns the first value of a field that came back.
+func (o Original) Get(name string) string {
+	for _, h := range o.Headers {
+		if strings.EqualFold(h.Name, name) {
+			return h.Value
+		}
+	}
+	return ""
+}
+
+// The bounds of what is read and kept.
+const (
+	maxTotal      = 10 << 20
+	maxData       = 2 << 20
+	maxText       = 256 << 10
+	maxRecipients = 1000
+	maxLine       = 1000 // octets of a diagnostic or any other string
+)
+
+// Parse reads a message. The error is only ever that of the reader; what came before
+// it has been looked at.
+func Parse(r io.Reader) (Report, error) {
+	var raw prefix
+	message, err := mime.Parse(io.TeeReader(r, &raw), mime.Limits{TextBytes: maxText, DataBytes: maxData, TotalBytes: maxTotal})
+	if err != nil {
+		err = fmt.Errorf("read report: %w", err)
+	}
+	return newExamination(message, string(raw)).report(), err
+}
+
+// prefix keeps the first octets written to it.
+type prefix []byte
+
+func (p *prefix) Write(b []byte) (int, error) {
+	if room := maxText - len(*p); room > 0 {
+		*p = append(*p, b[:min(room, len(b))]...)
+	}
+	return len(b), nil
+}
+
+// examination is one message with everything that more than one question needs.
+type examination struct {
+	message    mime.Parsed
+	raw        string // the first octets, for messages whose structure is broken
+	reportType string // parameter of multipart/report, lower case
+	subject    string // lower case, one space between words
+	text       string // for people, without the returned message
+	returned   string // what follows the text
+	origin     origin
+}
+
+func newExamination(message mime.Parsed, raw string) *examination {
+	e := &examination{message: message, raw: raw, subject: squeeze(message.Subject)}
+	e.reportType = reportType(message.Get("Content-Type"))
+	text := message.Text
+	if strings.TrimSpace(text) == "" {
+		text = textOf(message.HTML)
+	}
+	e.text, e.returned = cutReturned(strings.ReplaceAll(text, "\r\n", "\n"))
+	e.origin = originOf(message, e.subject)
+	return e
+}
+
+// report decides, the surest sign first.
+func (e *examination) report() Report {
+	r := Report{Original: e.original()}
+	switch {
+	case e.feedback(&r), e.receipt(&r), e.deliveryStatus(&r):
+		r.Structured = true
+	case e.origin.personal(): // its text may well say "could not be delivered"
+		r.Kind = AutoReply
+		if e.challenges() {
+			r.Kind = Challenge
+		}
+	case e.embeddedStatus(&r), e.microsoftComplaint(&r):
+		r.Structured = true
+	case e.qmail(&r), e.plainText(&r):
+	case e.challenges():
+		r.Kind = Challenge
+	case e.origin.replied && !e.origin.daemon:
+		r.Kind = AutoReply
+	default:
+		r.Kind, r.Original = Ordinary, Original{}
+	}
+	r.AutoReply = r.Kind != Ordinary || e.origin.automatic
+	return r
+}
+
+// kindOf is the worst that happened to a recipient.
+func kindOf(list []RecipientReport) Kind {
+	kind := Delivered
+	for _, r := range list {
+		switch r.Action {
+		case ActionFailed:
+			return Failed
+		case ActionDelayed:
+			kind = Delayed
+		}
+	}
+	return kind
+}

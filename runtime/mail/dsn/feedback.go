@@ -1,0 +1,144 @@
+package dsn
+
+import (
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/mime"
+)
+
+// Feedback is a report of RFC 5965: a reader, or a filter on a reader's behalf, says
+// something about a message.
+type Feedback struct {
+	Type             string // lower case: abuse, fraud, virus, other, not-spam, auth-failure, …; empty when the report does not say
+	UserAgent        string
+	OriginalMailFrom string
+	OriginalRcptTo   []string // without those that were blacked out
+	Redacted         bool     // recipients were blacked out
+	ArrivalDate      time.Time
+	SourceIP         netip.Addr
+	ReportedDomains  []string
+	ReportedURIs     []string
+	EnvelopeID       string
+	Incidents        int // reports that this one stands for, at least 1
+}
+
+// feedback reads message/feedback-report, or its fields where they stand otherwise.
+func (e *examination) feedback(r *Report) bool {
+	var fields []field
+	for _, part := range e.message.Parts {
+		if declares(part.ContentType, "feedback-report") ||
+			!isMessage(part.ContentType) && len(part.Data) < maxText && feedbackType.Match(part.Data) {
+			fields = readFields(text(part.Data))
+			break
+		}
+	}
+	if fields == nil && e.reportType != "" {
+		if at := feedbackType.FindStringIndex(e.text + "\n" + e.returned); at != nil {
+			fields = readFields((e.text + "\n" + e.returned)[at[0]:])
+		}
+	}
+	if fields == nil && e.reportType != "feedback-report" {
+		return false
+	}
+	r.Kind, r.Feedback = Complaint, readFeedback(fields)
+	r.ReportingMTA, r.EnvelopeID = host(value(fields, "reporting-mta")), r.Feedback.EnvelopeID
+	return true
+}
+
+var feedbackType = regexp.MustCompile(`(?im)^Feedback-Type[ \t]*:`)
+
+func readFeedback(fields []field) *Feedback {
+	kind, _, _ := strings.Cut(strings.ToLower(oneLine(value(fields, "feedback-type"))), " ")
+	f := Feedback{
+		Type:             strings.Trim(kind, ";\""),
+		UserAgent:        oneLine(value(fields, "user-agent")),
+		OriginalMailFrom: addressOf(value(fields, "original-mail-from")),
+		ArrivalDate:      date(value(fields, "arrival-date")),
+		ReportedDomains:  values(fields, "reported-domain"),
+		ReportedURIs:     values(fields, "reported-uri"),
+		EnvelopeID:       oneLine(value(fields, "original-envelope-id")),
+		Incidents:        1,
+	}
+	if f.ArrivalDate.IsZero() {
+		f.ArrivalDate = date(value(fields, "received-date")) // the name before the RFC
+	}
+	source, _, _ := strings.Cut(strings.Trim(value(fields, "source-ip"), "[]<> "), " ")
+	if ip, err := netip.ParseAddr(strings.TrimPrefix(strings.ToLower(source), "ipv6:")); err == nil {
+		f.SourceIP = ip.WithZone("")
+	}
+	if n, err := strconv.Atoi(value(fields, "incidents")); err == nil && n > 0 {
+		f.Incidents = n
+	}
+	for _, name := range []string{"original-rcpt-to", "removal-recipient"} {
+		for _, v := range values(fields, name) {
+			f.addRecipient(v)
+		}
+	}
+	return &f
+}
+
+func (f *Feedback) addRecipient(s string) {
+	address := addressOf(s)
+	switch {
+	case blackedOut.MatchString(s) || !strings.Contains(address, "@"):
+		f.Redacted = true
+	case len(f.OriginalRcptTo) == 0 || !strings.EqualFold(f.OriginalRcptTo[0], address):
+		f.OriginalRcptTo = append(f.OriginalRcptTo, address)
+	}
+}
+
+// RFC 6590 leaves open what a redacted address looks like.
+var blackedOut = regexp.MustCompile(`(?i)redact|\*{2,}|^<?x+@|\[removed\]|^<?(?:hidden|anonymi[sz]ed|undisclosed)@`)
+
+// microsoftComplaint is the consumer service's junk mail report, which has no fields:
+// the message comes back as a part, the recipient stands in its header.
+func (e *examination) microsoftComplaint(r *Report) bool {
+	if !strings.HasPrefix(e.subject, "complaint about message from") || !r.Original.known() {
+		return false
+	}
+	f := Feedback{Type: "abuse", Incidents: 1, UserAgent: "JMRP"}
+	if ip, err := netip.ParseAddr(strings.TrimSpace(strings.TrimPrefix(e.subject, "complaint about message from"))); err == nil {
+		f.SourceIP = ip.WithZone("")
+	}
+	if v := r.Original.Get("X-HmXmrOriginalRecipient"); v != "" {
+		f.addRecipient(v)
+	}
+	r.Kind, r.Feedback = Complaint, &f
+	return true
+}
+
+// receipt reads a disposition notification (RFC 8098).
+func (e *examination) receipt(r *Report) bool {
+	for _, part := range e.message.Parts {
+		if !declares(part.ContentType, "disposition-notification") {
+			continue
+		}
+		fields := readFields(text(part.Data))
+		one := RecipientReport{Address: addressOf(value(fields, "final-recipient")), OriginalAddress: addressOf(value(fields, "original-recipient"))}
+		one.Diagnostic = oneLine(value(fields, "disposition"))
+		r.Kind, r.Recipients = Receipt, []RecipientReport{one}
+		r.Original.MessageID = firstOf(r.Original.MessageID, oneLine(strings.Trim(value(fields, "original-message-id"), "<> ")))
+		return true
+	}
+	return false
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// text is a part's data as it should have been.
+func text(data []byte) string {
+	p, err := mime.Parse(strings.NewReader("\n"+string(data)), mime.Limits{TextBytes: maxData})
+	if err != nil {
+		return "" // a string has no errors
+	}
+	return p.Text
+}

@@ -1,0 +1,197 @@
+package dsn
+
+import (
+	"net/mail"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// field is one line of a report's fields, unfolded.
+type field struct {
+	name  string // lower case
+	value string
+	gap   bool // an empty line came before it
+}
+
+// maxFields bounds what a report may make us keep.
+const maxFields = 20000
+
+// readFields takes what looks like a field. Other lines belong to the field before:
+// many gateways wrap long diagnostics without the white space that folding needs.
+func readFields(data string) []field {
+	var fields []field
+	gap := false
+	for line := range strings.Lines(data) {
+		line = strings.TrimRight(line, "\r\n \t")
+		if strings.TrimSpace(line) == "" {
+			gap = true
+			continue
+		}
+		name, value, isField := strings.Cut(line, ":")
+		name = strings.ToLower(strings.TrimRight(name, " \t"))
+		switch {
+		case isField && fieldName(name):
+			if len(fields) == maxFields {
+				return fields
+			}
+			fields = append(fields, field{name, bounded(strings.TrimSpace(value)), gap})
+			gap = false
+		case len(fields) > 0 && !gap:
+			if last := &fields[len(fields)-1]; len(last.value) < maxLine {
+				last.value = bounded(strings.TrimSpace(last.value + " " + strings.TrimSpace(line)))
+			}
+		}
+	}
+	return fields
+}
+
+// fieldName wants a name as those of the reports are: a link, or "said:" at the start
+// of a wrapped line, is none.
+func fieldName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	switch name {
+	case "action", "status", "version", "incidents", "disposition", "error", "failure", "warning":
+		return true
+	}
+	return strings.Contains(name, "-")
+}
+
+// value is the first of a name.
+func value(fields []field, name string) string {
+	for _, f := range fields {
+		if f.name == name {
+			return f.value
+		}
+	}
+	return ""
+}
+
+func values(fields []field, name string) []string {
+	var all []string
+	for _, f := range fields {
+		if f.name == name && f.value != "" && len(all) < maxRecipients {
+			all = append(all, oneLine(f.value))
+		}
+	}
+	return all
+}
+
+// typed splits "type; value" (RFC 3464, 2.1.2). Without a type everything is value.
+func typed(s string) (kind, rest string) {
+	before, after, found := strings.Cut(s, ";")
+	before = strings.ToLower(strings.TrimSpace(before))
+	if !found || before == "" || strings.ContainsAny(before, " \t@<\"") {
+		return "", strings.TrimSpace(s)
+	}
+	return before, strings.TrimSpace(after)
+}
+
+// host is an MTA name: "dns; mx.example.net (192.0.2.1, the server …)".
+func host(s string) string {
+	_, rest := typed(s)
+	rest, _, _ = strings.Cut(rest, "(")
+	rest = strings.TrimSpace(rest)
+	if i := strings.IndexAny(rest, " \t"); i > 0 {
+		rest = rest[:i]
+	}
+	return oneLine(strings.TrimSuffix(rest, "."))
+}
+
+// addressOf takes the address from a recipient field. What is no address at all is
+// left as it is when it may be a local one, and dropped when it cannot be.
+func addressOf(s string) string {
+	kind, rest := typed(oneLine(s))
+	if _, inner, found := strings.Cut(rest, "<"); found {
+		rest, _, _ = strings.Cut(inner, ">")
+	}
+	rest, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
+	if strings.HasPrefix(rest, "@") { // a source route (RFC 5321, appendix C)
+		if _, after, found := strings.Cut(rest, ":"); found {
+			rest = after
+		}
+	}
+	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "mailto:"), "MAILTO:")
+	if kind == "utf-8" || strings.Contains(rest, `\x{`) {
+		rest = embeddedUnicode.ReplaceAllStringFunc(rest, decodeUnicode)
+	}
+	rest = decodeXtext(strings.Trim(rest, "\"'<>,;"))
+	if strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) || len(rest) > 500 {
+		return ""
+	}
+	return rest
+}
+
+// embeddedUnicode is RFC 6533, 3: \x{FC}.
+var embeddedUnicode = regexp.MustCompile(`\\x\{([0-9A-Fa-f]{2,6})\}`)
+
+func decodeUnicode(s string) string {
+	number, err := strconv.ParseUint(s[3:len(s)-1], 16, 32)
+	if err != nil || !utf8.ValidRune(rune(number)) {
+		return s
+	}
+	return string(rune(number))
+}
+
+// decodeXtext undoes xtext (RFC 3461, 4), which reporting systems should have done and
+// some have not. Only what must be encoded is decoded, and only if nothing stands
+// unencoded: joe+20years@ is a plain address.
+func decodeXtext(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] != '+':
+			out.WriteByte(s[i])
+			continue
+		case i+2 >= len(s):
+			return s
+		}
+		octet, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
+		if err != nil || octet != '+' && octet != '=' && octet < 0x80 || s[i+1:i+3] != strings.ToUpper(s[i+1:i+3]) {
+			return s
+		}
+		out.WriteByte(byte(octet))
+		i += 2
+	}
+	if decoded := out.String(); utf8.ValidString(decoded) {
+		return decoded
+	}
+	return s
+}
+
+// date is zero when it cannot be read.
+func date(s string) time.Time {
+	t, err := mail.ParseDate(s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// oneLine makes a stranger's text fit for records.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	return bounded(strings.Join(strings.Fields(s), " "))
+}
+
+// squeeze is for looking things up.
+func squeeze(s string) string { return strings.ToLower(oneLine(strings.ReplaceAll(s, "’", "'"))) }
+
+func bounded(s string) string {
+	if len(s) <= maxLine {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxLine], "")
+}

@@ -1,0 +1,281 @@
+package dsn
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// deliveryStatus reads the parts that carry fields of RFC 3464, whatever their type is
+// called: message/delivery-status, message/global-delivery-status (RFC 6533), or an
+// attachment with the fields in it.
+func (e *examination) deliveryStatus(r *Report) bool {
+	for _, part := range e.message.Parts {
+		if declares(part.ContentType, "delivery-status") ||
+			!isMessage(part.ContentType) && len(part.Data) < maxText && finalRecipient.Match(part.Data) {
+			r.take(readFields(text(part.Data)))
+		}
+	}
+	return e.finish(r)
+}
+
+// declares finds a type also where only its second half is right.
+func declares(contentType, name string) bool {
+	_, subtype, _ := strings.Cut(contentType, "/")
+	return strings.TrimPrefix(subtype, "global-") == name
+}
+
+var finalRecipient = regexp.MustCompile(`(?im)^[ \t>|]*Final-Recipient[ \t]*:`)
+
+// embeddedStatus reads the fields from where they have no place: the text, or the raw
+// message when its parts could not be told apart.
+func (e *examination) embeddedStatus(r *Report) bool {
+	if !e.origin.reports() && e.reportType == "" {
+		return false
+	}
+	for _, source := range []string{e.text, e.returned, e.raw} {
+		if !finalRecipient.MatchString(source) {
+			continue
+		}
+		// The fields may stand behind quotation marks or white space, all alike.
+		first := reportField.FindStringSubmatchIndex(source)
+		block := "\n" + source[first[0]:]
+		if indent := source[first[2]:first[3]]; indent != "" {
+			block = strings.ReplaceAll(block, "\n"+indent, "\n")
+			block = strings.ReplaceAll(block, "\n"+strings.TrimRight(indent, " \t")+"\n", "\n\n")
+		}
+		if end := endOfFields.FindStringIndex(block); end != nil {
+			block = block[:end[0]]
+		}
+		r.take(readFields(block))
+		return e.finish(r)
+	}
+	return false
+}
+
+// reportField begins the fields of a report.
+var reportField = regexp.MustCompile(`(?im)^([ \t>|]*)(?:Reporting-MTA|Original-Envelope-Id|Original-Recipient|Final-Recipient)[ \t]*:`)
+
+// endOfFields is where the returned message begins behind fields in a text.
+var endOfFields = regexp.MustCompile(`(?im)^[ \t>|]*(?:Return-Path|Received|Message-ID|MIME-Version|DKIM-Signature|Content-Type)[ \t]*:|^--`)
+
+// finish completes the recipients from the text and each other.
+func (e *examination) finish(r *Report) bool {
+	if len(r.Recipients) == 0 {
+		return false
+	}
+	var told []RecipientReport
+	for i := range r.Recipients {
+		one := &r.Recipients[i]
+		if one.Diagnostic == "" || one.Code == 0 && one.Status == "" {
+			if told == nil {
+				told = scanRecipients(e.text)
+			}
+			one.complete(told, len(r.Recipients) == 1)
+		}
+		if one.Action == "" {
+			one.Action = actionBy(one.Status, one.Code, e.textAction())
+		}
+	}
+	// Nobody knows what happened to these.
+	r.Recipients = slices.DeleteFunc(r.Recipients, func(one RecipientReport) bool { return one.Action == "" })
+	if len(r.Recipients) == 0 {
+		r.Recipients = nil
+		return false
+	}
+	r.Kind = kindOf(r.Recipients)
+	return true
+}
+
+// complete takes over what the text tells about the same address.
+func (one *RecipientReport) complete(told []RecipientReport, only bool) {
+	for _, t := range told {
+		if !strings.EqualFold(t.Address, one.Address) && !(only && len(told) == 1) {
+			continue
+		}
+		if one.Diagnostic == "" {
+			one.Diagnostic = t.Diagnostic
+		}
+		if one.Code == 0 {
+			one.Code = t.Code
+		}
+		if one.Status == "" {
+			one.Status = t.Status
+		}
+	}
+}
+
+// take adds the recipients of one block of fields. Groups should be parted by empty
+// lines; a field that the group has already begins the next one, and an empty line
+// within a group does not.
+func (r *Report) take(fields []field) {
+	var group map[string]string
+	flush := func() {
+		if one, found := recipient(group); found && len(r.Recipients) < maxRecipients {
+			r.Recipients = append(r.Recipients, one)
+		}
+		group = nil
+	}
+	for i, f := range fields {
+		switch f.name {
+		case "reporting-mta":
+			r.ReportingMTA = host(f.value)
+		case "original-envelope-id":
+			r.EnvelopeID = oneLine(f.value)
+		case "original-recipient", "final-recipient", "x-actual-recipient", "action", "status", "remote-mta", "diagnostic-code",
+			"will-retry-until", "last-attempt-date", "x-supplementary-info":
+			_, again := group[f.name]
+			names := f.name == "original-recipient" || f.name == "final-recipient"
+			next := i+1 < len(fields) && fields[i+1].name == "final-recipient" && !fields[i+1].gap
+			if again && (f.gap || names) || names && group["final-recipient"] != "" && (f.gap || next) {
+				flush()
+			}
+			if group == nil {
+				group = map[string]string{}
+			}
+			if group[f.name] == "" {
+				group[f.name] = f.value
+			}
+		}
+	}
+	flush()
+}
+
+// recipient makes sense of one group.
+func recipient(group map[string]string) (RecipientReport, bool) {
+	final, original := addressOf(group["final-recipient"]), addressOf(group["original-recipient"])
+	if group["final-recipient"] == "" && group["original-recipient"] == "" && group["x-actual-recipient"] == "" {
+		return RecipientReport{}, false
+	}
+	one := RecipientReport{Address: final, OriginalAddress: original}
+	for _, other := range []string{addressOf(group["x-actual-recipient"]), original} {
+		if !strings.Contains(one.Address, "@") && other != "" {
+			one.Address = other
+		}
+	}
+	_, diagnostic := typed(group["diagnostic-code"])
+	one.Diagnostic = withoutRepeats(oneLine(diagnostic))
+	one.RemoteMTA = host(group["remote-mta"])
+	one.WillRetryUntil = date(group["will-retry-until"])
+	code, enhanced := findCodes(one.Diagnostic)
+	one.Code, one.Status = code, status(group["status"])
+	// X.0.0 says nothing: what the other server said is more. Not if it contradicts:
+	// a message that expired with 5.4.7 quotes the last 4yz.
+	if vagueStatus(one.Status) && enhanced != "" && (one.Status == "" || one.Status[0] == enhanced[0]) {
+		one.Status = enhanced
+	}
+	one.Action = action(group["action"])
+	if one.Action == "" {
+		one.Action = actionBy(one.Status, one.Code, "")
+	}
+	return one, true
+}
+
+// replyStart is the beginning of a reply's line, as RFC 2034 has it.
+var replyStart = regexp.MustCompile(`^([245][0-9][0-9])[ -]([245]\.[0-9]{1,3}\.[0-9]{1,3}) `)
+
+// withoutRepeats leaves the codes of a reply of several lines to the first of them.
+func withoutRepeats(s string) string {
+	m := replyStart.FindStringSubmatch(s)
+	if m == nil {
+		return s
+	}
+	rest := " " + s[len(m[0]):]
+	for _, separator := range []string{" ", "-"} {
+		rest = strings.ReplaceAll(rest, " "+m[1]+separator+m[2]+" ", " ")
+	}
+	return m[1] + " " + m[2] + rest
+}
+
+func vagueStatus(s string) bool { return s == "" || strings.HasSuffix(s, ".0.0") }
+
+// action reads the first word, in the spellings that are about.
+func action(s string) Action {
+	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(s)), " ")
+	switch strings.Trim(word, "();,.\"") {
+	case "failed", "failure", "fail", "error", "undeliverable", "undelivered", "rejected", "bounced", "permanent-failure", "expired":
+		return ActionFailed
+	case "delayed", "delay", "deferred", "transient-failure", "temporary-failure", "warning":
+		return ActionDelayed
+	case "delivered", "deliverable", "success", "succeeded":
+		return ActionDelivered
+	case "relayed", "relay":
+		return ActionRelayed
+	case "expanded":
+		return ActionExpanded
+	}
+	return ""
+}
+
+// actionBy concludes from the class of a code (RFC 3463, 2), else from the fallback.
+func actionBy(status string, code int, fallback Action) Action {
+	class := byte('0' + code/100)
+	if status != "" {
+		class = status[0]
+	}
+	switch class {
+	case '2':
+		return ActionDelivered
+	case '4':
+		return ActionDelayed
+	case '5':
+		return ActionFailed
+	}
+	return fallback
+}
+
+var (
+	dotted   = regexp.MustCompile(`([245])[.,]\s?([0-9]{1,3})(?:[.,]\s?([0-9]{1,3}))?`)
+	undotted = regexp.MustCompile(`^#?([245])([0-9])([0-9])\b`)
+)
+
+// status reads a Status field: "5.1.1", "5.1.1 (bad mailbox)", "#5.1.1", "511", "5.1".
+func status(s string) string {
+	if m := dotted.FindStringSubmatch(s); m != nil {
+		if m[3] == "" {
+			m[3] = "0"
+		}
+		return m[1] + "." + number(m[2]) + "." + number(m[3])
+	}
+	if m := undotted.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
+		return m[1] + "." + m[2] + "." + m[3]
+	}
+	return ""
+}
+
+func number(s string) string {
+	if s = strings.TrimLeft(s, "0"); s == "" {
+		return "0"
+	}
+	return s
+}
+
+var (
+	// Neither an IP address nor a version: no digit and no dot on either side.
+	enhancedCode = regexp.MustCompile(`(?:^|[^0-9.])([245]\.[0-9]{1,3}\.[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`)
+	// A reply code, the surest place first: with its enhanced code; at the start of a
+	// line or of what a server said; alone, if it is one that servers use.
+	replyCodes = []*regexp.Regexp{
+		regexp.MustCompile(`(?:^|[^0-9.])([245][0-5][0-9])[ -](?:#|\()?[245]\.[0-9]{1,3}\.[0-9]{1,3}`),
+		regexp.MustCompile(`(?i)(?:^|: |said:? ?|<<< |reason: |#|error |code |response was |returned |reply |smtp;\s?)"?'?([245][0-5][0-9])(?:$|[ :;,."')-])`),
+		regexp.MustCompile(`(?:^|[ (<;:"'#-])(421|45[0-5]|50[1-4]|521|530|535|541|55[0-6]|571)(?:$|[ :;,>"')-])`),
+	}
+)
+
+// findCodes looks for a reply code and an enhanced code in a text.
+func findCodes(s string) (code int, enhanced string) {
+	if m := enhancedCode.FindStringSubmatch(s); m != nil {
+		enhanced = m[1]
+	}
+	for _, pattern := range replyCodes {
+		if m := pattern.FindStringSubmatch(s); m != nil {
+			code, _ = strconv.Atoi(m[1]) // three digits
+			break
+		}
+	}
+	if enhanced != "" && code/100 != 0 && byte('0'+code/100) != enhanced[0] {
+		enhanced = "" // two replies in one text: the code came first
+	}
+	return code, enhanced
+}
