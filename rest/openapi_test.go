@@ -12,12 +12,12 @@ import (
 
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
-	document, err := rest.DocumentOf("1.2.3", "https://mail.example.org", rest.Domains(nil, nil), rest.DomainDNS(nil, nil), rest.Emails(nil, nil))
+	document, err := rest.DocumentOf("1.2.3", "https://mail.example.org", rest.Domains(nil, nil), rest.DomainDNS(nil, nil), rest.Emails(nil, nil), rest.Templates(nil, nil), rest.TestEvents(nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	expect.Golden(t, "openapi.json", string(document.JSON))
-	other, err := rest.DocumentOf("1.2.3", "https://mail.example.org/", rest.Emails(nil, nil), rest.DomainDNS(nil, nil), rest.Domains(nil, nil))
+	other, err := rest.DocumentOf("1.2.3", "https://mail.example.org/", rest.TestEvents(nil, nil), rest.Templates(nil, nil), rest.Emails(nil, nil), rest.DomainDNS(nil, nil), rest.Domains(nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,17 +106,17 @@ type templateRef struct {
 	ID string `path:"id" doc:"Id or alias of the template." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
-// check spares the service what can be no template.
-func (r *templateRef) check() error {
-	if !templates.IsRef(r.ID) {
-		return fault.Missing("template", shown(r.ID))
+// isTemplate spares the service what can be no template.
+func isTemplate(ref string) error {
+	if !templates.IsRef(ref) {
+		return fault.Missing("template", shown(ref))
 	}
 	return nil
 }
 
-type templatesInput struct {
-	pageInput
-
+type templatesInput struct { // Huma looks into no embedded struct, so pageInput is written out
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many to return."`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before; opaque. Left out: the newest."`
 	Alias  string `query:"alias" doc:"The template of exactly this alias."`
 	Status string `query:"status" enum:"draft,published" doc:"Only those."`
 	Q      string `query:"q" doc:"A part of the name, in upper or lower case."`
@@ -192,22 +192,27 @@ func (e *templateEdge) create(ctx context.Context, _ *none) (*stored, error) {
 		in.Keep = func(ctx context.Context, tx idempotency.Execer, t templates.Template) error {
 			return keep(ctx, tx, templateAnswer{newTemplateRecord(t)})
 		}
-		made, err := e.templates.Add(ctx, c.AccountID, in)
-		return templateAnswer{newTemplateRecord(made)}, err
+		return e.made(e.templates.Add(ctx, c.AccountID, in))
 	})
 }
 
 func (e *templateEdge) duplicate(ctx context.Context, in *templateRef) (*stored, error) {
 	c := callOf(ctx)
 	return e.once(ctx, c, "/"+in.ID+"/duplicate", func(keep keeper) (any, error) {
-		if err := in.check(); err != nil {
+		if err := isTemplate(in.ID); err != nil {
 			return nil, err
 		}
-		made, err := e.templates.Duplicate(ctx, c.AccountID, in.ID, func(ctx context.Context, tx idempotency.Execer, t templates.Template) error {
+		return e.made(e.templates.Duplicate(ctx, c.AccountID, in.ID, func(ctx context.Context, tx idempotency.Execer, t templates.Template) error {
 			return keep(ctx, tx, templateAnswer{newTemplateRecord(t)})
-		})
-		return templateAnswer{newTemplateRecord(made)}, err
+		}))
 	})
+}
+
+func (e *templateEdge) made(t templates.Template, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return templateAnswer{newTemplateRecord(t)}, nil
 }
 
 // keeper stores an answer under the caller's key, in the transaction of its effect.
@@ -258,7 +263,7 @@ func (e *templateEdge) answer(t templates.Template, err error) (*templateAnswer,
 }
 
 func (e *templateEdge) get(ctx context.Context, c *call, in *templateRef) (*templateAnswer, error) {
-	if err := in.check(); err != nil {
+	if err := isTemplate(in.ID); err != nil {
 		return nil, err
 	}
 	return e.answer(e.templates.Get(ctx, c.AccountID, in.ID))
@@ -273,14 +278,14 @@ func (e *templateEdge) update(ctx context.Context, c *call, in *templateRef) (*t
 	if err != nil {
 		return nil, err
 	}
-	if err := in.check(); err != nil {
+	if err := isTemplate(in.ID); err != nil {
 		return nil, err
 	}
 	return e.answer(e.templates.Update(ctx, c.AccountID, in.ID, change))
 }
 
 func (e *templateEdge) delete(ctx context.Context, c *call, in *templateRef) (*okAnswer, error) {
-	if err := in.check(); err != nil {
+	if err := isTemplate(in.ID); err != nil {
 		return nil, err
 	}
 	if err := e.templates.Delete(ctx, c.AccountID, in.ID); err != nil {

@@ -47,13 +47,13 @@ type versionAnswer struct {
 }
 
 type versionsInput struct {
-	templateRef
-	pageInput
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many to return."`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before; opaque. Left out: the newest."`
+	ID     string `path:"id" doc:"Id or alias of the template." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
 type versionInput struct {
-	templateRef
-
+	ID      string `path:"id" doc:"Id or alias of the template." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Version string `path:"version" doc:"Number of the version." example:"3"`
 }
 
@@ -105,7 +105,7 @@ func newPublicationAnswer(p templates.Publication) publicationAnswer {
 func (e *templateEdge) publish(ctx context.Context, in *templateRef) (*stored, error) {
 	c := callOf(ctx)
 	return e.once(ctx, c, "/"+in.ID+"/publish", func(keep keeper) (any, error) {
-		if err := in.check(); err != nil {
+		if err := isTemplate(in.ID); err != nil {
 			return nil, err
 		}
 		done, err := e.templates.Publish(ctx, c.AccountID, in.ID, keepPublication(keep))
@@ -133,7 +133,7 @@ func (e *templateEdge) rollback(ctx context.Context, in *templateRef) (*stored, 
 		if err != nil {
 			return nil, err
 		}
-		if err := in.check(); err != nil {
+		if err := isTemplate(in.ID); err != nil {
 			return nil, err
 		}
 		done, err := e.templates.Rollback(ctx, c.AccountID, in.ID, number, keepPublication(keep))
@@ -153,7 +153,7 @@ func (e *templateEdge) render(ctx context.Context, c *call, in *templateRef) (*r
 	if err != nil {
 		return nil, err
 	}
-	if err := in.check(); err != nil {
+	if err := isTemplate(in.ID); err != nil {
 		return nil, err
 	}
 	done, err := e.templates.Preview(ctx, c.AccountID, in.ID, preview)
@@ -164,7 +164,7 @@ func (e *templateEdge) render(ctx context.Context, c *call, in *templateRef) (*r
 }
 
 func (e *templateEdge) versions(ctx context.Context, c *call, in *versionsInput) (*versionList, error) {
-	if err := in.check(); err != nil {
+	if err := isTemplate(in.ID); err != nil {
 		return nil, err
 	}
 	found, err := e.templates.Versions(ctx, c.AccountID, in.ID, page.Request{Limit: in.Limit, Cursor: in.Cursor})
@@ -179,7 +179,7 @@ func (e *templateEdge) versions(ctx context.Context, c *call, in *versionsInput)
 }
 
 func (e *templateEdge) version(ctx context.Context, c *call, in *versionInput) (*versionAnswer, error) {
-	if err := in.check(); err != nil {
+	if err := isTemplate(in.ID); err != nil {
 		return nil, err
 	}
 	if _, err := e.templates.Get(ctx, c.AccountID, in.ID); err != nil {

@@ -185,7 +185,7 @@ func fromEmail(sample event.Payload, email *ent.Email) event.Payload {
 	switch p := sample.(type) {
 	case event.Email:
 		p.EmailID, p.From, p.To, p.CC, p.Subject = email.ID, email.From, listed(email.To), listed(email.Cc), email.Subject
-		p.Tags, p.CreatedAt = listed(email.Tags), email.CreatedAt.UTC()
+		p.Tags, p.CreatedAt = listed(email.Tags), email.CreatedAt.UTC().Truncate(time.Millisecond)
 		if p.Recipient != "" {
 			p.Recipient = recipient
 		}
