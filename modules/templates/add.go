@@ -57,9 +57,7 @@ func (in AddInput) parse() (content, fault.Fields) {
 	validateCategory(in.Category, wrong)
 	c := content{subject: in.Subject, from: parseFrom(in.From, wrong), replyTo: parseReplyTo(in.ReplyTo, wrong), html: in.HTML, text: in.Text,
 		variables: validateVariables(in.Variables, wrong), unsubscribe: in.UnsubscribeEnabled, category: in.Category}
-	if wrong["html"] == "" && wrong["text"] == "" && wrong["subject"] == "" {
-		c.compile(wrong)
-	}
+	c.compile(wrong)
 	return c, wrong
 }
 

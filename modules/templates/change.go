@@ -84,9 +84,7 @@ func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
 		validateCategory(*c.Category, wrong)
 		does = append(does, func(to *content) { to.category = *c.Category })
 	}
-	if wrong["html"] == "" && wrong["text"] == "" && wrong["subject"] == "" {
-		changed.compile(wrong)
-	}
+	changed.compile(wrong)
 	return func(to content) content {
 		for _, do := range does {
 			do(&to)

@@ -93,11 +93,12 @@ func (c compiled) weight() uint32 {
 	return uint32(2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text))) //nolint:gosec // MaxSource bounds it
 }
 
-// compile judges the sources; what is wrong is named by field.
+// compile judges the sources that nothing is said against yet; what is wrong is
+// named by field.
 func (c content) compile(wrong fault.Fields) compiled {
 	out := compiled{content: c}
 	part := func(e *engine, name, source string) *part {
-		if source == "" {
+		if source == "" || wrong[name] != "" {
 			return nil
 		}
 		p, err := e.compile(name, source)
