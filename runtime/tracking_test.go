@@ -157,7 +157,7 @@ func TestOpensAndClicksAreTold(t *testing.T) {
 	if record := waitForStatus(t, app, id, "delivered"); record.Email.LastEvent != "email.clicked" {
 		t.Errorf("last event is %s", record.Email.LastEvent)
 	}
-	// checkEngagementGraph(t, app, id)
+	checkEngagementGraph(t, app, id)
 	forged(t, app, click[1], pixel[1])
 }
 
