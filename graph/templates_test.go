@@ -1,0 +1,92 @@
+package graph
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// fakeTemplates has two of ada: a published one with the alias receipt, and a draft.
+type fakeTemplates struct{ *calls }
+
+func someTemplates() []templates.Template {
+	alias, version := "receipt", 2
+	return []templates.Template{
+		{Template: &ent.Template{ID: "tpl_2", Alias: &alias, Name: "Receipt", Subject: "Hi {{name}}", From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, Version: &version,
+			PublishedAt: &day, Variables: []shape.Variable{{Key: "name", Type: "string", Required: true}, {Key: "items", Type: "list", Fallback: []any{1, "x"}}},
+			UnsubscribeEnabled: true, CreatedAt: day, UpdatedAt: day}},
+		{Template: &ent.Template{ID: "tpl_1", Name: "Draft", CreatedAt: day, UpdatedAt: day}, HasUnpublishedChanges: true},
+	}
+}
+
+func (f fakeTemplates) List(_ context.Context, accountID string, q templates.ListQuery) (templates.Page, error) {
+	if q.Page.Cursor != "" {
+		return templates.Page{}, fault.InvalidField("cursor", "is not a cursor of this list")
+	}
+	if accountID != ada {
+		return templates.Page{}, f.call("Templates.List")
+	}
+	return templates.Page{Templates: someTemplates(), HasMore: true, NextCursor: "next"}, f.call("Templates.List")
+}
+
+func (f fakeTemplates) Get(_ context.Context, accountID, ref string) (templates.Template, error) {
+	if accountID != ada || ref != "receipt" && ref != "tpl_2" {
+		return templates.Template{}, fault.Missing("template", ref)
+	}
+	return someTemplates()[0], f.call("Templates.Get")
+}
+
+func (f fakeTemplates) Bodies(_ context.Context, accountID string, ids ...string) (map[string]*ent.Template, error) {
+	html, text := "<p>{{name}}</p>", "{{name}}"
+	out := map[string]*ent.Template{}
+	for _, id := range ids {
+		if accountID == ada {
+			out[id] = &ent.Template{ID: id, HTML: &html, Text: &text}
+		}
+	}
+	return out, f.call("Templates.Bodies")
+}
+
+func (f fakeTemplates) Versions(_ context.Context, accountID, ref string, _ page.Request) (templates.VersionPage, error) {
+	if accountID != ada || ref != "tpl_2" {
+		return templates.VersionPage{}, f.call("Templates.Versions")
+	}
+	return templates.VersionPage{Versions: []*ent.TemplateVersion{{Number: 2, Subject: "Hi {{name}}", CreatedAt: day}, {Number: 1, CreatedAt: day}}}, f.call("Templates.Versions")
+}
+
+const templateFields = `id alias name status version publishedAt hasUnpublishedChanges subject from replyTo html text variables{key type required fallback}
+ unsubscribeEnabled category createdAt updatedAt versions(first:2){nodes{version subject from replyTo variables{key} unsubscribeEnabled category publishedAt} pageInfo{hasNextPage endCursor}}`
+
+func TestTemplatesAreRead(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	got := s.askAs(t, "svc_read", `{templates(first:2){nodes{`+templateFields+`} pageInfo{hasNextPage endCursor}} template(id:"receipt"){id status} gone:template(id:"other"){id}}`, nil)
+	expect.Golden(t, "templates.json", got.body)
+	if n := s.calls.counted()["Templates.Bodies"]; n != 1 {
+		t.Errorf("bodies of a page were asked for %d times", n)
+	}
+}
+
+func TestTemplatesNeedAScopeAndAreOfTheirAccount(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	if got := s.askAs(t, "svc_sending", `{templates{nodes{id}}}`, nil); got.codes() != "insufficient_scope" {
+		t.Errorf("%s", got.body)
+	}
+	if got := s.askAs(t, "svc_bob", `{templates{nodes{id}} template(id:"tpl_2"){id}}`, nil); strings.Contains(got.body, "tpl_2") {
+		t.Errorf("%s", got.body)
+	}
+	if got := s.askAs(t, "svc_read", `{templates(after:"x"){nodes{id}}}`, nil); got.codes() != "validation_error" || !strings.Contains(got.body, "after") {
+		t.Errorf("%s", got.body)
+	}
+	if got := s.askAs(t, "svc_read", `{templates(first:100){nodes{html text}}}`, nil); got.codes() != "query_too_complex" {
+		t.Errorf("%s", got.body)
+	}
+}
