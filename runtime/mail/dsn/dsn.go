@@ -13,6 +13,9 @@
 // return path's matter (runtime/mail/returnpath); addresses found here only tell
 // which recipient of several, and what the other side called it.
 //
+// Whoever accepts the message should have put the Return-Path field in front of it
+// (RFC 5321, 4.4): the null path is one of the signs of a mail system.
+//
 // The message comes through mime.Parse with its bounds (20 levels, 500 parts, 256 KB
 // of header); of a part 2 MB are looked at, of the message 10 MB. More is not read.
 package dsn
@@ -170,7 +173,7 @@ func (e *examination) report() Report {
 	case e.qmail(&r), e.plainText(&r):
 	case e.challenges():
 		r.Kind = Challenge
-	case e.origin.replied && !e.origin.daemon:
+	case (e.origin.replied || e.origin.null && e.origin.answers) && !e.origin.daemon:
 		r.Kind = AutoReply
 	default:
 		r.Kind, r.Original = Ordinary, Original{}

@@ -31,7 +31,7 @@ func (e *examination) feedback(r *Report) bool {
 	var fields []field
 	for _, part := range e.message.Parts {
 		if declares(part.ContentType, "feedback-report") ||
-			!isMessage(part.ContentType) && len(part.Data) < maxText && feedbackType.Match(part.Data) {
+			e.reportType != "" && !isMessage(part.ContentType) && len(part.Data) < maxText && feedbackType.Match(part.Data) {
 			fields = readFields(text(part.Data))
 			break
 		}

@@ -8,12 +8,13 @@ import (
 )
 
 // deliveryStatus reads the parts that carry fields of RFC 3464, whatever their type is
-// called: message/delivery-status, message/global-delivery-status (RFC 6533), or an
-// attachment with the fields in it.
+// called: message/delivery-status, message/global-delivery-status (RFC 6533), or what a
+// mail system attached with the fields in it.
 func (e *examination) deliveryStatus(r *Report) bool {
+	system := e.origin.reports() || e.reportType != ""
 	for _, part := range e.message.Parts {
 		if declares(part.ContentType, "delivery-status") ||
-			!isMessage(part.ContentType) && len(part.Data) < maxText && finalRecipient.Match(part.Data) {
+			system && !isMessage(part.ContentType) && len(part.Data) < maxText && finalRecipient.Match(part.Data) {
 			r.take(readFields(text(part.Data)))
 		}
 	}
