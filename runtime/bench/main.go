@@ -8,7 +8,9 @@
 //     loopback), beside RSA-2048 signatures/s on all cores, with the time that an
 //     accept takes meanwhile, and what the server process needs for it;
 //   - the time that page 1 and page 1,000 of GET /emails take, plain and filtered,
-//     with ten thousand emails and with a million.
+//     with ten thousand emails and with a million;
+//   - accepts/s, and how soon 1,000 emails for one moment are released, with no
+//     scheduled emails waiting and with a million.
 //
 // The ratios are what counts; the rates belong to the machine. Each figure and
 // its ceiling are measured in turns, in several rounds, and the median of the
@@ -83,6 +85,7 @@ var parts = []part{
 	{"batch", benchBatch},
 	{"delivery", benchDelivery},
 	{"lists", benchLists},
+	{"scheduled", benchScheduled},
 }
 
 func partNames() []string {
