@@ -37,6 +37,9 @@ func (f fakeTemplates) List(_ context.Context, accountID string, q templates.Lis
 }
 
 func (f fakeTemplates) Get(_ context.Context, accountID, ref string) (templates.Template, error) {
+	if accountID == bob && ref == "tpl_bob" {
+		return templates.Template{Template: &ent.Template{ID: ref, Name: "Bob's"}}, f.call("Templates.Get")
+	}
 	if accountID != ada || ref != "receipt" && ref != "tpl_2" {
 		return templates.Template{}, fault.Missing("template", ref)
 	}

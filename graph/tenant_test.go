@@ -8,7 +8,7 @@ import (
 )
 
 // foreignIDs has, for every root field that takes an id, one of bob's.
-var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999"}
+var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob"}
 
 func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
 	t.Parallel()
