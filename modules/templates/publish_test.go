@@ -1,0 +1,203 @@
+package templates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+func TestPublishWantsAWholeTemplate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		in    AddInput
+		wrong []string
+	}{
+		"no body": {AddInput{Name: "n", Subject: "s"}, []string{"html"}},
+		"undeclared": {AddInput{Name: "n", Subject: "{{a}}", HTML: "x\n{{ b.c }}{% for i in l %}{{i.x}}{{forloop.index}}{% endfor %}{{i}}", Text: "{{ok}}{{unsubscribe_url}}",
+			Variables: []shape.Variable{{Key: "ok", Type: TypeString}}}, []string{"subject", "html"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := w.add(t, c.in)
+			_, err := w.Publish(t.Context(), ada, made.ID, nil)
+			wantFields(t, err, c.wrong...)
+			if name == "undeclared" {
+				if got := fault.From(err).Fields["html"]; got != "line 2: uses {{b.c}}, which is not declared in variables; neither are i, l" {
+					t.Error(got)
+				}
+			}
+			if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.Version != nil {
+				t.Errorf("%+v %v", now, err)
+			}
+		})
+	}
+}
+
+func TestRollbackPublishesAnOlderVersionAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, AddInput{Name: "n", HTML: "<style>p{color:red}</style><p>one</p>"})
+	w.publish(t, made.ID)
+	for _, html := range []string{"<p>two</p>", "<p>three</p>"} {
+		if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &html}); err != nil {
+			t.Fatal(err)
+		}
+		w.publish(t, made.ID)
+	}
+	lost := "<p>lost</p>"
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &lost}); err != nil {
+		t.Fatal(err)
+	}
+	back, err := w.Rollback(t.Context(), ada, made.ID, 1, nil)
+	if err != nil || *back.Template.Version != 4 || back.Template.HasUnpublishedChanges || *back.Template.HTML != "<style>p{color:red}</style><p>one</p>" || back.Template.Text != nil {
+		t.Fatalf("%+v %v", back, err)
+	}
+	if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.HasUnpublishedChanges {
+		t.Errorf("%+v %v", now, err)
+	}
+	got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
+	if err != nil || !strings.Contains(got.HTML, `<p style="color:red">one</p>`) || got.Text != "one" || got.Version != 4 {
+		t.Errorf("%+v %v", got, err)
+	}
+	_, err = w.Rollback(t.Context(), ada, made.ID, 9, nil)
+	wantFields(t, err, "version")
+
+	var numbers []int
+	request := page.Request{Limit: 3}
+	for {
+		list, err := w.Versions(t.Context(), ada, made.ID, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range list.Versions {
+			if numbers = append(numbers, v.Number); v.HTML != nil {
+				t.Error("a list reads bodies")
+			}
+		}
+		if request.Cursor = list.NextCursor; !list.HasMore {
+			break
+		}
+	}
+	if diff := cmp.Diff([]int{4, 3, 2, 1}, numbers); diff != "" {
+		t.Error(diff)
+	}
+	v, err := w.Version(t.Context(), ada, made.ID, 2)
+	if err != nil || *v.HTML != "<p>two</p>" {
+		t.Errorf("%+v %v", v, err)
+	}
+	_, err = w.Version(t.Context(), ada, made.ID, 5)
+	wantKind(t, err, fault.NotFound)
+}
+
+func TestPreviewShowsDraftsAndVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, receipt)
+	w.publish(t, made.ID)
+	text := "Draft for {{customer.name}} {{nobody.declared.this}}"
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{Text: &text}); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{"customer.name": "Bo"}
+	draft, err := w.Preview(t.Context(), ada, "receipt", PreviewInput{Variables: values})
+	if err != nil || draft.Text != "Draft for Bo " || draft.Version != 0 {
+		t.Errorf("%+v %v", draft, err)
+	}
+	first, err := w.Preview(t.Context(), ada, "receipt", PreviewInput{Variables: values, Version: 1})
+	if err != nil || !strings.HasPrefix(first.Text, "Hi Bo, you pay 5.") {
+		t.Errorf("%+v %v", first, err)
+	}
+	_, err = w.Preview(t.Context(), ada, "receipt", PreviewInput{})
+	wantFields(t, err, "variables.customer.name")
+	_, err = w.Preview(t.Context(), ada, "receipt", PreviewInput{Variables: values, Version: 7})
+	wantFields(t, err, "version")
+}
+
+func TestAnswersAreKeptInTheTransaction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	broken := errors.New("broken")
+	in := receipt
+	in.Keep = func(context.Context, idempotency.Execer, Template) error { return broken }
+	if _, err := w.Add(t.Context(), ada, in); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if n := w.db.Ent.Template.Query().CountX(t.Context()); n != 0 {
+		t.Errorf("%d templates", n)
+	}
+	made := w.add(t, receipt)
+	if _, err := w.Publish(t.Context(), ada, made.ID, func(context.Context, idempotency.Execer, Publication) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if n := w.db.Ent.TemplateVersion.Query().CountX(t.Context()); n != 0 {
+		t.Errorf("%d versions", n)
+	}
+}
+
+func TestPublishingAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.process(t)
+	made := w.add(t, AddInput{Name: "n", Text: "0"})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			s := []*Service{w.Service, other}[i%2]
+			text := fmt.Sprint(i)
+			if _, err := s.Update(t.Context(), ada, made.ID, Change{Text: &text}); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Publish(t.Context(), ada, made.ID, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	now, err := w.Get(t.Context(), ada, made.ID)
+	if err != nil || now.HasUnpublishedChanges {
+		t.Fatalf("%+v %v", now, err)
+	}
+	versions := w.db.Ent.TemplateVersion.Query().CountX(t.Context())
+	if *now.Version != versions || now.LastVersion != versions {
+		t.Errorf("version %d of %d", *now.Version, versions)
+	}
+	expect.Within(t, 3*CacheTTL, "the other process sees it", func() bool {
+		got, err := other.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
+		return err == nil && got.Version == versions && got.Text == *now.Text
+	})
+}
+
+func TestDeletedTemplateIsGoneEverywhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.process(t)
+	made := w.add(t, AddInput{Name: "n", Alias: "a", Text: "x"})
+	w.publish(t, "a")
+	if _, err := other.Render(t.Context(), ada, Ref{Alias: "a"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Delete(t.Context(), ada, "a"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Render(t.Context(), ada, Ref{Alias: "a"}, nil)
+	wantFields(t, err, "template.alias")
+	expect.Within(t, 3*CacheTTL, "the other process knows", func() bool {
+		_, err := other.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
+		return err != nil
+	})
+	if n := w.db.Ent.TemplateVersion.Query().CountX(t.Context()); n != 0 {
+		t.Errorf("%d versions stay", n)
+	}
+}
