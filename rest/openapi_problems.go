@@ -24,7 +24,7 @@ var problemDocs = map[int]problemDoc{
 		example: problemBody{Message: "Unauthorized"}},
 	http.StatusForbidden: {name: "Forbidden", description: "`insufficient_scope`: the key's scope does not allow the operation. When sending also `domain_not_verified`: `from` is " +
 		"on no verified domain of the account, or outside the key's domains; `sandbox_recipient_not_allowed`: the sandbox sender writes to the account email only; " +
-		"`production_not_unlocked`: so does a free account.",
+		"`production_not_unlocked`: so does a free account; `account_suspended`: the account may not send at present.",
 		example: problemBody{Code: fault.CodeDomainNotVerified, Message: "The domain example.com is not verified"}},
 	http.StatusNotFound: {name: "NotFound", description: "`not_found`: no such resource in this account.",
 		example: problemBody{Code: fault.CodeNotFound, Message: "No such email: msg_01kf0m4w7he6x8q2v5b3n9c1ta"}},

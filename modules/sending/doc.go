@@ -4,7 +4,8 @@
 // transaction that stores it, so an id that a caller has seen survives any
 // crash. A recipient is one envelope address of it, with a state of its own, and
 // the unit of delivery work. An attempt is one try to hand the message to a
-// server for one recipient. A receipt is what the caller gets.
+// server for one recipient. A receipt is what the caller gets. A submission is what
+// one request brings: one message, or a batch of them, under one idempotency key.
 //
 // States. A recipient is queued until its first attempt, deferred while it waits
 // for another, and settles once as delivered, bounced (the receiving side
@@ -13,11 +14,14 @@
 // recipients have settled; then it is delivered if all are, else the worst of
 // them (lifecycle.go). One with a time to send at is `scheduled` until then; it may
 // be moved and cancelled. At its time a worker hands it over, or refuses it if it
-// would be refused now (release.go).
+// would be refused now (release.go). One with a suppressed recipient is stored as
+// `failed` from the start, and nobody gets it.
 //
 // Invariants.
 //   - A receipt is given only after the commit that holds email, recipients,
 //     attachments, the answer under the idempotency key and the fact email.sent.
+//   - Suppression and caps are asked in that same transaction; what the answer says
+//     is what they said.
 //   - An attempt row is committed before the attempt begins. An attempt that was
 //     cut off keeps no outcome until the next claim marks it unknown: after its
 //     final dot it may have been delivered, so a second copy is possible there
