@@ -69,6 +69,8 @@ type edgeParams struct {
 	Templates *templates.Service `optional:"true"`
 	Tracking  *tracking.Service  `optional:"true"`
 
+	TrackingTLS *trackingTLS `optional:"true"`
+
 	Suppression *suppression.Service `optional:"true"`
 }
 
@@ -123,7 +125,8 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 			mux.Handle(path, pages)
 		}
 	}
-	return observe.Wrap(apiFirst(api, p.unsubscribeFirst(p.trackedFirst(mux)))), nil
+	p.serveTrackingHosts(observe)
+	return observe.Wrap(p.challenges(apiFirst(api, p.unsubscribeFirst(p.trackedFirst(mux))))), nil
 }
 
 // apiFirst keeps the API's paths from the mux, which answers an unclean one with a

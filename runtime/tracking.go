@@ -23,6 +23,7 @@ func trackingConfig(cfg config.Config) tracking.Config {
 // trackingEdges are what tracking shows, and what it needs of a module that itself
 // needs tracking.
 var trackingEdges = fx.Options(
+	fx.Provide(newTrackingTLS, certificatesOf),
 	fx.Provide(func(p struct {
 		fx.In
 

@@ -87,3 +87,18 @@ func (c Config) under(host string) string {
 	}
 	return schemePlain + host
 }
+
+// Served gives the decision which hosts may have a certificate: tracking hosts whose
+// CNAME record was seen, also when it has gone since, for links that were sent.
+func Served(d *db.DB) func(ctx context.Context, host string) error {
+	return func(ctx context.Context, host string) error {
+		found, err := d.Ent.TrackingHost.Query().Where(trackinghost.Host(host), trackinghost.VerifiedAtNotNil()).Exist(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("tracking host: %w", err)
+		case !found:
+			return fmt.Errorf("%s is no tracking host", host)
+		}
+		return nil
+	}
+}

@@ -37,6 +37,7 @@ type Config struct {
 	Modules  string // for ParseModules
 	Mail     Mail
 	Names    Names
+	Tracking Tracking
 	Log      Log
 	Trace    Trace
 }
@@ -84,6 +85,12 @@ type Mail struct {
 type Names struct {
 	SandboxDomain, ReturnPathHost, SPFInclude, SMTPHost string
 	TrackingHost                                        string // empty: the base URL has an address instead of a name
+}
+
+// Tracking says how tracking hosts are served.
+type Tracking struct {
+	TLSAddr   string // host:port; "" not at all: links stand under the base URL
+	CA, Email string // the ACME directory's URL, and where the authority writes to
 }
 
 // Log says how to log.
@@ -134,6 +141,7 @@ func (c Config) LogValue() slog.Value {
 		slog.Group("names", slog.String("sandbox_domain", c.Names.SandboxDomain), slog.String("return_path_host", c.Names.ReturnPathHost),
 			slog.String("spf_include", c.Names.SPFInclude), slog.String("smtp_host", c.Names.SMTPHost),
 			slog.String("tracking_host", c.Names.TrackingHost)),
+		slog.Group("tracking", slog.String("tls_addr", c.Tracking.TLSAddr), slog.String("ca", c.Tracking.CA)),
 		slog.Group("log", slog.String("format", string(c.Log.Format)), slog.String("level", c.Log.Level.String())),
 		slog.Group("trace", slog.String("endpoint", withoutPassword(c.Trace.Endpoint))),
 	)

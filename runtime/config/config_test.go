@@ -85,7 +85,7 @@ func TestEverySettingArrives(t *testing.T) {
 		Outbound:  "smtps://user%40x:p%2Fw@relay.example.com", MXPort: "2525", MXAllow: "10.1.2.3/8, 192.0.2.7,fd00::/8",
 		DNS: "192.0.2.1", Hostname: "MX1.Example.com.", DeliveryConcurrency: "7",
 		SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com",
-		TrackingHost: "T.example.com",
+		TrackingHost: "T.example.com", TrackingTLSAddr: ":8443", ACMEEmail: "ops@example.com", ACMECA: "https://ca.example/dir",
 		OTLPEndpoint: "http://collector:4318", MachineName: "unused",
 	}
 	got, err := config.Resolve(config.Dev, s)
@@ -100,9 +100,10 @@ func TestEverySettingArrives(t *testing.T) {
 			Outbound: config.Outbound{How: config.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true, Username: "user@x", Password: secret.New("p/w")},
 			MXPort:   2525, MXAllow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")},
 			DNS: "192.0.2.1:53", Hostname: "mx1.example.com", Concurrency: 7},
-		Names: config.Names{TrackingHost: "t.example.com", SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
-		Log:   config.Log{Format: telemetry.Text, Level: slog.LevelDebug},
-		Trace: config.Trace{Endpoint: "http://collector:4318"},
+		Tracking: config.Tracking{TLSAddr: ":8443", CA: "https://ca.example/dir", Email: "ops@example.com"},
+		Names:    config.Names{TrackingHost: "t.example.com", SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
+		Log:      config.Log{Format: telemetry.Text, Level: slog.LevelDebug},
+		Trace:    config.Trace{Endpoint: "http://collector:4318"},
 	}
 	if diff := cmp.Diff(want, got, options); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)

@@ -29,6 +29,7 @@ func Resolve(mode Mode, s Settings) (Config, error) {
 		HTTP:     r.http(s),
 		Modules:  strings.TrimSpace(s.Modules),
 		Mail:     r.mail(s),
+		Tracking: r.tracking(s),
 		Log:      r.log(s),
 		Trace:    Trace{Endpoint: r.endpoint("POSTRIDER_OTLP_ENDPOINT", s.OTLPEndpoint)},
 	}
@@ -152,6 +153,23 @@ func (r *resolver) names(s Settings, baseURL string) Names {
 		SMTPHost:       name("POSTRIDER_SMTP_HOST", s.SMTPHost, "smtp"),
 		TrackingHost:   r.trackingHost(s.TrackingHost, parent, named),
 	}
+}
+
+const letsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
+
+func (r *resolver) tracking(s Settings) Tracking {
+	if s.TrackingTLSAddr == "" {
+		return Tracking{}
+	}
+	r.hostPort("POSTRIDER_TRACKING_TLS_ADDR", s.TrackingTLSAddr)
+	if !strings.Contains(s.ACMEEmail, "@") {
+		r.wrong.addf("POSTRIDER_ACME_EMAIL", "is required with POSTRIDER_TRACKING_TLS_ADDR: the address where the certificate authority may write to")
+	}
+	ca := orElse(s.ACMECA, letsEncrypt)
+	if u, err := url.Parse(ca); err != nil || u.Scheme != "https" || u.Hostname() == "" {
+		r.wrong.addf("POSTRIDER_ACME_CA", "is no https:// URL of an ACME directory")
+	}
+	return Tracking{TLSAddr: s.TrackingTLSAddr, CA: ca, Email: s.ACMEEmail}
 }
 
 // trackingHost is the base URL's host, which answers links already. An installation

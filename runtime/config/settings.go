@@ -29,6 +29,10 @@ type Settings struct {
 	TrackingHost   string `env:"POSTRIDER_TRACKING_HOST"    group:"Names" help:"Target of the CNAME records of tracking hosts (the base URL's host)."                 name:"tracking-host"    placeholder:"NAME"`
 	SMTPHost       string `env:"POSTRIDER_SMTP_HOST"        group:"Names" help:"Name of the SMTP relay (smtp. under the base URL's host)."                           name:"smtp-host"        placeholder:"NAME"`
 
+	TrackingTLSAddr string `env:"POSTRIDER_TRACKING_TLS_ADDR" group:"Tracking" help:"Where tracking hosts are served over TLS, with certificates from an ACME authority (nowhere). Others reach it at port 443." name:"tracking-tls-addr" placeholder:"HOST:PORT"`
+	ACMEEmail       string `env:"POSTRIDER_ACME_EMAIL"        group:"Tracking" help:"Where the certificate authority may write to."                                                                                   name:"acme-email"        placeholder:"ADDRESS"`
+	ACMECA          string `env:"POSTRIDER_ACME_CA"           group:"Tracking" help:"Directory URL of the certificate authority (Let's Encrypt)."                                                                     name:"acme-ca"           placeholder:"URL"`
+
 	OTLPEndpoint string `env:"POSTRIDER_OTLP_ENDPOINT,OTEL_EXPORTER_OTLP_ENDPOINT" group:"Telemetry" help:"Collector of traces, OTLP over HTTP (none)." name:"otlp-endpoint" placeholder:"URL"`
 
 	// MachineName is what the system calls this machine. It is no setting.

@@ -1,0 +1,260 @@
+package certificate
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/letsencrypt/pebble/v2/ca"
+	pebbledb "github.com/letsencrypt/pebble/v2/db"
+	"github.com/letsencrypt/pebble/v2/va"
+	"github.com/letsencrypt/pebble/v2/wfe"
+
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// The authority neither waits between its checks nor refuses nonces at random.
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0"} {
+		if err := os.Setenv(name, value); err != nil {
+			log.Fatal(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func newBox(t *testing.T) *secret.Box {
+	t.Helper()
+	box, err := secret.NewBox(secret.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
+
+// authority runs an ACME server that asks the given ports on this machine, and gives
+// its directory, whom to trust as its server, and the root of what it issues.
+func authority(t *testing.T, zone *dnsxtest.Server, httpPort, tlsPort int) (directory string, server, issued *x509.CertPool) {
+	t.Helper()
+	logger := log.New(io.Discard, "", 0)
+	store := pebbledb.NewMemoryStore()
+	issuing := ca.New(logger, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "the only one"}})
+	front := wfe.New(logger, store, va.New(logger, httpPort, tlsPort, false, zone.Addr(), store), issuing, []string{"pebble.letsencrypt.org"}, false, false, 1, 1)
+	s := httptest.NewTLSServer(front.Handler())
+	t.Cleanup(s.Close)
+	server, issued = x509.NewCertPool(), x509.NewCertPool()
+	server.AddCert(s.Certificate())
+	issued.AppendCertsFromPEM(issuing.GetRootCert(0).PEM())
+	return s.URL + wfe.DirectoryPath, server, issued
+}
+
+// From a host that was verified to a page that is served under its own name, over
+// each kind of challenge; and nothing for a name that nobody has.
+func TestATrackingHostGetsACertificateAndIsServed(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"http-01", "tls-alpn-01"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			zone := dnsxtest.New(t, "links.shop.example. 60 IN A 127.0.0.1", "first.shop.example. 60 IN A 127.0.0.1", "other.example. 60 IN A 127.0.0.1")
+			plain, secure := listen(t), listen(t)
+			directory, server, issued := authority(t, zone, port(plain), port(secure))
+			k := New(Params{DB: dbtest.New(t), Box: newBox(t), Logger: slog.New(slog.DiscardHandler),
+				Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain), TLSPort: port(secure)},
+				Allowed: func(_ context.Context, host string) error {
+					if host == "links.shop.example" || host == "first.shop.example" {
+						return nil
+					}
+					return errors.New("nobody's")
+				}})
+			k.issuer.DisableHTTPChallenge = way != "http-01"
+			k.issuer.DisableTLSALPNChallenge = way == "http-01"
+			hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello "+r.Host) })
+			serve(t, plain, k.Challenge(hello))
+			serve(t, tls.NewListener(secure, k.TLS()), hello)
+			t.Cleanup(func() {
+				if err := k.Stop(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+
+			if got := k.Certificate(t.Context(), "links.shop.example"); got.Status != tracking.CertificatePending || k.Ready(t.Context(), "links.shop.example") {
+				t.Errorf("before: %+v", got)
+			}
+			k.Obtain("links.shop.example")
+			expect.Within(t, time.Minute, "there is a certificate", func() bool { return k.Ready(t.Context(), "links.shop.example") })
+			if got := k.Certificate(t.Context(), "links.shop.example"); got.Status != tracking.CertificateIssued || time.Until(*got.Expires) < time.Hour {
+				t.Errorf("after: %+v", got)
+			}
+			if body, err := get(t, secure, issued, "links.shop.example"); err != nil || body != "hello links.shop.example" {
+				t.Errorf("%q, %v", body, err)
+			}
+			// At the first handshake, too, for whom it is allowed.
+			if body, err := get(t, secure, issued, "first.shop.example"); err != nil || body != "hello first.shop.example" {
+				t.Errorf("%q, %v", body, err)
+			}
+			if body, err := get(t, secure, issued, "other.example"); err == nil {
+				t.Errorf("a stranger's host was served: %q", body)
+			}
+			if k.Ready(t.Context(), "other.example") {
+				t.Error("a stranger's host has a certificate")
+			}
+		})
+	}
+}
+
+func serve(t *testing.T, l net.Listener, h http.Handler) {
+	t.Helper()
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close() })
+}
+
+func get(t *testing.T, l net.Listener, roots *x509.CertPool, host string) (string, error) {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+		}}
+	defer transport.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+host+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := (&http.Client{Transport: transport, Timeout: 30 * time.Second}).Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	return string(body), err
+}
+
+func TestAHostThatCannotBeReachedSaysWhy(t *testing.T) {
+	t.Parallel()
+	zone := dnsxtest.New(t)
+	plain, secure := listen(t), listen(t)
+	directory, server, _ := authority(t, zone, port(plain), port(secure))
+	k := New(Params{DB: dbtest.New(t), Box: newBox(t), Logger: slog.New(slog.DiscardHandler), Allowed: func(context.Context, string) error { return nil },
+		Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain), TLSPort: port(secure)}})
+	serve(t, plain, k.Challenge(http.NotFoundHandler()))
+	k.Obtain("nowhere.example")
+	expect.Within(t, time.Minute, "it has failed", func() bool {
+		got := k.Certificate(t.Context(), "nowhere.example")
+		return got.Status == tracking.CertificateFailed && got.Error != ""
+	})
+	if err := k.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := secure.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFilesAreSealedAndSharedByProcesses(t *testing.T) {
+	t.Parallel()
+	d, box := dbtest.New(t), newBox(t)
+	one, two := &storage{d, box}, &storage{d, box}
+	ctx := t.Context()
+	key := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("very secret")})
+	for _, name := range []string{"certificates/ca/a.example/a.key", "certificates/ca/a_example/a.key", "acme/ca/x.json", "acme/ca/x.json"} {
+		if err := one.Store(ctx, name, key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := two.Load(ctx, "certificates/ca/a.example/a.key"); err != nil || string(got) != string(key) {
+		t.Errorf("%q, %v", got, err)
+	}
+	var leaks int
+	if err := d.SQL.QueryRowContext(ctx, `SELECT count(*) FROM certificate_files WHERE position('PRIVATE' in encode(sealed, 'escape')) > 0`).Scan(&leaks); err != nil || leaks != 0 {
+		t.Errorf("%d files are readable, %v", leaks, err)
+	}
+	if _, err := one.Load(ctx, "none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("load: %v", err)
+	}
+	if _, err := one.Stat(ctx, "none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("stat: %v", err)
+	}
+	if _, err := one.List(ctx, "none", true); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("list: %v", err)
+	}
+	if info, err := one.Stat(ctx, "acme/ca/x.json"); err != nil || info.Size != int64(len(key)) || !info.IsTerminal || time.Since(info.Modified) > time.Hour {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if info, err := one.Stat(ctx, "acme/ca"); err != nil || info.IsTerminal {
+		t.Errorf("of a folder: %+v, %v", info, err)
+	}
+	if got, err := one.List(ctx, "certificates/ca", false); err != nil || !slices.Equal(got, []string{"certificates/ca/a.example", "certificates/ca/a_example"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := one.List(ctx, "certificates", true); err != nil || len(got) != 2 {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := one.Delete(ctx, "certificates/ca/a_example"); err != nil || !two.Exists(ctx, "certificates/ca/a.example") || two.Exists(ctx, "certificates/ca/a_example") {
+		t.Errorf("a name that looks like a pattern took others along, or nothing: %v", err)
+	}
+	if err := one.Delete(ctx, "never"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALockIsHeldByOneAndEndsWithItsTime(t *testing.T) {
+	t.Parallel()
+	d, box := dbtest.New(t), newBox(t)
+	one, two := &storage{d, box}, &storage{d, box}
+	if err := one.Lock(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := two.Lock(short, "x"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	if err := one.Unlock(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := two.tryLock(t.Context(), "x"); !held || err != nil {
+		t.Errorf("a lock that was given back: %v, %v", held, err)
+	}
+	if _, err := d.SQL.ExecContext(t.Context(), `UPDATE certificate_files SET locked_until = now() - interval '1 second'`); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := one.tryLock(t.Context(), "x"); !held || err != nil {
+		t.Errorf("a lock whose holder died: %v, %v", held, err)
+	}
+	if err := one.RenewLockLease(t.Context(), "x", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	var left float64
+	if err := d.SQL.QueryRowContext(t.Context(), `SELECT extract(epoch FROM locked_until - now()) FROM certificate_files`).Scan(&left); err != nil || left < 3000 {
+		t.Errorf("a prolonged lock has %v s left, %v", left, err)
+	}
+}

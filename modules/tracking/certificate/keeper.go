@@ -1,0 +1,181 @@
+package certificate
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap"
+
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Config of the keeper.
+type Config struct {
+	CA    string         // URL of the authority's directory
+	Email string         // where it writes to
+	Roots *x509.CertPool // whom to trust as the authority's server; nil: the system's
+	// Ports of this process's own listeners, where challenges arrive in the end.
+	HTTPPort, TLSPort int
+}
+
+// Params of New.
+type Params struct {
+	Config Config
+	DB     *db.DB
+	Box    *secret.Box
+	// Allowed refuses hosts that are nobody's tracking host.
+	Allowed func(ctx context.Context, host string) error
+	Logger  *slog.Logger
+}
+
+// Keeper gets and serves certificates. It is safe for concurrent use.
+type Keeper struct {
+	magic  *certmagic.Config
+	issuer *certmagic.ACMEIssuer
+	cache  *certmagic.Cache
+	files  *storage
+	log    *slog.Logger
+	ctx    context.Context // ends with Stop
+	cancel context.CancelFunc
+
+	mutex  sync.Mutex
+	failed map[string]string // host to reason, of the last try
+	trying sync.WaitGroup
+	busy   map[string]bool
+}
+
+var _ tracking.Certificates = (*Keeper)(nil)
+
+const maxRemembered = 10_000
+
+// New makes the keeper; nothing is asked of the authority yet.
+func New(p Params) *Keeper {
+	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger, failed: map[string]string{}, busy: map[string]bool{}}
+	k.ctx, k.cancel = context.WithCancel(context.Background()) // lives as long as the keeper does
+	quiet := zap.NewNop()                                      // what matters comes as events
+	k.cache = certmagic.NewCache(certmagic.CacheOptions{Capacity: maxRemembered, Logger: quiet,
+		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return k.magic, nil }})
+	k.magic = certmagic.New(k.cache, certmagic.Config{Storage: k.files, Logger: quiet, OnEvent: k.event,
+		OnDemand: &certmagic.OnDemandConfig{DecisionFunc: p.Allowed}, OCSP: certmagic.OCSPConfig{DisableStapling: true}})
+	k.issuer = certmagic.NewACMEIssuer(k.magic, certmagic.ACMEIssuer{CA: p.Config.CA, Email: p.Config.Email, Agreed: true, TrustedRoots: p.Config.Roots,
+		AltHTTPPort: p.Config.HTTPPort, AltTLSALPNPort: p.Config.TLSPort, Logger: quiet})
+	k.magic.Issuers = []certmagic.Issuer{k.issuer}
+	return k
+}
+
+// Stop ends tries that are under way.
+func (k *Keeper) Stop(context.Context) error {
+	k.cancel()
+	k.trying.Wait()
+	k.cache.Stop()
+	return nil
+}
+
+// TLS is the configuration of the listener.
+func (k *Keeper) TLS() *tls.Config {
+	config := k.magic.TLSConfig() // with the protocol of TLS-ALPN challenges
+	config.NextProtos = append([]string{"h2", "http/1.1"}, config.NextProtos...)
+	config.MinVersion = tls.VersionTLS12
+	return config
+}
+
+// Challenge answers the authority's questions over HTTP and leaves the rest to next.
+func (k *Keeper) Challenge(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if certmagic.LooksLikeHTTPChallenge(r) && k.issuer.HandleHTTPChallenge(w, r) {
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Ready tells whether the host has a certificate that holds.
+func (k *Keeper) Ready(ctx context.Context, host string) bool {
+	expires, err := k.expires(ctx, host)
+	return err == nil && time.Now().Before(expires)
+}
+
+// Certificate tells how the host's certificate stands.
+func (k *Keeper) Certificate(ctx context.Context, host string) tracking.Certificate {
+	if expires, err := k.expires(ctx, host); err == nil && time.Now().Before(expires) {
+		return tracking.Certificate{Status: tracking.CertificateIssued, Expires: &expires}
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if reason := k.failed[host]; reason != "" {
+		return tracking.Certificate{Status: tracking.CertificateFailed, Error: reason}
+	}
+	return tracking.Certificate{Status: tracking.CertificatePending}
+}
+
+func (k *Keeper) expires(ctx context.Context, host string) (time.Time, error) {
+	chain, err := k.files.Load(ctx, certmagic.StorageKeys.SiteCert(k.issuer.IssuerKey(), host))
+	if err != nil {
+		return time.Time{}, err
+	}
+	first, _ := pem.Decode(chain)
+	if first == nil {
+		return time.Time{}, errors.New("no certificate in its file")
+	}
+	certificate, err := x509.ParseCertificate(first.Bytes)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("certificate of %s: %w", host, err)
+	}
+	return certificate.NotAfter, nil
+}
+
+// Obtain gets certificates for hosts that have none, in the background. A try that
+// fails is repeated with the next check of the host.
+func (k *Keeper) Obtain(hosts ...string) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	for _, host := range hosts {
+		if k.ctx.Err() == nil && !k.busy[host] {
+			k.busy[host] = true
+			k.trying.Go(func() { k.obtain(host) })
+		}
+	}
+}
+
+const obtainTime = 3 * time.Minute
+
+func (k *Keeper) obtain(host string) {
+	ctx, cancel := context.WithTimeout(k.ctx, obtainTime)
+	defer cancel()
+	var err error
+	if !k.Ready(ctx, host) {
+		err = k.magic.ObtainCertSync(ctx, host)
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	delete(k.busy, host)
+	if err != nil && len(k.failed) < maxRemembered {
+		k.failed[host] = "The certificate authority refused, or could not reach the host: " + clip(err.Error())
+		return
+	}
+	delete(k.failed, host)
+}
+
+func clip(text string) string { return text[:min(len(text), 300)] }
+
+func (k *Keeper) event(ctx context.Context, name string, data map[string]any) error {
+	switch name {
+	case "cert_obtained":
+		k.log.InfoContext(ctx, "certificate obtained", slog.Any("host", data["identifier"]), slog.Any("renewal", data["renewal"]))
+	case "cert_failed":
+		k.log.WarnContext(ctx, "certificate not obtained", slog.Any("host", data["identifier"]), slog.Any(telemetry.KeyError, data["error"]))
+	}
+	return nil
+}
