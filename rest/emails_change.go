@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"time"
 
@@ -47,10 +48,8 @@ func updateEmailSchema() *huma.Schema {
 
 func cancelledExample() map[string]any {
 	e := emailExample()
-	for name, value := range map[string]any{"status": "cancelled", "last_event": "email.cancelled", "scheduled_at": "2026-01-16T09:30:00.000Z",
-		"cancelled_at": "2026-01-15T10:00:00.000Z", "sent_at": nil, "delivered_at": nil} {
-		e[name] = value
-	}
+	maps.Copy(e, map[string]any{"status": "cancelled", "last_event": "email.cancelled", "scheduled_at": "2026-01-16T09:30:00.000Z",
+		"cancelled_at": "2026-01-15T10:00:00.000Z", "sent_at": nil, "delivered_at": nil})
 	return e
 }
 

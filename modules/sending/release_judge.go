@@ -108,12 +108,17 @@ func (r *releasing) permit() (bool, error) {
 		}
 		to = append(to, a)
 	}
-	if err := (policyInput{account: r.account, identity: r.identity, recipients: to}).check(); err != nil {
-		r.fail(fault.From(err))
-		return false, nil
+	return r.allow(policyInput{account: r.account, identity: r.identity, recipients: to}.check()), nil
+}
+
+// allow hands it over unless there is a refusal.
+func (r *releasing) allow(refusal error) bool {
+	if refusal != nil {
+		r.fail(fault.From(refusal))
+		return false
 	}
 	r.send()
-	return true, nil
+	return true
 }
 
 // judgeRelease decides what becomes of each: what was found out before, then
@@ -155,9 +160,7 @@ func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch release) e
 		return fmt.Errorf("count against caps: %w", err)
 	}
 	for i, r := range open {
-		if refusals[i] != nil {
-			r.fail(fault.From(refusals[i]))
-		}
+		r.allow(refusals[i])
 	}
 	return nil
 }
@@ -181,7 +184,8 @@ func (b release) store(ctx context.Context, tx *sql.Tx) error {
 	emails := make(columns, 4)
 	var refused []int64
 	var diagnostics []string
-	for _, r := range b {
+	for i := range b {
+		r := &b[i]
 		emails.add(r.id, string(r.status), uncommon(r.status), r.lastEventNow())
 		if r.status != email.StatusFailed {
 			continue
@@ -195,7 +199,7 @@ func (b release) store(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-func (r releasing) lastEventNow() string {
+func (r *releasing) lastEventNow() string {
 	if r.event == "" {
 		return r.lastEvent
 	}

@@ -54,7 +54,7 @@ func (b pair) stop() { b.few.stop(); b.many.stop() }
 
 func benchRelease(ctx context.Context, p plan, few, many string) ([]target, error) {
 	for _, dir := range []string{few, many} {
-		if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as another user when we are root
+		if err := os.Mkdir(dir, 0o755); err != nil { // PostgreSQL runs as another user when we are root
 			return nil, err
 		}
 	}
@@ -224,10 +224,10 @@ func storeScheduled(ctx context.Context, r ready) error {
 const storeScheduledSQL = `
 WITH stored AS (
 INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", cc, bcc, reply_to, headers, tags, subject, text, message_id,
-	status, last_event, created_at, scheduled_at, release_at, uncommon, search)
+	status, last_event, created_at, scheduled_at, uncommon, release_at, search)
 SELECT 'msg_00000000' || lpad(i::text, 18, '0'), a.id, d.id, 'Bench <bench@' || d.name || '>', 'bench@' || d.name, jsonb_build_array('user' || i || '@example.net'),
 	'[]', '[]', '[]', '[]', '[]', 'Your receipt ' || i, repeat('One line of what was bought. ', 10), i || '@' || d.name,
-	'scheduled', 'email.scheduled', now(), v.at, v.at, 'scheduled',
+	'scheduled', 'email.scheduled', now(), v.at, 'scheduled', v.at,
 	to_tsvector('simple', 'Your receipt ' || i || ' bench dev test user' || i || '@example.net')
 		|| array_to_tsvector(ARRAY['a=' || a.id, 'f=bench@' || d.name, 'd=' || d.name, 'r=user' || i || '@example.net'])
 FROM generate_series(%d, %d) i
