@@ -47,7 +47,7 @@ type Attempt struct {
 	RemoteAddr string `json:"remote_addr,omitempty"`
 	// protocol version, empty for clear text
 	TLS string `json:"tls,omitempty"`
-	// what demanded TLS of the attempt: opportunistic, enforced, mta_sts, dane
+	// what demanded TLS of the attempt: opportunistic, enforced, mta-sts, dane
 	TLSPolicy    string `json:"tls_policy,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -43,6 +43,23 @@ func TestErasedRecipientIsNowhere(t *testing.T) {
 	}
 }
 
+// An address is nobody's: whoever names it reaches what is their own of it.
+func TestErasingTouchesTheCallersOwnOnly(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"one","text":"x"}`)
+	waitForStatus(t, app, id, "delivered")
+	before := app.Do(t, http.MethodGet, "/api/emails/"+id, nil)
+	answer := app.Stranger(t, "stranger").Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil)
+	if want := `{"ok":true,"erased":{"emails":0,"redacted":0,"suppressions":0,"events":0}}`; string(answer.Body) != want {
+		t.Errorf("a stranger is answered %d %s", answer.Status, answer.Body)
+	}
+	if after := app.Do(t, http.MethodGet, "/api/emails/"+id, nil); string(after.Body) != string(before.Body) {
+		t.Errorf("a stranger has changed %s to %s", before.Body, after.Body)
+	}
+}
+
 // rowsWith looks through every table.
 func rowsWith(t *testing.T, url, text string) []string {
 	t.Helper()

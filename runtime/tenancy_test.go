@@ -121,6 +121,9 @@ func TestAnotherAccountsIDsAnswerLikeUnknownOnesEverywhere(t *testing.T) {
 			continue
 		}
 		kind, covered := owned[o.resource()]
+		if o.resource() == "/contacts" {
+			continue // takes an address, which anybody may write to: TestErasingTouchesTheCallersOwnOnly
+		}
 		if !covered {
 			t.Errorf("%s takes an id of a kind that this test cannot make: give it a row in owned", o)
 			continue

@@ -30,7 +30,7 @@ func (Attempt) Fields() []ent.Field {
 		field.String("remote_host").Default(""),
 		field.String("remote_addr").Default(""),
 		field.String("tls").Default("").Comment("protocol version, empty for clear text"),
-		field.String("tls_policy").Default("").Comment("what demanded TLS of the attempt: opportunistic, enforced, mta_sts, dane"),
+		field.String("tls_policy").Default("").Comment("what demanded TLS of the attempt: opportunistic, enforced, mta-sts, dane"),
 	}
 }
 
