@@ -43,7 +43,8 @@ func newBases(config Config, d *db.DB, certificates Certificates, log *slog.Logg
 	return &bases{config: config, db: d, certificates: certificates, log: log, known: known}, err
 }
 
-// of gives the domain's own host if its CNAME was seen and it can be served, and
+// of gives the domain's own host if the last look saw its CNAME and it can be
+// served (a host that is gone for a moment costs nothing but its name), and
 // the installation's otherwise: also when the database cannot be asked, because
 // those links work too.
 func (b *bases) of(ctx context.Context, accountID, domainID string) string {
@@ -61,7 +62,7 @@ func (b *bases) load(ctx context.Context, key domainKey) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, hostTimeout)
 	defer cancel()
 	row, err := b.db.Ent.TrackingHost.Query().Where(trackinghost.AccountID(key.accountID), trackinghost.DomainID(key.domainID),
-		trackinghost.StatusEQ(trackinghost.StatusVerified)).Only(ctx)
+		trackinghost.StatusEQ(trackinghost.StatusVerified), trackinghost.FailingSinceIsNil()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return b.config.BaseURL, nil
