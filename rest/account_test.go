@@ -12,7 +12,6 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -96,17 +95,8 @@ func (f *fakeAccounts) RevokeKey(ctx context.Context, account, id string) (*ent.
 
 func newAccountBundle(t *testing.T) (*bundle, *fakeAccounts) {
 	t.Helper()
-	service := &fakeAccounts{}
-	box, err := secret.NewBox(secret.NewKey())
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := &fakeStore{answers: map[string]idempotency.Answer{}}
-	b := newBundle(t, func(o *rest.Options) {
-		o.Routes = append(o.Routes, rest.Account(service), rest.APIKeys(service, store, box))
-	})
-	b.store = store
-	return b, service
+	b := newBundle(t)
+	return b, b.accounts
 }
 
 func TestAccountAnswers(t *testing.T) {

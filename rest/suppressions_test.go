@@ -2,8 +2,6 @@ package rest_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -204,47 +202,5 @@ func TestSuppressingUnderAKeyHappensOnce(t *testing.T) {
 	}
 	if len(f.added) != 2 {
 		t.Errorf("added %q", f.added)
-	}
-}
-
-func TestSuppressionsInTheOpenAPIDocument(t *testing.T) {
-	t.Parallel()
-	document, err := rest.DocumentOf("1.2.3", "https://mail.example.org", rest.Suppressions(nil, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	expect.Golden(t, "openapi_suppressions.json", string(document.JSON))
-	var described struct {
-		Paths map[string]map[string]struct {
-			Responses map[string]struct {
-				Content map[string]struct{ Example any }
-			}
-		}
-	}
-	if err := json.Unmarshal(document.JSON, &described); err != nil {
-		t.Fatal(err)
-	}
-	b := newSuppressionBundle(t, &fakeSuppression{})
-	for _, q := range []struct{ method, path, concrete, body string }{
-		{"GET", "/suppressions", "/suppressions", ""},
-		{"POST", "/suppressions", "/suppressions", `{"email":"bob@example.net"}`},
-		{"GET", "/suppressions/{id}", "/suppressions/" + suppressionID, ""},
-		{"DELETE", "/suppressions/{id}", "/suppressions/" + suppressionID, ""},
-		{"POST", "/suppressions/batch", "/suppressions/batch", `{"emails":["bob@example.net","carol"]}`},
-		{"GET", "/category-opt-outs", "/category-opt-outs", ""},
-		{"GET", "/category-opt-outs/{id}", "/category-opt-outs/" + optOutID, ""},
-		{"DELETE", "/category-opt-outs/{id}", "/category-opt-outs/" + optOutID, ""},
-	} {
-		var answered any
-		if err := json.Unmarshal([]byte(b.do(t, request{method: q.method, path: "/api" + q.concrete, body: q.body}).body), &answered); err != nil {
-			t.Fatal(err)
-		}
-		example := described.Paths[q.path][strings.ToLower(q.method)].Responses["200"].Content["application/json"].Example
-		if diff := cmp.Diff(paths("", answered), paths("", example)); diff != "" {
-			t.Errorf("%s %s: the example is not like the answer: %s", q.method, q.path, diff)
-		}
-	}
-	if len(described.Paths) != 5 {
-		t.Errorf("paths: %s", fmt.Sprint(described.Paths))
 	}
 }

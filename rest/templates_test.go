@@ -3,7 +3,6 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/templates"
-	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -32,11 +30,8 @@ type fakeTemplates struct {
 
 func withTemplates(t *testing.T) (*bundle, *fakeTemplates) {
 	t.Helper()
-	f := &fakeTemplates{}
-	store := &fakeStore{}
-	b := newBundle(t, func(o *rest.Options) { o.Routes = append(o.Routes, rest.Templates(f, store)) })
-	*store = fakeStore{answers: b.store.answers}
-	return b, f
+	b := newBundle(t)
+	return b, b.templates
 }
 
 func sampleTemplate() templates.Template {
@@ -245,47 +240,4 @@ func TestTemplateIsPublishedOncePerKey(t *testing.T) {
 	if f.published != 2 {
 		t.Errorf("published %d times", f.published)
 	}
-}
-
-func TestTemplateExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
-	t.Parallel()
-	b, _ := withTemplates(t)
-	examples := examplesOf(t, b)
-	for _, c := range []struct{ method, path, body string }{
-		{"POST", "/templates", wholeTemplate}, {"GET", "/templates", ""}, {"GET", "/templates/{id}", ""}, {"PATCH", "/templates/{id}", `{"name":"x"}`},
-		{"DELETE", "/templates/{id}", ""}, {"POST", "/templates/{id}/duplicate", ""}, {"POST", "/templates/{id}/publish", ""},
-		{"POST", "/templates/{id}/rollback", `{"version":1}`}, {"POST", "/templates/{id}/render", `{}`}, {"GET", "/templates/{id}/versions", ""},
-		{"GET", "/templates/{id}/versions/{version}", ""},
-	} {
-		concrete := strings.NewReplacer("{id}", templateID, "{version}", "3").Replace(c.path)
-		var answered any
-		if err := json.Unmarshal([]byte(b.do(t, request{method: c.method, path: "/api" + concrete, body: c.body}).body), &answered); err != nil {
-			t.Fatal(err)
-		}
-		if want, got := paths("", answered), paths("", examples[c.method+" "+c.path]); !slices.Equal(want, got) {
-			t.Errorf("%s %s: example has %v, the answer %v", c.method, c.path, got, want)
-		}
-	}
-}
-
-// examplesOf gives the examples of the document's answers, by method and path.
-func examplesOf(t *testing.T, b *bundle) map[string]any {
-	t.Helper()
-	var document struct {
-		Paths map[string]map[string]struct {
-			Responses map[string]struct {
-				Content map[string]struct{ Example any }
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(b.do(t, request{method: "GET", path: "/api/openapi.json"}).body), &document); err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]any{}
-	for path, methods := range document.Paths {
-		for method, operation := range methods {
-			out[strings.ToUpper(method)+" "+path] = operation.Responses["200"].Content["application/json"].Example
-		}
-	}
-	return out
 }

@@ -1,11 +1,17 @@
 package runtime_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
 
@@ -40,6 +46,51 @@ func (o operation) at(id string) string {
 		}
 	}
 	return "/api" + path
+}
+
+// What rest shows, tests and documents is what runs: a module whose routes its
+// golden document lacks fails here, and so does one whose row of the registry does
+// not list the routes that it has.
+func TestGoldenDocumentHasTheOperationsOfTheRegistry(t *testing.T) {
+	t.Parallel()
+	golden, err := os.ReadFile("../rest/testdata/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var routes []rest.Routes
+	for _, m := range runtime.Modules() {
+		routes = append(routes, m.Operations...)
+	}
+	registry, err := rest.DocumentOf("test", "", routes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := runtimetest.Start(t, nil).Do(t, http.MethodGet, "/api/openapi.json", nil).Body
+	want := operationNames(t, registry.JSON)
+	if diff := cmp.Diff(want, operationNames(t, golden)); diff != "" {
+		t.Errorf("the registry (-) and rest/testdata/openapi.json (+) have different operations; the routes of every module belong into bundle.routes of rest's tests:\n%s", diff)
+	}
+	if diff := cmp.Diff(want, operationNames(t, served)); diff != "" {
+		t.Errorf("the registry (-) and what is served (+) have different operations:\n%s", diff)
+	}
+}
+
+func operationNames(t *testing.T, document []byte) []string {
+	t.Helper()
+	var read struct {
+		Paths map[string]map[string]struct{}
+	}
+	if err := json.Unmarshal(document, &read); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for path, methods := range read.Paths {
+		for method := range methods {
+			all = append(all, strings.ToUpper(method)+" "+path)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func operations(t *testing.T, app *runtimetest.App) []operation {

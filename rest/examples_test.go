@@ -1,0 +1,193 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+)
+
+// asked has one request for each operation, whose answer has every field that its
+// example has: the path below /api as it is asked for, and the body.
+var asked = map[string][2]string{
+	"GET /emails":                             {"/emails"},
+	"POST /emails":                            {"/emails", simple},
+	"GET /emails/{id}":                        {"/emails/" + emailID},
+	"PATCH /emails/{id}":                      {"/emails/" + emailID, `{"cancel":true}`},
+	"POST /emails/{id}/resend":                {"/emails/" + emailID + "/resend"},
+	"POST /emails/batch":                      {"/emails/batch", `{"emails":[` + simple + `,{"from":"ada@example.com","to":["bob"],"subject":"Hi","text":"Hello"}]}`},
+	"POST /emails/test":                       {"/emails/test", `{"event":"email.delivered"}`},
+	"GET /domains":                            {"/domains"},
+	"POST /domains":                           {"/domains", `{"name":"example.com"}`},
+	"GET /domains/{id}":                       {"/domains/" + domainID},
+	"PATCH /domains/{id}":                     {"/domains/" + domainID, `{"tls_mode":"enforced"}`},
+	"DELETE /domains/{id}":                    {"/domains/" + domainID},
+	"POST /domains/{id}/verify":               {"/domains/" + domainID + "/verify"},
+	"POST /domains/{id}/dkim/rotate":          {"/domains/" + domainID + "/dkim/rotate"},
+	"GET /domains/{id}/zone-file":             {"/domains/" + domainID + "/zone-file"},
+	"GET /domains/{id}/dns-provider":          {"/domains/" + domainID + "/dns-provider"},
+	"POST /domains/{id}/dns-records/apply":    {"/domains/" + domainID + "/dns-records/apply", `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`},
+	"GET /domains/{id}/tracking-host":         {"/domains/" + domainID + "/tracking-host"},
+	"PUT /domains/{id}/tracking-host":         {"/domains/" + domainID + "/tracking-host", `{"host":"links.example.com"}`},
+	"DELETE /domains/{id}/tracking-host":      {"/domains/" + domainID + "/tracking-host"},
+	"POST /domains/{id}/tracking-host/verify": {"/domains/" + domainID + "/tracking-host/verify"},
+	"GET /domains/claims":                     {"/domains/claims"},
+	"POST /domains/claims":                    {"/domains/claims", `{"name":"example.com"}`},
+	"GET /domains/claims/{id}":                {"/domains/claims/" + claimID},
+	"POST /domains/claims/{id}/verify":        {"/domains/claims/" + claimID + "/verify"},
+	"GET /account":                            {"/account"},
+	"PATCH /account":                          {"/account", `{"name":"Acme"}`},
+	"GET /api-keys":                           {"/api-keys"},
+	"POST /api-keys":                          {"/api-keys", `{"name":"x"}`},
+	"GET /api-keys/{id}":                      {"/api-keys/" + keyID},
+	"DELETE /api-keys/{id}":                   {"/api-keys/" + keyID},
+	"GET /suppressions":                       {"/suppressions"},
+	"POST /suppressions":                      {"/suppressions", `{"email":"bob@example.net"}`},
+	"GET /suppressions/{id}":                  {"/suppressions/" + suppressionID},
+	"DELETE /suppressions/{id}":               {"/suppressions/" + suppressionID},
+	"POST /suppressions/batch":                {"/suppressions/batch", `{"emails":["bob@example.net","carol"]}`},
+	"GET /category-opt-outs":                  {"/category-opt-outs"},
+	"GET /category-opt-outs/{id}":             {"/category-opt-outs/" + optOutID},
+	"DELETE /category-opt-outs/{id}":          {"/category-opt-outs/" + optOutID},
+	"GET /templates":                          {"/templates"},
+	"POST /templates":                         {"/templates", wholeTemplate},
+	"GET /templates/{id}":                     {"/templates/" + templateID},
+	"PATCH /templates/{id}":                   {"/templates/" + templateID, `{"name":"x"}`},
+	"DELETE /templates/{id}":                  {"/templates/" + templateID},
+	"POST /templates/{id}/duplicate":          {"/templates/" + templateID + "/duplicate"},
+	"POST /templates/{id}/publish":            {"/templates/" + templateID + "/publish"},
+	"POST /templates/{id}/rollback":           {"/templates/" + templateID + "/rollback", `{"version":1}`},
+	"POST /templates/{id}/render":             {"/templates/" + templateID + "/render", `{}`},
+	"GET /templates/{id}/versions":            {"/templates/" + templateID + "/versions"},
+	"GET /templates/{id}/versions/{version}":  {"/templates/" + templateID + "/versions/3"},
+	"DELETE /contacts/{email}/data":           {"/contacts/bob@example.net/data"},
+}
+
+// described is an operation as the document has it.
+type described struct {
+	RequestBody struct{ Content map[string]media }
+	Responses   map[string]struct{ Content map[string]media }
+}
+
+type media struct {
+	Schema   *huma.Schema
+	Example  any
+	Examples map[string]struct{ Value any }
+}
+
+// operationsOf gives the operations of a document by method and path.
+func operationsOf(t *testing.T, document []byte) map[string]described {
+	t.Helper()
+	var read struct {
+		Paths map[string]map[string]described
+	}
+	if err := json.Unmarshal(document, &read); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]described{}
+	for path, methods := range read.Paths {
+		for method, operation := range methods {
+			out[strings.ToUpper(method)+" "+path] = operation
+		}
+	}
+	return out
+}
+
+// An example that lost a field, or kept one, misleads whoever copies it.
+func TestExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.sending.page.Emails = []*ent.Email{sampleEmail()}
+	operations := operationsOf(t, b.api.Document().JSON)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(operations)), slices.Sorted(maps.Keys(asked))); diff != "" {
+		t.Errorf("asked and the document (-) do not have the same operations:\n%s", diff)
+	}
+	for name, q := range asked {
+		method, _, _ := strings.Cut(name, " ")
+		got := b.do(t, request{method: method, path: "/api" + q[0], body: q[1]})
+		if got.status != 200 {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+			continue
+		}
+		content, isJSON := operations[name].Responses["200"].Content["application/json"]
+		if !isJSON {
+			continue
+		}
+		var answered any
+		if err := json.Unmarshal([]byte(got.body), &answered); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(paths("", answered), paths("", content.Example)); diff != "" {
+			t.Errorf("%s: the example (+) is not like the answer (-):\n%s", name, diff)
+		}
+		for _, wrong := range b.api.Against(content.Schema, answered) {
+			t.Errorf("%s: the answer is not of its schema: %s", name, wrong)
+		}
+	}
+}
+
+func TestExamplesMatchTheirSchemas(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	checked := 0
+	check := func(what string, m media) {
+		examples := map[string]any{}
+		for name, e := range m.Examples {
+			examples[name] = e.Value
+		}
+		if m.Example != nil {
+			examples["example"] = m.Example
+		}
+		if len(examples) == 0 {
+			t.Errorf("%s has no example", what)
+		}
+		for name, example := range examples {
+			checked++
+			for _, wrong := range b.api.Against(m.Schema, example) {
+				t.Errorf("%s, %s: %s", what, name, wrong)
+			}
+		}
+	}
+	for name, operation := range operationsOf(t, b.api.Document().JSON) {
+		for kind, m := range operation.RequestBody.Content {
+			check(fmt.Sprintf("request of %s, %s", name, kind), m)
+		}
+		for kind, m := range operation.Responses["200"].Content {
+			check(fmt.Sprintf("answer of %s, %s", name, kind), m)
+		}
+	}
+	if checked < len(asked) {
+		t.Errorf("%d examples of %d operations", checked, len(asked))
+	}
+	if len(b.api.Against(&huma.Schema{Ref: "#/components/schemas/SendEmail"}, map[string]any{"from": 5})) == 0 {
+		t.Error("what is wrong passes")
+	}
+}
+
+// paths lists the fields of a JSON value, once for all items of an array. The
+// priority of DNS records is optional.
+func paths(at string, v any) []string {
+	var out []string
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if name != "priority" {
+				out = append(out, at+"."+name)
+				out = append(out, paths(at+"."+name, member)...)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			out = append(out, paths(at+"[]", item)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
