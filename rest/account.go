@@ -189,15 +189,15 @@ func showUsage(u accounts.Usage) accountUsage {
 }
 
 func accountExample() map[string]any {
-	at := func(year int, month time.Month, day, hour int) string {
-		return time.Date(year, month, day, hour, 0, 0, 0, time.UTC).Format(timestampLayout)
+	at := func(month time.Month, day, hour int) string {
+		return time.Date(2026, month, day, hour, 0, 0, 0, time.UTC).Format(timestampLayout)
 	}
 	return map[string]any{
 		"id": "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Acme", "email": "ada@example.com", "plan": map[string]any{"id": "free", "name": "Free"},
 		"limits": map[string]any{"requests_per_second": 10, "daily_emails": 100, "monthly_emails": 3000, "domains": 1},
 		"usage": map[string]any{"day": 12, "month": 340, "daily_cap": 100, "monthly_cap": 3000,
-			"day_resets_at": at(2026, 1, 16, 0), "month_resets_at": at(2026, 2, 1, 0)},
+			"day_resets_at": at(1, 16, 0), "month_resets_at": at(2, 1, 0)},
 		"production_unlocked": false, "payment_method": false, "suspended": false, "body_retention_days": 30, "record_retention_days": 90,
-		"created_at": at(2026, 1, 2, 9), "updated_at": at(2026, 1, 2, 9),
+		"created_at": at(1, 2, 9), "updated_at": at(1, 2, 9),
 	}
 }

@@ -121,8 +121,9 @@ func decodeTestEvent(body value) (testEventRequest, error) {
 		{name: "email_id", decode: func(path string, v value) { in.emailID = d.optionalText(path, v) }},
 		{name: "deliver", decode: func(path string, v value) { in.deliver = d.boolean(path, v) }},
 	})
-	known := false
-	if in.entry, known = event.Lookup(event.Type(name)); !known || !in.entry.Public {
+	entry, known := event.Lookup(event.Type(name))
+	in.entry = entry
+	if !known || !entry.Public {
 		reason := "must be one of " + strings.Join(publicEvents(), ", ")
 		if name == "" {
 			reason = "is required: one of " + strings.Join(publicEvents(), ", ")

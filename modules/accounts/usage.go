@@ -187,7 +187,7 @@ func (s *Service) capped(ctx context.Context, tx db.Execer, uses []Use) ([]cappe
 }
 
 // loadCaps asks inside the transaction: a second connection, taken while holding
-// one, could be waited for for ever.
+// one, could be waited for without end.
 func loadCaps(ctx context.Context, tx db.Execer, accountIDs []string) (_ map[string]caps, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT a.id, p.name, p.daily_emails, p.monthly_emails
 		FROM accounts a JOIN plans p ON p.id = a.plan_id WHERE a.id = ANY ($1::text[]) AND NOT a.unmetered`, pq.Array(accountIDs))

@@ -54,8 +54,8 @@ func (f Filter) parse() (criteria, fault.Fields) {
 		}
 		c.status = email.Status(f.Status)
 	}
-	c.markAddress(wrong, "to", markTo, f.To)
-	c.markAddress(wrong, "from", markFrom, f.From)
+	c.marks = appendAddress(c.marks, wrong, "to", markTo, f.To)
+	c.marks = appendAddress(c.marks, wrong, "from", markFrom, f.From)
 	if f.Tag != "" {
 		name, value, found := strings.Cut(f.Tag, ":")
 		if !found || !isTagWord(name) || !isTagWord(value) {
@@ -63,7 +63,11 @@ func (f Filter) parse() (criteria, fault.Fields) {
 		}
 		c.marks = append(c.marks, markTag+name+":"+value)
 	}
-	c.readDomain(wrong, f.Domain)
+	if domainID, mark := readDomain(wrong, f.Domain); mark != "" {
+		c.marks = append(c.marks, mark)
+	} else {
+		c.domainID = domainID
+	}
 	c.words = readWords(wrong, f.Q)
 	if f.Since != nil {
 		c.since = *f.Since
@@ -77,31 +81,29 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	return c, wrong
 }
 
-func (c *criteria) markAddress(wrong fault.Fields, field, mark, text string) {
+func appendAddress(marks []string, wrong fault.Fields, field, mark, text string) []string {
 	if text == "" {
-		return
+		return marks
 	}
 	parsed, err := address.Parse(text)
 	if err != nil {
 		wrong.Add(field, "%s", err)
-		return
+		return marks
 	}
-	c.marks = append(c.marks, mark+strings.ToLower(parsed.AddrSpec()))
+	return append(marks, mark+strings.ToLower(parsed.AddrSpec()))
 }
 
-func (c *criteria) readDomain(wrong fault.Fields, domain string) {
-	switch {
-	case domain == "":
-	case id.Is(id.Domain, domain):
-		c.domainID = domain
-	default:
-		name, err := address.ParseDomain(strings.TrimSuffix(domain, "."))
-		if err != nil {
-			wrong.Add("domain", "%s", err)
-			return
-		}
-		c.marks = append(c.marks, markDomain+name)
+// readDomain gives the id of a domain, or the mark of its name.
+func readDomain(wrong fault.Fields, domain string) (domainID, mark string) {
+	if domain == "" || id.Is(id.Domain, domain) {
+		return domain, ""
 	}
+	name, err := address.ParseDomain(strings.TrimSuffix(domain, "."))
+	if err != nil {
+		wrong.Add("domain", "%s", err)
+		return "", ""
+	}
+	return "", markDomain + name
 }
 
 func readWords(wrong fault.Fields, q string) []string {

@@ -32,12 +32,10 @@ const (
 	Bodies              // html, text, custom headers and attachments
 )
 
-func (k Keep) condition() string {
-	if k == Bodies {
-		return ` AND body_purged_at IS NULL`
-	}
-	return ""
-}
+const expiredSQL = `
+SELECT id, status IN ` + done + ` AND ` + ended + ` < $4 AND (body_purged_at IS NULL OR NOT $6::bool)
+FROM (SELECT id, status, sent_at, cancelled_at, scheduled_at, created_at, body_purged_at FROM emails
+	WHERE account_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $5) e ORDER BY id`
 
 // Expired looks at up to limit emails of the account after the id `after` that were
 // made before the cutoff, and gives those that ended before it. last is where the
@@ -47,11 +45,7 @@ func (s *Service) Expired(ctx context.Context, accountID string, keep Keep, afte
 		id  string
 		old bool
 	}
-	found, err := s.db.SQL.QueryContext(ctx, `
-SELECT id, status IN `+done+` AND `+ended+` < $4`+keep.condition()+`
-FROM (SELECT id, status, sent_at, cancelled_at, scheduled_at, created_at, body_purged_at FROM emails
-	WHERE account_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $5) e ORDER BY id`,
-		accountID, after, id.Since(id.Email, cutoff), cutoff.UTC(), limit)
+	found, err := s.db.SQL.QueryContext(ctx, expiredSQL, accountID, after, id.Since(id.Email, cutoff), cutoff.UTC(), limit, keep == Bodies)
 	if err != nil {
 		return nil, "", fmt.Errorf("find expired emails: %w", err)
 	}
@@ -70,14 +64,17 @@ FROM (SELECT id, status, sent_at, cancelled_at, scheduled_at, created_at, body_p
 	return ids, last, nil
 }
 
+const expiredLateSQL = `
+(SELECT id FROM emails WHERE scheduled_at IS NOT NULL AND sent_at < $2 AND account_id = $1
+	AND status IN ` + done + ` AND (body_purged_at IS NULL OR NOT $4::bool) LIMIT $3)
+UNION
+(SELECT id FROM emails WHERE account_id = $1 AND uncommon IN ('cancelled', 'failed') AND scheduled_at IS NOT NULL
+	AND ` + ended + ` < $2 AND (body_purged_at IS NULL OR NOT $4::bool) LIMIT $3)`
+
 // ExpiredLate gives up to limit scheduled emails of the account that ended before
 // the cutoff: they may have been made long before, so that Expired has passed them.
 func (s *Service) ExpiredLate(ctx context.Context, accountID string, keep Keep, cutoff time.Time, limit int) ([]string, error) {
-	found, err := s.db.SQL.QueryContext(ctx, `
-(SELECT id FROM emails WHERE scheduled_at IS NOT NULL AND sent_at < $2 AND account_id = $1 AND status IN `+done+keep.condition()+` LIMIT $3)
-UNION
-(SELECT id FROM emails WHERE account_id = $1 AND uncommon IN ('cancelled', 'failed') AND scheduled_at IS NOT NULL
-	AND `+ended+` < $2`+keep.condition()+` LIMIT $3)`, accountID, cutoff.UTC(), limit)
+	found, err := s.db.SQL.QueryContext(ctx, expiredLateSQL, accountID, cutoff.UTC(), limit, keep == Bodies)
 	if err != nil {
 		return nil, fmt.Errorf("find expired scheduled emails: %w", err)
 	}

@@ -98,7 +98,7 @@ func (r *releasing) permit() (bool, error) {
 		return false, nil
 	case r.refusal != nil:
 		r.fail(r.refusal)
-		return false, nil
+		return false, nil //nolint:nilerr // the refusal is an outcome, stored with the email
 	}
 	to := make([]address.Address, 0, len(r.envelope))
 	for _, e := range r.envelope {

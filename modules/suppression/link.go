@@ -80,15 +80,15 @@ func (l linker) parse(token string) (Unsubscribe, error) {
 		return Unsubscribe{}, errForged
 	}
 	var u Unsubscribe
-	rest, ok := body[1:], true
-	if u.AccountID, rest, ok = cutField(rest, id.Account); !ok {
-		return Unsubscribe{}, errForged
-	}
-	if u.EmailID, rest, ok = cutField(rest, id.Email); !ok {
-		return Unsubscribe{}, errForged
-	}
-	if u.Email, rest, ok = cutField(rest, ""); !ok {
-		return Unsubscribe{}, errForged
+	rest := body[1:]
+	for _, field := range []struct {
+		into *string
+		kind id.Prefix
+	}{{&u.AccountID, id.Account}, {&u.EmailID, id.Email}, {&u.Email, ""}} {
+		var ok bool
+		if *field.into, rest, ok = cutField(rest, field.kind); !ok {
+			return Unsubscribe{}, errForged
+		}
 	}
 	u.Category = string(rest)
 	return u, nil

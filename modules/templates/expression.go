@@ -162,10 +162,10 @@ func use(expression string, isLoop bool) (u usage, ok bool) {
 // pathAt joins a name with the properties that follow it, and gives the position
 // of the last. What a computed index leads to is not known.
 func pathAt(list []token, i int) (string, int) {
-	path := list[i].text
+	path := []string{list[i].text}
 	for i+1 < len(list) && list[i+1].kind == tokenProperty {
 		i++
-		path += "." + list[i].text
+		path = append(path, list[i].text)
 	}
-	return path, i
+	return strings.Join(path, "."), i
 }

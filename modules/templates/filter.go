@@ -57,7 +57,7 @@ func addFilters(e *liquid.Engine, isHTML bool) {
 	e.RegisterFilter("concat", func(a, b []any) ([]any, error) { return few(append(append(make([]any, 0, len(a)+len(b)), a...), b...)) })
 	e.RegisterFilter("split", split)
 	e.RegisterFilter("truncate", truncate)
-	e.RegisterFilter("url_encode", func(s string) (string, error) { return encodeURL(s) })
+	e.RegisterFilter("url_encode", encodeURL)
 	e.RegisterFilter("date", date)
 	if isHTML {
 		// Everything is escaped in the end; once is enough.

@@ -170,8 +170,8 @@ func (a outline) equals(b outline) bool {
 }
 
 // without leaves out the ends of those optional elements that the author left open.
-func (o outline) without(author outline) []string {
-	return slices.DeleteFunc(slices.Clone(o.shape), func(s string) bool {
+func (a outline) without(author outline) []string {
+	return slices.DeleteFunc(slices.Clone(a.shape), func(s string) bool {
 		name, isEnd := strings.CutPrefix(s, "/")
 		return isEnd && slices.Contains(optional, name) && author.opened[name] != author.ends[name]
 	})

@@ -113,7 +113,7 @@ func (s *Service) storeHosts(ctx context.Context, checks []checkedHost) error {
 				return err
 			}
 			if before != after {
-				s.log.InfoContext(ctx, "tracking host changed", telemetry.KeyDomainID, c.job.host.DomainID, slog.String("host", c.job.host.Host),
+				s.log.InfoContext(ctx, "tracking host changed", slog.String(telemetry.KeyDomainID, c.job.host.DomainID), slog.String("host", c.job.host.Host),
 					slog.String("from", before), slog.String("to", after))
 			}
 			if after == string(trackinghost.StatusVerified) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -56,11 +57,11 @@ func (s *shelf) count() int {
 func (s *shelf) machines() string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	text := ""
+	var text strings.Builder
 	for _, h := range s.hits {
-		text += fmt.Sprintf("%s %s %q\n", h.mark.Kind, h.mark.Target, h.machine)
+		fmt.Fprintf(&text, "%s %s %q\n", h.mark.Kind, h.mark.Target, h.machine)
 	}
-	return text
+	return text.String()
 }
 
 func dropped(t *testing.T, r *recorder, reason string) (count float64) {

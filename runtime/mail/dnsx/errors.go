@@ -31,7 +31,7 @@ func (e *Error) Error() string {
 func (e *Error) Is(target error) bool { return target == e.kind }
 
 // Temporary says that asking again later may help, in the words of package net.
-func (e *Error) Temporary() bool { return e.kind == ErrTemporary }
+func (e *Error) Temporary() bool { return errors.Is(e.kind, ErrTemporary) }
 
 // Unwrap gives the network error, if there was one.
 func (e *Error) Unwrap() error { return e.cause }
