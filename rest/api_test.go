@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
@@ -65,6 +66,9 @@ func TestAnswers(t *testing.T) {
 		"internal":               {request: request{method: "GET", path: "/api/emails/" + emailID}, fail: errors.New("pq: secret detail"), status: 500},
 		"upstream":               {request: request{method: "GET", path: "/api/emails/" + emailID}, fail: &fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The resolver refused"}, status: 502},
 		"forbidden":              {request: request{method: "POST", path: "/api/emails", body: simple}, fail: fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain example.com is not verified"), status: 403},
+		"sandbox_recipient":      {request: request{method: "POST", path: "/api/emails", body: simple}, fail: fault.Forbiddenf(fault.CodeSandboxRecipient, "The sandbox sender may write only to the account email, not to bob@example.net; verify a domain of your own"), status: 403},
+		"production_locked":      {request: request{method: "POST", path: "/api/emails", body: simple}, fail: fault.Forbiddenf(fault.CodeProductionLocked, "Until production is unlocked this account may write only to its own email, not to bob@example.net"), status: 403},
+		"send_suspended":         {request: request{method: "POST", path: "/api/emails", body: simple}, fail: accounts.Suspended(), status: 403},
 		"conflict_details":       {request: request{method: "POST", path: "/api/emails", body: simple}, fail: fault.Conflictf(fault.CodeConflict, "No").With("status", "sent"), status: 409},
 		"invalid_json":           {request: request{method: "POST", path: "/api/emails", body: "{\n \"from\": nope}"}, status: 400},
 		"trailing":               {request: request{method: "POST", path: "/api/emails", body: simple + "x"}, status: 400},
@@ -220,14 +224,27 @@ func TestIdempotentReplay(t *testing.T) {
 		t.Error("white space makes another body")
 	}
 	q.body = simple
-	if other := b.do(t, q); other.status != 409 || !strings.Contains(other.body, "idempotency_conflict") {
+	other := b.do(t, q)
+	if other.status != 409 {
 		t.Errorf("another body: %d %s", other.status, other.body)
 	}
+	expect.Golden(t, "answers/idempotency_conflict.json", other.body)
 	b.sending.fail = fault.Unavailable(io.EOF)
 	refusedBefore := b.store.refused
 	if got := b.do(t, request{method: "POST", path: "/api/emails", body: simple, header: map[string]string{"Idempotency-Key": "k2"}}); got.status != 503 || b.store.refused != refusedBefore {
 		t.Errorf("503 was kept under the key: %d", got.status)
 	}
+}
+
+func TestFirstRequestOfAKeyIsStillRunning(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.store.busy = true
+	got := b.do(t, request{method: "POST", path: "/api/domains", body: `{"name":"example.com"}`, header: map[string]string{"Idempotency-Key": "k"}})
+	if got.status != 409 || len(b.domains.added) != 0 {
+		t.Errorf("%d %s, added %v", got.status, got.body, b.domains.added)
+	}
+	expect.Golden(t, "answers/idempotency_in_progress.json", got.body)
 }
 
 func TestDomainIsAddedOncePerKey(t *testing.T) {

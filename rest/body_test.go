@@ -14,6 +14,7 @@ import (
 
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 // largeSend is a send request with n attachments of 10 MB, which are 10<<20 octets.
@@ -145,10 +146,16 @@ func TestASmallBodyThatDoesNotArriveIsGivenUp(t *testing.T) {
 	b.api.Hurry(time.Second, 100*time.Millisecond)
 	c := dial(t, b)
 	fmt.Fprint(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
-	line, err := bufio.NewReader(c).ReadString('\n')
-	if err != nil || !strings.Contains(line, "408") {
-		t.Errorf("%q %v", line, err)
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != 408 {
+		t.Errorf("%d %v", response.StatusCode, err)
+	}
+	expect.Golden(t, "answers/request_timeout.json", string(body))
 }
 
 func dial(t *testing.T, b *bundle) net.Conn {

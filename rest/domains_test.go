@@ -80,7 +80,9 @@ func TestDomainAnswers(t *testing.T) {
 	t.Parallel()
 	one, claim := "/api/domains/"+domainID, "/api/domains/claims/"+claimID
 	unverified := fault.Conflictf(fault.CodeDomainNotVerified, "The domain example.com is not verified")
-	claimed := fault.Conflictf(fault.CodeDomainClaimed, "The domain example.com is verified by another account").With("claim", map[string]any{"type": "TXT"})
+	claimed := fault.Conflictf(fault.CodeDomainClaimed, "The domain example.com is verified by another account").With("claim", map[string]any{
+		"type": "TXT", "name": "_service.example.com", "value": "postrider-claim=0123", "how": "If you control example.com, start a claim.",
+		"start": map[string]any{"method": "POST", "path": "/domains/claims", "body": map[string]any{"name": "example.com"}}})
 	for name, c := range map[string]struct {
 		request  request
 		fail     error

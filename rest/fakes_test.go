@@ -211,14 +211,18 @@ type fakeStore struct {
 	answers map[string]idempotency.Answer // by key
 	bodies  map[string]string
 	refused int
+	busy    bool // the first request with any key is still running
 }
 
 func (f *fakeStore) Begin(_ context.Context, _, _, key string, canonical []byte) (*idempotency.Claim, *idempotency.Answer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.busy {
+		return nil, nil, fault.Conflictf(fault.CodeIdempotencyInProgress, "The first request with this Idempotency-Key is still running; try again shortly")
+	}
 	if found, ok := f.answers[key]; ok {
 		if f.bodies[key] != string(canonical) {
-			return nil, nil, fault.Conflictf(fault.CodeIdempotencyConflict, "This Idempotency-Key was used with a different request")
+			return nil, nil, fault.Conflictf(fault.CodeIdempotencyConflict, "This Idempotency-Key was used for a different request in the last 24 hours")
 		}
 		found.Replayed = true
 		return nil, &found, nil
