@@ -95,7 +95,7 @@ func (f *fakeAccounts) RevokeKey(ctx context.Context, account, id string) (*ent.
 
 func newAccountBundle(t *testing.T) (*bundle, *fakeAccounts) {
 	t.Helper()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/account")
 	return b, b.accounts
 }
 

@@ -82,7 +82,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newBundleFor(t, c.request.path)
 			b.sending.fail, b.domains.fail = c.fail, c.fail
 			b.sending.page = sending.EmailPage{Emails: nil, HasMore: true, NextCursor: "abc"}
 			got := b.do(t, c.request)

@@ -45,7 +45,7 @@ func post(t *testing.T, b *bundle, body io.Reader) answer {
 
 func TestTheLargestEmailIsAccepted(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/emails")
 	for name, c := range map[string]struct {
 		files int
 		wrap  func(io.Reader) io.Reader
@@ -129,7 +129,7 @@ func TestBodyBudget(t *testing.T) {
 // The key is checked, and refused, before the client is told to send its body.
 func TestBodyIsNotReadBeforeTheCallerIsKnown(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/emails")
 	for bearer, status := range map[string]string{"nobody": "401", "svc_read": "403"} {
 		c := dial(t, b)
 		fmt.Fprintf(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\nExpect: 100-continue\r\n\r\n", bearer)
@@ -142,7 +142,7 @@ func TestBodyIsNotReadBeforeTheCallerIsKnown(t *testing.T) {
 
 func TestASmallBodyThatDoesNotArriveIsGivenUp(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/emails")
 	b.api.Hurry(time.Second, 100*time.Millisecond)
 	c := dial(t, b)
 	fmt.Fprint(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
@@ -174,7 +174,7 @@ func dial(t *testing.T, b *bundle) net.Conn {
 // Whatever stands in a body is the caller's fault, not ours.
 func TestHostileBodies(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/emails")
 	for name, body := range map[string]string{
 		"deep arrays":     strings.Repeat("[", 100_000),
 		"deep objects":    strings.Repeat(`{"a":`, 100_000),

@@ -37,38 +37,79 @@ type bundle struct {
 }
 
 // routes are all that there are; the runtime compares the golden document, which
-// is made of them, with the registry of modules. Those of emails come first.
+// is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
-	return []rest.Routes{
-		rest.Emails(b.sending, b.store), rest.TestEvents(b.sending, nil), rest.Domains(b.domains, b.store), rest.DomainDNS(b.dns, b.store), rest.TrackingHost(b.hosts),
-		rest.Account(b.accounts), rest.APIKeys(b.accounts, b.store, b.box), rest.Suppressions(b.suppression, b.store), rest.Templates(b.templates, b.store),
-		rest.Contacts(b.contacts),
+	var all []rest.Routes
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts"} {
+		all = append(all, b.routesBelow(resource)...)
+	}
+	return all
+}
+
+// routesBelow are those of one module, by the first segment of their paths.
+func (b *bundle) routesBelow(resource string) []rest.Routes {
+	switch resource {
+	case "domains":
+		return []rest.Routes{rest.Domains(b.domains, b.store), rest.DomainDNS(b.dns, b.store), rest.TrackingHost(b.hosts)}
+	case "account", "api-keys":
+		return []rest.Routes{rest.Account(b.accounts), rest.APIKeys(b.accounts, b.store, b.box)}
+	case "suppressions", "category-opt-outs":
+		return []rest.Routes{rest.Suppressions(b.suppression, b.store)}
+	case "templates":
+		return []rest.Routes{rest.Templates(b.templates, b.store)}
+	case "contacts":
+		return []rest.Routes{rest.Contacts(b.contacts)}
+	default:
+		return []rest.Routes{rest.Emails(b.sending, b.store), rest.TestEvents(b.sending, nil)}
 	}
 }
 
 func newBundle(t *testing.T, change ...func(*rest.Options)) *bundle {
 	t.Helper()
+	b := newFakes(t)
+	b.start(t, b.routes(), change...)
+	return b
+}
+
+// newBundleFor has the routes of the module that a path belongs to only: making
+// the document of all of them for each of hundreds of requests takes long.
+func newBundleFor(t *testing.T, path string) *bundle {
+	t.Helper()
+	b := newFakes(t)
+	resource, _, _ := strings.Cut(strings.TrimPrefix(path, "/api/"), "/")
+	resource, _, _ = strings.Cut(resource, "?")
+	b.start(t, b.routesBelow(resource))
+	return b
+}
+
+func newFakes(t *testing.T) *bundle {
+	t.Helper()
 	box, err := secret.NewBox(secret.NewKey())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
+	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
 		hosts: &fakeHosts{}, contacts: &fakeContacts{}}
-	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Logger: slog.New(slog.DiscardHandler), Routes: b.routes()}
+}
+
+func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {
+	t.Helper()
+	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Logger: slog.New(slog.DiscardHandler), Routes: routes}
 	for _, c := range change {
 		c(&options)
 	}
-	if b.api, err = rest.New(options); err != nil {
+	api, err := rest.New(options)
+	if err != nil {
 		t.Fatal(err)
 	}
+	b.api = api
 	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-Id", "req_test")
 		b.api.ServeHTTP(w, r)
 	})
 	b.Server = httptest.NewServer(named)
 	t.Cleanup(b.Close)
-	return b
 }
 
 // answer is a response, read.

@@ -51,7 +51,7 @@ func TestContactAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newBundleFor(t, c.request.path)
 			b.contacts.fail = c.fail
 			got := b.do(t, c.request)
 			if got.status != c.status || got.header.Get("Content-Type") != "application/json" {
@@ -64,7 +64,7 @@ func TestContactAnswers(t *testing.T) {
 
 func TestContactAddressIsDecodedOnce(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/contacts")
 	for _, encoded := range []string{"bob+x@example.net", "bob%2Bx%40example.net", "bob%252Bx@example.net", "a%2Fb@example.net"} {
 		b.do(t, request{method: "DELETE", path: "/api/contacts/" + encoded + "/data"})
 	}

@@ -23,7 +23,7 @@ func TestRotateAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newBundleFor(t, c.request.path)
 			b.domains.fail = c.fail
 			got := b.do(t, c.request)
 			if got.status != c.status {
@@ -36,7 +36,7 @@ func TestRotateAnswers(t *testing.T) {
 
 func TestRotateOncePerIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/domains")
 	ask := request{method: "POST", path: "/api/domains/" + domainID + "/dkim/rotate", header: map[string]string{"Idempotency-Key": "rotate-1"}}
 	first, again := b.do(t, ask), b.do(t, ask)
 	if first.status != 200 || first.body != again.body || again.header.Get("Idempotent-Replayed") != "true" || b.domains.rotations != 1 {

@@ -43,7 +43,7 @@ func (f *fakeDNS) Apply(_ context.Context, _, _ string, in domains.ApplyInput) (
 
 func dnsBundle(t *testing.T) (*bundle, *fakeDNS) {
 	t.Helper()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/domains")
 	return b, b.dns
 }
 

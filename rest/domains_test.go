@@ -115,7 +115,7 @@ func TestDomainAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newBundleFor(t, c.request.path)
 			b.domains.fail, b.domains.unproven = c.fail, c.unproven
 			got := b.do(t, c.request)
 			if got.status != c.status || got.header.Get("Content-Type") != "application/json" {
@@ -128,7 +128,7 @@ func TestDomainAnswers(t *testing.T) {
 
 func TestDomainChangeReachesTheService(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/domains")
 	b.do(t, request{method: "PATCH", path: "/api/domains/" + domainID, body: `{"open_tracking":false,"tls_mode":"opportunistic"}`})
 	off, mode := false, "opportunistic"
 	if diff := cmp.Diff([]domains.Change{{OpenTracking: &off, TLSMode: &mode}}, b.domains.changes); diff != "" {
@@ -142,7 +142,7 @@ func TestDomainChangeReachesTheService(t *testing.T) {
 
 func TestZoneFileIsText(t *testing.T) {
 	t.Parallel()
-	got := newBundle(t).do(t, request{method: "GET", path: "/api/domains/" + domainID + "/zone-file", key: "read"})
+	got := newBundleFor(t, "/api/domains").do(t, request{method: "GET", path: "/api/domains/" + domainID + "/zone-file", key: "read"})
 	if got.status != 200 || got.header.Get("Content-Type") != "text/plain; charset=utf-8" || !strings.HasPrefix(got.body, "; DNS records of example.com\n") {
 		t.Errorf("%d, %s: %q", got.status, got.header.Get("Content-Type"), got.body)
 	}
@@ -150,7 +150,7 @@ func TestZoneFileIsText(t *testing.T) {
 
 func TestClaimIsStartedOncePerKey(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/domains")
 	q := request{method: "POST", path: "/api/domains/claims", body: `{"name":"example.com"}`, header: map[string]string{"Idempotency-Key": "k"}}
 	first, second := b.do(t, q), b.do(t, q)
 	if first.body != second.body || second.header.Get("Idempotent-Replayed") != "true" || b.domains.started != 1 {
@@ -167,7 +167,7 @@ func TestClaimAnswersAreJSON(t *testing.T) {
 		Claim  map[string]any
 		Domain map[string]any
 	}
-	body := newBundle(t).do(t, request{method: "POST", path: "/api/domains/claims/" + claimID + "/verify"}).body
+	body := newBundleFor(t, "/api/domains").do(t, request{method: "POST", path: "/api/domains/claims/" + claimID + "/verify"}).body
 	if err := json.Unmarshal([]byte(body), &got); err != nil || got.Claim["status"] != "completed" || got.Domain["id"] != domainID {
 		t.Errorf("%v, %+v", err, got)
 	}

@@ -62,7 +62,7 @@ func TestBatchResendAndScheduleAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newBundleFor(t, c.request.path)
 			b.sending.fail = c.fail
 			got := b.do(t, c.request)
 			if got.status != c.status {

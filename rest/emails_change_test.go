@@ -62,7 +62,7 @@ func TestEmailChangeAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newBundleFor(t, "/api/emails")
 			b.sending.fail = c.fail
 			if c.path == "" {
 				c.path = one

@@ -30,7 +30,7 @@ type fakeTemplates struct {
 
 func withTemplates(t *testing.T) (*bundle, *fakeTemplates) {
 	t.Helper()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/templates")
 	return b, b.templates
 }
 

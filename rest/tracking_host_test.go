@@ -103,7 +103,7 @@ func TestTrackingHostAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newBundleFor(t, c.request.path)
 			b.hosts.status, b.hosts.fail = c.host, c.fail
 			got := b.do(t, c.request)
 			if got.status != c.status || got.header.Get("Content-Type") != "application/json" {
@@ -116,7 +116,7 @@ func TestTrackingHostAnswers(t *testing.T) {
 
 func TestTrackingHostReachesTheServiceAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundleFor(t, "/api/domains")
 	b.do(t, request{method: "PUT", path: "/api/domains/" + domainID + "/tracking-host", body: `{"host":" Links.example.com"}`})
 	if want := accountID + " " + domainID + "  Links.example.com"; len(b.hosts.asked) != 1 || b.hosts.asked[0] != want {
 		t.Errorf("%q, want %q", b.hosts.asked, want)
