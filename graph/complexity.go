@@ -17,6 +17,7 @@ const (
 	keyCount    = 2   // keys of a domain
 	lookCost    = 5   // one index range for each domain
 	checksAtOne = 30  // checks of a domain, which are small, for the price of one
+	visitsAtOne = 10  // opens and clicks of an email likewise; most have fewer
 )
 
 func costs() generated.ComplexityRoot {
@@ -40,7 +41,9 @@ func costs() generated.ComplexityRoot {
 	c.Email.Attempts = few
 	c.Email.Timeline = few
 	c.Email.Engagement = func(child int) int { return lookCost + child }
-	c.Email.Engagements = func(child int, first *int) int { return lookCost + times(pageSize(first), child) }
+	c.Email.Engagements = func(child int, first *int) int {
+		return lookCost + times((pageSize(first)+visitsAtOne-1)/visitsAtOne, child)
+	}
 	c.EmailContent.Attachments = few
 	c.EmailContent.HTML = body
 	c.EmailContent.Text = body

@@ -63,7 +63,8 @@ func TestPageOfEverythingAsksEachServiceMethodOnce(t *testing.T) {
 	if a.status != 200 || len(a.Errors) != 0 {
 		t.Fatalf("%d %.500s", a.status, a.body)
 	}
-	same(t, "calls", map[string]int{"List": 1, "Bodies": 1, "Recipients": 1, "Attempts": 1, "Attachments": 1, "Timeline": 1}, s.calls.counted())
+	same(t, "calls", map[string]int{"List": 1, "Bodies": 1, "Recipients": 1, "Attempts": 1, "Attachments": 1, "Timeline": 1,
+		"Counts": 1, "Engagements": 1}, s.calls.counted())
 
 	edges := a.Data["emails"].(map[string]any)["edges"].([]any)
 	if len(edges) != 25 {

@@ -2359,7 +2359,7 @@ type Email {
 
 "Where a message stands."
 enum EmailStatus {
-  "Released, and about to be handed over."
+  "Released, and about to be handed over; also while its account is suspended."
   QUEUED
   "Waits for its time."
   SCHEDULED
@@ -2451,7 +2451,7 @@ enum RecipientKind {
 
 "Where delivery to a recipient stands."
 enum RecipientState {
-  "Not tried yet."
+  "Not tried yet; with ` + "`" + `settledAt` + "`" + ` set its email was cancelled before its time."
   QUEUED
   "Refused for now; it will be tried again."
   DEFERRED
