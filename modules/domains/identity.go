@@ -90,7 +90,9 @@ func refuse(name string, status domain.Status) *fault.Error {
 	case domain.StatusPending:
 		return fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain %s is not verified yet: publish its DNS records and verify it", name)
 	case domain.StatusFailed:
-		return fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain %s lost its verification because its DNS records are broken: repair them and verify it again", name)
+		return fault.Forbiddenf(fault.CodeDomainNotVerified,
+			"The domain %s lost its verification: its DNS records broke, or another account proved control of it. "+
+				"See what its records say, then verify it again", name)
 	default:
 		return fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain %s is not a domain of this account: add it and verify it", name)
 	}
