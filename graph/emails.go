@@ -109,7 +109,7 @@ func explain(entry *model.TimelineEntry, data event.Email) {
 		}
 	case data.Delay != nil:
 		entry.Detail = filled(data.Delay.Diagnostic)
-		entry.NextAttemptAt = &data.Delay.NextAttemptAt
+		entry.NextAttemptAt = &data.Delay.NextAttemptAt.Time
 	case data.Failure != nil:
 		entry.Detail = filled(data.Failure.Reason)
 	}

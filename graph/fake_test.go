@@ -237,7 +237,7 @@ func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string)
 		facts := []event.Fact{
 			event.New(accountID, event.EmailSent, day, event.Email{EmailID: e.ID}),
 			event.New(accountID, event.EmailDeliveryDelayed, day, event.Email{EmailID: e.ID, Recipient: "bob@example.net",
-				Delay: &event.Delay{Attempt: 1, NextAttemptAt: day.Add(time.Minute), Diagnostic: "451 4.7.1 Try again later"}}),
+				Delay: &event.Delay{Attempt: 1, NextAttemptAt: event.At(day.Add(time.Minute)), Diagnostic: "451 4.7.1 Try again later"}}),
 			event.New(accountID, event.EmailBounced, day, event.Email{EmailID: e.ID, Recipient: "bob@example.net", Bounce: &event.Bounce{Type: "permanent",
 				Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 No such user", RemoteMTA: "mx1.example.net"}}),
 			event.New(accountID, event.EmailFailed, day, event.Email{EmailID: e.ID, Recipient: "eve@example.org",

@@ -186,7 +186,7 @@ func fromEmail(sample event.Payload, email *ent.Email) event.Payload {
 	switch p := sample.(type) {
 	case event.Email:
 		p.EmailID, p.From, p.To, p.CC, p.Subject = email.ID, email.From, listed(email.To), listed(email.Cc), email.Subject
-		p.Tags, p.CreatedAt = listed(email.Tags), email.CreatedAt.UTC().Truncate(time.Millisecond)
+		p.Tags, p.CreatedAt = listed(email.Tags), event.At(email.CreatedAt)
 		if p.Recipient != "" {
 			p.Recipient = recipient
 		}

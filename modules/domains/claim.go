@@ -117,7 +117,7 @@ func (s *Service) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name s
 		return nil, err
 	}
 	return c.Unwrap(), s.bus.Publish(ctx, tx, event.New(accountID, event.DomainClaimStarted, c.CreatedAt,
-		event.DomainClaim{ClaimID: made, Name: name, ExpiresAt: c.ExpiresAt}))
+		event.DomainClaim{ClaimID: made, Name: name, ExpiresAt: event.At(c.ExpiresAt)}))
 }
 
 // mayClaim refuses a claim that nothing calls for, or that could not complete.

@@ -70,7 +70,10 @@ func (a *acceptance) welcome() {
 		a.recipients[i].state, a.recipients[i].diagnostic = recipient.StateQueued, ""
 	}
 	data := e.payload()
-	data.ScheduledAt = e.scheduledAt
+	if e.scheduledAt != nil {
+		at := event.At(*e.scheduledAt)
+		data.ScheduledAt = &at
+	}
 	a.fact = event.New(e.accountID, e.lastEvent, e.createdAt, data)
 }
 
@@ -145,7 +148,7 @@ func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, 
 // payload is the email part that every fact about it carries.
 func (r emailRow) payload() event.Email {
 	return event.Email{EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject,
-		Status: string(r.status), Tags: r.tags, CreatedAt: r.createdAt}
+		Status: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt)}
 }
 
 type recipientRow struct {

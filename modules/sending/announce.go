@@ -83,14 +83,14 @@ func announced(ctx context.Context, tx db.Execer, notices []Notice) (map[subject
 		event.Email
 	}
 	list, err := scanAll(rows, func(r *row) []any {
-		return []any{&r.EmailID, &r.accountID, &r.From, jsonColumn{&r.To}, jsonColumn{&r.CC}, &r.Subject, &r.Status, jsonColumn{&r.Tags}, &r.CreatedAt, &r.Recipient}
+		return []any{&r.EmailID, &r.accountID, &r.From, jsonColumn{&r.To}, jsonColumn{&r.CC}, &r.Subject, &r.Status, jsonColumn{&r.Tags}, &r.CreatedAt.Time, &r.Recipient}
 	})
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[subject]event.Email, len(list))
 	for _, r := range list {
-		r.CreatedAt = r.CreatedAt.UTC()
+		r.CreatedAt = event.At(r.CreatedAt.Time)
 		found[subject{r.accountID, r.EmailID}] = r.Email
 	}
 	return found, nil

@@ -54,7 +54,7 @@ func TestAnnouncedEventsCarryTheEmail(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := event.Email{EmailID: one, From: "Ada <ada@example.com>", To: []string{"Bob <bob@example.net>"}, CC: []string{}, Subject: "Hello", Status: "sent",
-		Tags: m.Tags, CreatedAt: e.CreatedAt.UTC(), Recipient: "bob@example.net", Open: &event.Open{IP: "203.0.113.7", UserAgent: "x"}}
+		Tags: m.Tags, CreatedAt: event.At(e.CreatedAt), Recipient: "bob@example.net", Open: &event.Open{IP: "203.0.113.7", UserAgent: "x"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("payload (-want +got):\n%s", diff)
 	}

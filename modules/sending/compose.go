@@ -182,5 +182,5 @@ func parseStored(list []string) ([]address.Address, error) {
 // payload is the email part of a fact about it.
 func (o *outgoing) payload(status string) event.Email {
 	return event.Email{EmailID: o.id, From: o.from, To: o.to, CC: o.cc, Subject: o.subject,
-		Status: status, Tags: o.tags, CreatedAt: o.createdAt.UTC()}
+		Status: status, Tags: o.tags, CreatedAt: event.At(o.createdAt)}
 }

@@ -58,7 +58,7 @@ func (v verdict) describe(data *event.Email, d delivery, out smtpclient.Outcome,
 		data.BounceReason = out.Diagnostic()
 		data.Bounce = &event.Bounce{Type: kind, Code: out.Code, EnhancedCode: out.EnhancedCode, Diagnostic: out.Diagnostic(), RemoteMTA: out.RemoteHost}
 	case event.EmailDeliveryDelayed:
-		data.Delay = &event.Delay{Attempt: d.attempt, NextAttemptAt: now.Add(v.wait).UTC().Truncate(time.Millisecond), Diagnostic: out.Diagnostic()}
+		data.Delay = &event.Delay{Attempt: d.attempt, NextAttemptAt: event.At(now.Add(v.wait)), Diagnostic: out.Diagnostic()}
 	case event.EmailFailed:
 		data.Failure = &event.Failure{Reason: out.Diagnostic(), Code: string(out.Reason)}
 	}

@@ -215,7 +215,7 @@ func (b release) facts() []event.Fact {
 			continue
 		}
 		facts = append(facts, event.New(r.accountID, r.event, r.now.UTC(), event.Email{
-			EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject, Status: string(r.status), Tags: r.tags, CreatedAt: r.createdAt.UTC(),
+			EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject, Status: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt),
 			Failure: r.failure, SuppressedRecipients: r.suppressed,
 		}))
 	}

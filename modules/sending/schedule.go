@@ -94,10 +94,11 @@ func scheduleFact(e *ent.Email, typ event.Type) event.Fact {
 	if cc == nil {
 		cc = []string{}
 	}
-	data := event.Email{EmailID: e.ID, From: e.From, To: e.To, CC: cc, Subject: e.Subject, Status: string(e.Status), Tags: e.Tags, CreatedAt: e.CreatedAt.UTC()}
+	data := event.Email{EmailID: e.ID, From: e.From, To: e.To, CC: cc, Subject: e.Subject, Status: string(e.Status), Tags: e.Tags, CreatedAt: event.At(e.CreatedAt)}
 	if e.ScheduledAt != nil {
 		at := e.ScheduledAt.UTC()
-		data.ScheduledAt = &at
+		moved := event.At(at)
+		data.ScheduledAt = &moved
 	}
 	return event.New(e.AccountID, typ, time.Now().UTC(), data)
 }

@@ -70,7 +70,7 @@ var catalog = []Entry{
 	{ContactUnsubscribed, "A recipient completed a managed unsubscribe", true, sampleUnsubscribe()},
 	{DomainAdded, "A domain was added; it sends when its records were seen", false, sampleDomain("pending")},
 	{DomainClaimStarted, "The account set out to prove control of a domain that another account has verified", false, DomainClaim{
-		ClaimID: "clm_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", ExpiresAt: sampleTime.AddDate(0, 0, 7)}},
+		ClaimID: "clm_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", ExpiresAt: At(sampleTime.AddDate(0, 0, 7))}},
 	{DomainClaimed, "The account proved control of a domain and has it now, with new keys", false, sampleDomain("pending")},
 	{DomainDeleted, "A domain was deleted; it no longer sends", false, sampleDomain("verified")},
 	{DomainDKIMRotated, "A new key signs the domain's mail, in place of the one before it", false, DomainKey{
@@ -102,7 +102,7 @@ var catalog = []Entry{
 	})},
 	{EmailDeliveryDelayed, "Delivery is delayed or temporarily held", true, sampleEmail("sent", func(d *Email) {
 		d.Recipient = "bob@example.net"
-		d.Delay = &Delay{Attempt: 1, NextAttemptAt: sampleTime.Add(time.Minute), Diagnostic: "451 4.7.1 Greylisted, try again later"}
+		d.Delay = &Delay{Attempt: 1, NextAttemptAt: At(sampleTime.Add(time.Minute)), Diagnostic: "451 4.7.1 Greylisted, try again later"}
 	})},
 	{EmailFailed, "No delivery attempt could succeed, for a reason other than a bounce", true, sampleEmail("failed", func(d *Email) {
 		d.Recipient = "bob@example.net"

@@ -1,7 +1,5 @@
 package event
 
-import "time"
-
 // Domain is the payload of the domain events.
 type Domain struct {
 	DomainID string `json:"domain_id"`
@@ -38,9 +36,9 @@ func (k DomainKey) SubjectID() string { return k.DomainID }
 
 // DomainClaim is the payload of domain.claim_started.
 type DomainClaim struct {
-	ClaimID   string    `json:"claim_id"`
-	Name      string    `json:"name"`
-	ExpiresAt time.Time `json:"expires_at"`
+	ClaimID   string `json:"claim_id"`
+	Name      string `json:"name"`
+	ExpiresAt Time   `json:"expires_at"`
 }
 
 // SubjectID is the claim.

@@ -15,7 +15,7 @@ type Email struct {
 	Subject      string      `json:"subject"`
 	Status       string      `json:"status"` // of the email as a whole, after this event
 	Tags         []shape.Tag `json:"tags"`
-	CreatedAt    time.Time   `json:"created_at"`
+	CreatedAt    Time        `json:"created_at"`
 	Recipient    string      `json:"recipient,omitempty"` // the address that the event is about
 	BounceReason string      `json:"bounce_reason,omitempty"`
 	Bounce       *Bounce     `json:"bounce,omitempty"`
@@ -25,7 +25,7 @@ type Email struct {
 	Open         *Open       `json:"open,omitempty"`
 	Complaint    *Complaint  `json:"complaint,omitempty"`
 	// ScheduledAt is when the email is to be sent, for email.scheduled and email.cancelled.
-	ScheduledAt *time.Time `json:"scheduled_at,omitempty"`
+	ScheduledAt *Time `json:"scheduled_at,omitempty"`
 	// SuppressedRecipients are the addresses for which email.suppressed blocked the whole message.
 	SuppressedRecipients []string `json:"suppressed_recipients,omitempty"`
 }
@@ -44,9 +44,9 @@ type Bounce struct {
 
 // Delay tells why and until when a recipient waits.
 type Delay struct {
-	Attempt       int       `json:"attempt"`
-	NextAttemptAt time.Time `json:"next_attempt_at"`
-	Diagnostic    string    `json:"diagnostic"`
+	Attempt       int    `json:"attempt"`
+	NextAttemptAt Time   `json:"next_attempt_at"`
+	Diagnostic    string `json:"diagnostic"`
 }
 
 // Failure tells why no attempt could succeed.
@@ -82,11 +82,11 @@ type Complaint struct {
 
 const sampleAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15"
 
-var sampleSchedule = sampleTime.Add(time.Hour)
+var sampleSchedule = At(sampleTime.Add(time.Hour))
 
 func sampleEmail(status string, change func(*Email)) Email {
 	e := Email{EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, CC: []string{},
-		Subject: "Your receipt", Status: status, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}}, CreatedAt: sampleTime}
+		Subject: "Your receipt", Status: status, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}}, CreatedAt: At(sampleTime)}
 	if change != nil {
 		change(&e)
 	}

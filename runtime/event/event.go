@@ -7,6 +7,7 @@
 package event
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -39,9 +40,11 @@ func New(accountID string, typ Type, at time.Time, payload Payload) Fact {
 	if _, known := Lookup(typ); !known {
 		panic(fmt.Sprintf("event: %q is not in the catalog", typ))
 	}
-	data, err := json.Marshal(payload)
-	if err != nil {
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false) // addresses have angle brackets
+	if err := encoder.Encode(payload); err != nil {
 		panic(fmt.Sprintf("event: payload of %s cannot be encoded: %v", typ, err))
 	}
-	return Fact{ID: id.New(id.Fact), AccountID: accountID, Type: typ, SubjectID: payload.SubjectID(), Data: data, CreatedAt: at}
+	return Fact{ID: id.New(id.Fact), AccountID: accountID, Type: typ, SubjectID: payload.SubjectID(), Data: bytes.TrimSpace(data.Bytes()), CreatedAt: at}
 }

@@ -1,7 +1,5 @@
 package event
 
-import "time"
-
 // Inbound is the payload of email.received.
 type Inbound struct {
 	EmailID         string           `json:"email_id"` // inb_…
@@ -17,7 +15,7 @@ type Inbound struct {
 	SpamStatus      string           `json:"spam_status"` // ham, spam, unknown
 	AttachmentCount int              `json:"attachment_count"`
 	Attachments     []AttachmentInfo `json:"attachments"`
-	ReceivedAt      time.Time        `json:"received_at"`
+	ReceivedAt      Time             `json:"received_at"`
 }
 
 // AttachmentInfo describes a file without its bytes.
@@ -35,5 +33,5 @@ func sampleInbound() Inbound {
 	return Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1ta", To: []string{"support@example.com"}, From: "Bob <bob@example.net>",
 		Subject: "Re: Your receipt", Status: "received", RcptTo: "support@example.com", CC: []string{}, MessageID: "20260115093000.1042@example.net",
 		InReplyTo: &answered, References: []string{answered}, SpamStatus: "ham", AttachmentCount: 1,
-		Attachments: []AttachmentInfo{{Filename: "invoice.pdf", ContentType: "application/pdf", Size: 48213}}, ReceivedAt: sampleTime}
+		Attachments: []AttachmentInfo{{Filename: "invoice.pdf", ContentType: "application/pdf", Size: 48213}}, ReceivedAt: At(sampleTime)}
 }
