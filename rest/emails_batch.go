@@ -81,7 +81,7 @@ func (e *emailEdge) createBatch(ctx context.Context, _ *none) (*stored, error) {
 		}
 		for _, r := range receipt.Results {
 			if r.Err != nil && fault.KindOf(r.Err) == fault.Internal {
-				_ = e.api.fail(ctx, c.requestID, r.Err) //nolint:errcheck // what it makes is in the answer; it logs the cause
+				_ = e.api.fail(ctx, c.requestID, r.Err) // it logs the cause; its answer is in the batch's
 			}
 		}
 		return render(receipt.Results), nil

@@ -64,7 +64,7 @@ func TestSPFSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = file.Close() }) //nolint:errcheck // it was read
+	t.Cleanup(func() { _ = file.Close() })
 	cases, left := 0, 0
 	for decoder := yaml.NewDecoder(file); ; {
 		var suite spfSuite
