@@ -63,7 +63,9 @@ func (s *Service) accept(ctx context.Context, sub *submission) (*idempotency.Ans
 	case err != nil:
 		return nil, fmt.Errorf("store email: %w", err)
 	}
-	s.bus.Wake()
+	for _, a := range sub.items {
+		s.bus.WakeFor(a.fact)
+	}
 	for _, a := range sub.items {
 		if a.due() {
 			s.signals.Wake(deliveryChannel)

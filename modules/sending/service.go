@@ -80,6 +80,7 @@ type Rewriter interface {
 type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
 	Wake()
+	WakeFor(facts ...event.Fact) // Wake, where somebody wants one of them
 	// Forget and Rewrite are for what is deleted by age, or erased.
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
 	Rewrite(ctx context.Context, tx db.Execer, accountID string, subjectIDs []string, edit func(event.Fact) (json.RawMessage, error)) error

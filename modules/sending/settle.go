@@ -32,6 +32,7 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 	for _, r := range results {
 		batch = append(batch, finished{delivery: r.Job, out: r.Value, verdict: judge(r.Job, r.Value)})
 	}
+	var facts []event.Fact
 	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		held, err := updateRecipients(ctx, tx, batch)
 		if err != nil {
@@ -41,7 +42,7 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 		if err != nil {
 			return fmt.Errorf("lock emails: %w", err)
 		}
-		facts := changes.apply(held, now)
+		facts = changes.apply(held, now)
 		if err := changes.store(ctx, tx); err != nil {
 			return fmt.Errorf("store email states: %w", err)
 		}
@@ -51,7 +52,7 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 		return nil
 	})
 	if err == nil {
-		s.bus.Wake()
+		s.bus.WakeFor(facts...)
 	}
 	return err
 }

@@ -192,6 +192,17 @@ func (b *Bus) Wake() {
 	}
 }
 
+// WakeFor is Wake, unless no group wants any of the facts: most mail is accepted
+// and delivered without anybody else having to know.
+func (b *Bus) WakeFor(facts ...event.Fact) {
+	for _, f := range facts {
+		if len(b.audience[f.Type]) > 0 {
+			b.Wake()
+			return
+		}
+	}
+}
+
 // silence stands in where there are no signals.
 type silence struct{}
 
