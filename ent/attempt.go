@@ -48,7 +48,13 @@ type Attempt struct {
 	// protocol version, empty for clear text
 	TLS string `json:"tls,omitempty"`
 	// what demanded TLS of the attempt: opportunistic, enforced, mta-sts, dane
-	TLSPolicy    string `json:"tls_policy,omitempty"`
+	TLSPolicy string `json:"tls_policy,omitempty"`
+	// the address that the connection came from
+	LocalAddr string `json:"local_addr,omitempty"`
+	// a source address or a smarthost; empty: the machine's own address
+	Way string `json:"way,omitempty"`
+	// what the answer means, runtime/mail/bounce; empty when delivered
+	Class        string `json:"class,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -59,7 +65,7 @@ func (*Attempt) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case attempt.FieldID, attempt.FieldRecipientID, attempt.FieldNumber, attempt.FieldFence, attempt.FieldCode:
 			values[i] = new(sql.NullInt64)
-		case attempt.FieldEmailID, attempt.FieldAccountID, attempt.FieldOutcome, attempt.FieldPhase, attempt.FieldEnhancedCode, attempt.FieldReply, attempt.FieldRemoteHost, attempt.FieldRemoteAddr, attempt.FieldTLS, attempt.FieldTLSPolicy:
+		case attempt.FieldEmailID, attempt.FieldAccountID, attempt.FieldOutcome, attempt.FieldPhase, attempt.FieldEnhancedCode, attempt.FieldReply, attempt.FieldRemoteHost, attempt.FieldRemoteAddr, attempt.FieldTLS, attempt.FieldTLSPolicy, attempt.FieldLocalAddr, attempt.FieldWay, attempt.FieldClass:
 			values[i] = new(sql.NullString)
 		case attempt.FieldStartedAt, attempt.FieldFinishedAt:
 			values[i] = new(sql.NullTime)
@@ -184,6 +190,24 @@ func (_m *Attempt) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.TLSPolicy = value.String
 			}
+		case attempt.FieldLocalAddr:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field local_addr", values[i])
+			} else if value.Valid {
+				_m.LocalAddr = value.String
+			}
+		case attempt.FieldWay:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field way", values[i])
+			} else if value.Valid {
+				_m.Way = value.String
+			}
+		case attempt.FieldClass:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field class", values[i])
+			} else if value.Valid {
+				_m.Class = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -275,6 +299,15 @@ func (_m *Attempt) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("tls_policy=")
 	builder.WriteString(_m.TLSPolicy)
+	builder.WriteString(", ")
+	builder.WriteString("local_addr=")
+	builder.WriteString(_m.LocalAddr)
+	builder.WriteString(", ")
+	builder.WriteString("way=")
+	builder.WriteString(_m.Way)
+	builder.WriteString(", ")
+	builder.WriteString("class=")
+	builder.WriteString(_m.Class)
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -198,6 +198,48 @@ func (_c *AttemptCreate) SetNillableTLSPolicy(v *string) *AttemptCreate {
 	return _c
 }
 
+// SetLocalAddr sets the "local_addr" field.
+func (_c *AttemptCreate) SetLocalAddr(v string) *AttemptCreate {
+	_c.mutation.SetLocalAddr(v)
+	return _c
+}
+
+// SetNillableLocalAddr sets the "local_addr" field if the given value is not nil.
+func (_c *AttemptCreate) SetNillableLocalAddr(v *string) *AttemptCreate {
+	if v != nil {
+		_c.SetLocalAddr(*v)
+	}
+	return _c
+}
+
+// SetWay sets the "way" field.
+func (_c *AttemptCreate) SetWay(v string) *AttemptCreate {
+	_c.mutation.SetWay(v)
+	return _c
+}
+
+// SetNillableWay sets the "way" field if the given value is not nil.
+func (_c *AttemptCreate) SetNillableWay(v *string) *AttemptCreate {
+	if v != nil {
+		_c.SetWay(*v)
+	}
+	return _c
+}
+
+// SetClass sets the "class" field.
+func (_c *AttemptCreate) SetClass(v string) *AttemptCreate {
+	_c.mutation.SetClass(v)
+	return _c
+}
+
+// SetNillableClass sets the "class" field if the given value is not nil.
+func (_c *AttemptCreate) SetNillableClass(v *string) *AttemptCreate {
+	if v != nil {
+		_c.SetClass(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *AttemptCreate) SetID(v int64) *AttemptCreate {
 	_c.mutation.SetID(v)
@@ -263,6 +305,18 @@ func (_c *AttemptCreate) defaults() {
 		v := attempt.DefaultTLSPolicy
 		_c.mutation.SetTLSPolicy(v)
 	}
+	if _, ok := _c.mutation.LocalAddr(); !ok {
+		v := attempt.DefaultLocalAddr
+		_c.mutation.SetLocalAddr(v)
+	}
+	if _, ok := _c.mutation.Way(); !ok {
+		v := attempt.DefaultWay
+		_c.mutation.SetWay(v)
+	}
+	if _, ok := _c.mutation.Class(); !ok {
+		v := attempt.DefaultClass
+		_c.mutation.SetClass(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -322,6 +376,15 @@ func (_c *AttemptCreate) check() error {
 	}
 	if _, ok := _c.mutation.TLSPolicy(); !ok {
 		return &ValidationError{Name: "tls_policy", err: errors.New(`ent: missing required field "Attempt.tls_policy"`)}
+	}
+	if _, ok := _c.mutation.LocalAddr(); !ok {
+		return &ValidationError{Name: "local_addr", err: errors.New(`ent: missing required field "Attempt.local_addr"`)}
+	}
+	if _, ok := _c.mutation.Way(); !ok {
+		return &ValidationError{Name: "way", err: errors.New(`ent: missing required field "Attempt.way"`)}
+	}
+	if _, ok := _c.mutation.Class(); !ok {
+		return &ValidationError{Name: "class", err: errors.New(`ent: missing required field "Attempt.class"`)}
 	}
 	return nil
 }
@@ -419,6 +482,18 @@ func (_c *AttemptCreate) createSpec() (*Attempt, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.TLSPolicy(); ok {
 		_spec.SetField(attempt.FieldTLSPolicy, field.TypeString, value)
 		_node.TLSPolicy = value
+	}
+	if value, ok := _c.mutation.LocalAddr(); ok {
+		_spec.SetField(attempt.FieldLocalAddr, field.TypeString, value)
+		_node.LocalAddr = value
+	}
+	if value, ok := _c.mutation.Way(); ok {
+		_spec.SetField(attempt.FieldWay, field.TypeString, value)
+		_node.Way = value
+	}
+	if value, ok := _c.mutation.Class(); ok {
+		_spec.SetField(attempt.FieldClass, field.TypeString, value)
+		_node.Class = value
 	}
 	return _node, _spec
 }
@@ -661,6 +736,42 @@ func (u *AttemptUpsert) SetTLSPolicy(v string) *AttemptUpsert {
 // UpdateTLSPolicy sets the "tls_policy" field to the value that was provided on create.
 func (u *AttemptUpsert) UpdateTLSPolicy() *AttemptUpsert {
 	u.SetExcluded(attempt.FieldTLSPolicy)
+	return u
+}
+
+// SetLocalAddr sets the "local_addr" field.
+func (u *AttemptUpsert) SetLocalAddr(v string) *AttemptUpsert {
+	u.Set(attempt.FieldLocalAddr, v)
+	return u
+}
+
+// UpdateLocalAddr sets the "local_addr" field to the value that was provided on create.
+func (u *AttemptUpsert) UpdateLocalAddr() *AttemptUpsert {
+	u.SetExcluded(attempt.FieldLocalAddr)
+	return u
+}
+
+// SetWay sets the "way" field.
+func (u *AttemptUpsert) SetWay(v string) *AttemptUpsert {
+	u.Set(attempt.FieldWay, v)
+	return u
+}
+
+// UpdateWay sets the "way" field to the value that was provided on create.
+func (u *AttemptUpsert) UpdateWay() *AttemptUpsert {
+	u.SetExcluded(attempt.FieldWay)
+	return u
+}
+
+// SetClass sets the "class" field.
+func (u *AttemptUpsert) SetClass(v string) *AttemptUpsert {
+	u.Set(attempt.FieldClass, v)
+	return u
+}
+
+// UpdateClass sets the "class" field to the value that was provided on create.
+func (u *AttemptUpsert) UpdateClass() *AttemptUpsert {
+	u.SetExcluded(attempt.FieldClass)
 	return u
 }
 
@@ -942,6 +1053,48 @@ func (u *AttemptUpsertOne) SetTLSPolicy(v string) *AttemptUpsertOne {
 func (u *AttemptUpsertOne) UpdateTLSPolicy() *AttemptUpsertOne {
 	return u.Update(func(s *AttemptUpsert) {
 		s.UpdateTLSPolicy()
+	})
+}
+
+// SetLocalAddr sets the "local_addr" field.
+func (u *AttemptUpsertOne) SetLocalAddr(v string) *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetLocalAddr(v)
+	})
+}
+
+// UpdateLocalAddr sets the "local_addr" field to the value that was provided on create.
+func (u *AttemptUpsertOne) UpdateLocalAddr() *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateLocalAddr()
+	})
+}
+
+// SetWay sets the "way" field.
+func (u *AttemptUpsertOne) SetWay(v string) *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetWay(v)
+	})
+}
+
+// UpdateWay sets the "way" field to the value that was provided on create.
+func (u *AttemptUpsertOne) UpdateWay() *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateWay()
+	})
+}
+
+// SetClass sets the "class" field.
+func (u *AttemptUpsertOne) SetClass(v string) *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetClass(v)
+	})
+}
+
+// UpdateClass sets the "class" field to the value that was provided on create.
+func (u *AttemptUpsertOne) UpdateClass() *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateClass()
 	})
 }
 
@@ -1389,6 +1542,48 @@ func (u *AttemptUpsertBulk) SetTLSPolicy(v string) *AttemptUpsertBulk {
 func (u *AttemptUpsertBulk) UpdateTLSPolicy() *AttemptUpsertBulk {
 	return u.Update(func(s *AttemptUpsert) {
 		s.UpdateTLSPolicy()
+	})
+}
+
+// SetLocalAddr sets the "local_addr" field.
+func (u *AttemptUpsertBulk) SetLocalAddr(v string) *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetLocalAddr(v)
+	})
+}
+
+// UpdateLocalAddr sets the "local_addr" field to the value that was provided on create.
+func (u *AttemptUpsertBulk) UpdateLocalAddr() *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateLocalAddr()
+	})
+}
+
+// SetWay sets the "way" field.
+func (u *AttemptUpsertBulk) SetWay(v string) *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetWay(v)
+	})
+}
+
+// UpdateWay sets the "way" field to the value that was provided on create.
+func (u *AttemptUpsertBulk) UpdateWay() *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateWay()
+	})
+}
+
+// SetClass sets the "class" field.
+func (u *AttemptUpsertBulk) SetClass(v string) *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetClass(v)
+	})
+}
+
+// UpdateClass sets the "class" field to the value that was provided on create.
+func (u *AttemptUpsertBulk) UpdateClass() *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateClass()
 	})
 }
 

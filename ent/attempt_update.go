@@ -249,6 +249,48 @@ func (_u *AttemptUpdate) SetNillableTLSPolicy(v *string) *AttemptUpdate {
 	return _u
 }
 
+// SetLocalAddr sets the "local_addr" field.
+func (_u *AttemptUpdate) SetLocalAddr(v string) *AttemptUpdate {
+	_u.mutation.SetLocalAddr(v)
+	return _u
+}
+
+// SetNillableLocalAddr sets the "local_addr" field if the given value is not nil.
+func (_u *AttemptUpdate) SetNillableLocalAddr(v *string) *AttemptUpdate {
+	if v != nil {
+		_u.SetLocalAddr(*v)
+	}
+	return _u
+}
+
+// SetWay sets the "way" field.
+func (_u *AttemptUpdate) SetWay(v string) *AttemptUpdate {
+	_u.mutation.SetWay(v)
+	return _u
+}
+
+// SetNillableWay sets the "way" field if the given value is not nil.
+func (_u *AttemptUpdate) SetNillableWay(v *string) *AttemptUpdate {
+	if v != nil {
+		_u.SetWay(*v)
+	}
+	return _u
+}
+
+// SetClass sets the "class" field.
+func (_u *AttemptUpdate) SetClass(v string) *AttemptUpdate {
+	_u.mutation.SetClass(v)
+	return _u
+}
+
+// SetNillableClass sets the "class" field if the given value is not nil.
+func (_u *AttemptUpdate) SetNillableClass(v *string) *AttemptUpdate {
+	if v != nil {
+		_u.SetClass(*v)
+	}
+	return _u
+}
+
 // Mutation returns the AttemptMutation object of the builder.
 func (_u *AttemptUpdate) Mutation() *AttemptMutation {
 	return _u.mutation
@@ -380,6 +422,15 @@ func (_u *AttemptUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.TLSPolicy(); ok {
 		_spec.SetField(attempt.FieldTLSPolicy, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.LocalAddr(); ok {
+		_spec.SetField(attempt.FieldLocalAddr, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Way(); ok {
+		_spec.SetField(attempt.FieldWay, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Class(); ok {
+		_spec.SetField(attempt.FieldClass, field.TypeString, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -623,6 +674,48 @@ func (_u *AttemptUpdateOne) SetNillableTLSPolicy(v *string) *AttemptUpdateOne {
 	return _u
 }
 
+// SetLocalAddr sets the "local_addr" field.
+func (_u *AttemptUpdateOne) SetLocalAddr(v string) *AttemptUpdateOne {
+	_u.mutation.SetLocalAddr(v)
+	return _u
+}
+
+// SetNillableLocalAddr sets the "local_addr" field if the given value is not nil.
+func (_u *AttemptUpdateOne) SetNillableLocalAddr(v *string) *AttemptUpdateOne {
+	if v != nil {
+		_u.SetLocalAddr(*v)
+	}
+	return _u
+}
+
+// SetWay sets the "way" field.
+func (_u *AttemptUpdateOne) SetWay(v string) *AttemptUpdateOne {
+	_u.mutation.SetWay(v)
+	return _u
+}
+
+// SetNillableWay sets the "way" field if the given value is not nil.
+func (_u *AttemptUpdateOne) SetNillableWay(v *string) *AttemptUpdateOne {
+	if v != nil {
+		_u.SetWay(*v)
+	}
+	return _u
+}
+
+// SetClass sets the "class" field.
+func (_u *AttemptUpdateOne) SetClass(v string) *AttemptUpdateOne {
+	_u.mutation.SetClass(v)
+	return _u
+}
+
+// SetNillableClass sets the "class" field if the given value is not nil.
+func (_u *AttemptUpdateOne) SetNillableClass(v *string) *AttemptUpdateOne {
+	if v != nil {
+		_u.SetClass(*v)
+	}
+	return _u
+}
+
 // Mutation returns the AttemptMutation object of the builder.
 func (_u *AttemptUpdateOne) Mutation() *AttemptMutation {
 	return _u.mutation
@@ -784,6 +877,15 @@ func (_u *AttemptUpdateOne) sqlSave(ctx context.Context) (_node *Attempt, err er
 	}
 	if value, ok := _u.mutation.TLSPolicy(); ok {
 		_spec.SetField(attempt.FieldTLSPolicy, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.LocalAddr(); ok {
+		_spec.SetField(attempt.FieldLocalAddr, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Way(); ok {
+		_spec.SetField(attempt.FieldWay, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Class(); ok {
+		_spec.SetField(attempt.FieldClass, field.TypeString, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Attempt{config: _u.config}

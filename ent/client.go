@@ -22,6 +22,7 @@ import (
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
@@ -32,9 +33,13 @@ import (
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
@@ -63,6 +68,8 @@ type Client struct {
 	CertificateFile *CertificateFileClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
+	// DeliveryReport is the client for interacting with the DeliveryReport builders.
+	DeliveryReport *DeliveryReportClient
 	// Domain is the client for interacting with the Domain builders.
 	Domain *DomainClient
 	// DomainCheck is the client for interacting with the DomainCheck builders.
@@ -81,8 +88,16 @@ type Client struct {
 	Plan *PlanClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
+	// Smarthost is the client for interacting with the Smarthost builders.
+	Smarthost *SmarthostClient
+	// Source is the client for interacting with the Source builders.
+	Source *SourceClient
+	// SourceDay is the client for interacting with the SourceDay builders.
+	SourceDay *SourceDayClient
 	// Suppression is the client for interacting with the Suppression builders.
 	Suppression *SuppressionClient
+	// TLSReportCount is the client for interacting with the TLSReportCount builders.
+	TLSReportCount *TLSReportCountClient
 	// Template is the client for interacting with the Template builders.
 	Template *TemplateClient
 	// TemplateVersion is the client for interacting with the TemplateVersion builders.
@@ -112,6 +127,7 @@ func (c *Client) init() {
 	c.CategoryOptOut = NewCategoryOptOutClient(c.config)
 	c.CertificateFile = NewCertificateFileClient(c.config)
 	c.DKIMKey = NewDKIMKeyClient(c.config)
+	c.DeliveryReport = NewDeliveryReportClient(c.config)
 	c.Domain = NewDomainClient(c.config)
 	c.DomainCheck = NewDomainCheckClient(c.config)
 	c.DomainClaim = NewDomainClaimClient(c.config)
@@ -121,7 +137,11 @@ func (c *Client) init() {
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.Plan = NewPlanClient(c.config)
 	c.Recipient = NewRecipientClient(c.config)
+	c.Smarthost = NewSmarthostClient(c.config)
+	c.Source = NewSourceClient(c.config)
+	c.SourceDay = NewSourceDayClient(c.config)
 	c.Suppression = NewSuppressionClient(c.config)
+	c.TLSReportCount = NewTLSReportCountClient(c.config)
 	c.Template = NewTemplateClient(c.config)
 	c.TemplateVersion = NewTemplateVersionClient(c.config)
 	c.TrackingHost = NewTrackingHostClient(c.config)
@@ -227,6 +247,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		CategoryOptOut:  NewCategoryOptOutClient(cfg),
 		CertificateFile: NewCertificateFileClient(cfg),
 		DKIMKey:         NewDKIMKeyClient(cfg),
+		DeliveryReport:  NewDeliveryReportClient(cfg),
 		Domain:          NewDomainClient(cfg),
 		DomainCheck:     NewDomainCheckClient(cfg),
 		DomainClaim:     NewDomainClaimClient(cfg),
@@ -236,7 +257,11 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
 		Plan:            NewPlanClient(cfg),
 		Recipient:       NewRecipientClient(cfg),
+		Smarthost:       NewSmarthostClient(cfg),
+		Source:          NewSourceClient(cfg),
+		SourceDay:       NewSourceDayClient(cfg),
 		Suppression:     NewSuppressionClient(cfg),
+		TLSReportCount:  NewTLSReportCountClient(cfg),
 		Template:        NewTemplateClient(cfg),
 		TemplateVersion: NewTemplateVersionClient(cfg),
 		TrackingHost:    NewTrackingHostClient(cfg),
@@ -269,6 +294,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		CategoryOptOut:  NewCategoryOptOutClient(cfg),
 		CertificateFile: NewCertificateFileClient(cfg),
 		DKIMKey:         NewDKIMKeyClient(cfg),
+		DeliveryReport:  NewDeliveryReportClient(cfg),
 		Domain:          NewDomainClient(cfg),
 		DomainCheck:     NewDomainCheckClient(cfg),
 		DomainClaim:     NewDomainClaimClient(cfg),
@@ -278,7 +304,11 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
 		Plan:            NewPlanClient(cfg),
 		Recipient:       NewRecipientClient(cfg),
+		Smarthost:       NewSmarthostClient(cfg),
+		Source:          NewSourceClient(cfg),
+		SourceDay:       NewSourceDayClient(cfg),
 		Suppression:     NewSuppressionClient(cfg),
+		TLSReportCount:  NewTLSReportCountClient(cfg),
 		Template:        NewTemplateClient(cfg),
 		TemplateVersion: NewTemplateVersionClient(cfg),
 		TrackingHost:    NewTrackingHostClient(cfg),
@@ -314,9 +344,11 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.CategoryOptOut,
-		c.CertificateFile, c.DKIMKey, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
-		c.Engagement, c.Fact, c.IdempotencyKey, c.Plan, c.Recipient, c.Suppression,
-		c.Template, c.TemplateVersion, c.TrackingHost, c.Usage, c.User,
+		c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
+		c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Plan,
+		c.Recipient, c.Smarthost, c.Source, c.SourceDay, c.Suppression,
+		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.Usage,
+		c.User,
 	} {
 		n.Use(hooks...)
 	}
@@ -327,9 +359,11 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.CategoryOptOut,
-		c.CertificateFile, c.DKIMKey, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
-		c.Engagement, c.Fact, c.IdempotencyKey, c.Plan, c.Recipient, c.Suppression,
-		c.Template, c.TemplateVersion, c.TrackingHost, c.Usage, c.User,
+		c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
+		c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Plan,
+		c.Recipient, c.Smarthost, c.Source, c.SourceDay, c.Suppression,
+		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.Usage,
+		c.User,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -354,6 +388,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.CertificateFile.mutate(ctx, m)
 	case *DKIMKeyMutation:
 		return c.DKIMKey.mutate(ctx, m)
+	case *DeliveryReportMutation:
+		return c.DeliveryReport.mutate(ctx, m)
 	case *DomainMutation:
 		return c.Domain.mutate(ctx, m)
 	case *DomainCheckMutation:
@@ -372,8 +408,16 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Plan.mutate(ctx, m)
 	case *RecipientMutation:
 		return c.Recipient.mutate(ctx, m)
+	case *SmarthostMutation:
+		return c.Smarthost.mutate(ctx, m)
+	case *SourceMutation:
+		return c.Source.mutate(ctx, m)
+	case *SourceDayMutation:
+		return c.SourceDay.mutate(ctx, m)
 	case *SuppressionMutation:
 		return c.Suppression.mutate(ctx, m)
+	case *TLSReportCountMutation:
+		return c.TLSReportCount.mutate(ctx, m)
 	case *TemplateMutation:
 		return c.Template.mutate(ctx, m)
 	case *TemplateVersionMutation:
@@ -1549,6 +1593,155 @@ func (c *DKIMKeyClient) mutate(ctx context.Context, m *DKIMKeyMutation) (Value, 
 	}
 }
 
+// DeliveryReportClient is a client for the DeliveryReport schema.
+type DeliveryReportClient struct {
+	config
+}
+
+// NewDeliveryReportClient returns a client for the DeliveryReport from the given config.
+func NewDeliveryReportClient(c config) *DeliveryReportClient {
+	return &DeliveryReportClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `deliveryreport.Hooks(f(g(h())))`.
+func (c *DeliveryReportClient) Use(hooks ...Hook) {
+	c.hooks.DeliveryReport = append(c.hooks.DeliveryReport, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `deliveryreport.Intercept(f(g(h())))`.
+func (c *DeliveryReportClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DeliveryReport = append(c.inters.DeliveryReport, interceptors...)
+}
+
+// Create returns a builder for creating a DeliveryReport entity.
+func (c *DeliveryReportClient) Create() *DeliveryReportCreate {
+	mutation := newDeliveryReportMutation(c.config, OpCreate)
+	return &DeliveryReportCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DeliveryReport entities.
+func (c *DeliveryReportClient) CreateBulk(builders ...*DeliveryReportCreate) *DeliveryReportCreateBulk {
+	return &DeliveryReportCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DeliveryReportClient) MapCreateBulk(slice any, setFunc func(*DeliveryReportCreate, int)) *DeliveryReportCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DeliveryReportCreateBulk{err: fmt.Errorf("calling to DeliveryReportClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DeliveryReportCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DeliveryReportCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DeliveryReport.
+func (c *DeliveryReportClient) Update() *DeliveryReportUpdate {
+	mutation := newDeliveryReportMutation(c.config, OpUpdate)
+	return &DeliveryReportUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DeliveryReportClient) UpdateOne(_m *DeliveryReport) *DeliveryReportUpdateOne {
+	mutation := newDeliveryReportMutation(c.config, OpUpdateOne, withDeliveryReport(_m))
+	return &DeliveryReportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DeliveryReportClient) UpdateOneID(id int64) *DeliveryReportUpdateOne {
+	mutation := newDeliveryReportMutation(c.config, OpUpdateOne, withDeliveryReportID(id))
+	return &DeliveryReportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DeliveryReport.
+func (c *DeliveryReportClient) Delete() *DeliveryReportDelete {
+	mutation := newDeliveryReportMutation(c.config, OpDelete)
+	return &DeliveryReportDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DeliveryReportClient) DeleteOne(_m *DeliveryReport) *DeliveryReportDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DeliveryReportClient) DeleteOneID(id int64) *DeliveryReportDeleteOne {
+	builder := c.Delete().Where(deliveryreport.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DeliveryReportDeleteOne{builder}
+}
+
+// Query returns a query builder for DeliveryReport.
+func (c *DeliveryReportClient) Query() *DeliveryReportQuery {
+	return &DeliveryReportQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDeliveryReport},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DeliveryReport entity by its id.
+func (c *DeliveryReportClient) Get(ctx context.Context, id int64) (*DeliveryReport, error) {
+	return c.Query().Where(deliveryreport.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DeliveryReportClient) GetX(ctx context.Context, id int64) *DeliveryReport {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryEmail queries the email edge of a DeliveryReport.
+func (c *DeliveryReportClient) QueryEmail(_m *DeliveryReport) *EmailQuery {
+	query := (&EmailClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(deliveryreport.Table, deliveryreport.FieldID, id),
+			sqlgraph.To(email.Table, email.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, deliveryreport.EmailTable, deliveryreport.EmailColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *DeliveryReportClient) Hooks() []Hook {
+	return c.hooks.DeliveryReport
+}
+
+// Interceptors returns the client interceptors.
+func (c *DeliveryReportClient) Interceptors() []Interceptor {
+	return c.inters.DeliveryReport
+}
+
+func (c *DeliveryReportClient) mutate(ctx context.Context, m *DeliveryReportMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DeliveryReportCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DeliveryReportUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DeliveryReportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DeliveryReportDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DeliveryReport mutation op: %q", m.Op())
+	}
+}
+
 // DomainClient is a client for the Domain schema.
 type DomainClient struct {
 	config
@@ -2097,6 +2290,22 @@ func (c *EmailClient) QueryAttachments(_m *Email) *AttachmentQuery {
 			sqlgraph.From(email.Table, email.FieldID, id),
 			sqlgraph.To(attachment.Table, attachment.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, email.AttachmentsTable, email.AttachmentsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryReports queries the reports edge of a Email.
+func (c *EmailClient) QueryReports(_m *Email) *DeliveryReportQuery {
+	query := (&DeliveryReportClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(email.Table, email.FieldID, id),
+			sqlgraph.To(deliveryreport.Table, deliveryreport.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, email.ReportsTable, email.ReportsColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -2826,6 +3035,405 @@ func (c *RecipientClient) mutate(ctx context.Context, m *RecipientMutation) (Val
 	}
 }
 
+// SmarthostClient is a client for the Smarthost schema.
+type SmarthostClient struct {
+	config
+}
+
+// NewSmarthostClient returns a client for the Smarthost from the given config.
+func NewSmarthostClient(c config) *SmarthostClient {
+	return &SmarthostClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `smarthost.Hooks(f(g(h())))`.
+func (c *SmarthostClient) Use(hooks ...Hook) {
+	c.hooks.Smarthost = append(c.hooks.Smarthost, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `smarthost.Intercept(f(g(h())))`.
+func (c *SmarthostClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Smarthost = append(c.inters.Smarthost, interceptors...)
+}
+
+// Create returns a builder for creating a Smarthost entity.
+func (c *SmarthostClient) Create() *SmarthostCreate {
+	mutation := newSmarthostMutation(c.config, OpCreate)
+	return &SmarthostCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Smarthost entities.
+func (c *SmarthostClient) CreateBulk(builders ...*SmarthostCreate) *SmarthostCreateBulk {
+	return &SmarthostCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SmarthostClient) MapCreateBulk(slice any, setFunc func(*SmarthostCreate, int)) *SmarthostCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SmarthostCreateBulk{err: fmt.Errorf("calling to SmarthostClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SmarthostCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SmarthostCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Smarthost.
+func (c *SmarthostClient) Update() *SmarthostUpdate {
+	mutation := newSmarthostMutation(c.config, OpUpdate)
+	return &SmarthostUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SmarthostClient) UpdateOne(_m *Smarthost) *SmarthostUpdateOne {
+	mutation := newSmarthostMutation(c.config, OpUpdateOne, withSmarthost(_m))
+	return &SmarthostUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SmarthostClient) UpdateOneID(id string) *SmarthostUpdateOne {
+	mutation := newSmarthostMutation(c.config, OpUpdateOne, withSmarthostID(id))
+	return &SmarthostUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Smarthost.
+func (c *SmarthostClient) Delete() *SmarthostDelete {
+	mutation := newSmarthostMutation(c.config, OpDelete)
+	return &SmarthostDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SmarthostClient) DeleteOne(_m *Smarthost) *SmarthostDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SmarthostClient) DeleteOneID(id string) *SmarthostDeleteOne {
+	builder := c.Delete().Where(smarthost.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SmarthostDeleteOne{builder}
+}
+
+// Query returns a query builder for Smarthost.
+func (c *SmarthostClient) Query() *SmarthostQuery {
+	return &SmarthostQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSmarthost},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Smarthost entity by its id.
+func (c *SmarthostClient) Get(ctx context.Context, id string) (*Smarthost, error) {
+	return c.Query().Where(smarthost.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SmarthostClient) GetX(ctx context.Context, id string) *Smarthost {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SmarthostClient) Hooks() []Hook {
+	return c.hooks.Smarthost
+}
+
+// Interceptors returns the client interceptors.
+func (c *SmarthostClient) Interceptors() []Interceptor {
+	return c.inters.Smarthost
+}
+
+func (c *SmarthostClient) mutate(ctx context.Context, m *SmarthostMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SmarthostCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SmarthostUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SmarthostUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SmarthostDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Smarthost mutation op: %q", m.Op())
+	}
+}
+
+// SourceClient is a client for the Source schema.
+type SourceClient struct {
+	config
+}
+
+// NewSourceClient returns a client for the Source from the given config.
+func NewSourceClient(c config) *SourceClient {
+	return &SourceClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `source.Hooks(f(g(h())))`.
+func (c *SourceClient) Use(hooks ...Hook) {
+	c.hooks.Source = append(c.hooks.Source, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `source.Intercept(f(g(h())))`.
+func (c *SourceClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Source = append(c.inters.Source, interceptors...)
+}
+
+// Create returns a builder for creating a Source entity.
+func (c *SourceClient) Create() *SourceCreate {
+	mutation := newSourceMutation(c.config, OpCreate)
+	return &SourceCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Source entities.
+func (c *SourceClient) CreateBulk(builders ...*SourceCreate) *SourceCreateBulk {
+	return &SourceCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SourceClient) MapCreateBulk(slice any, setFunc func(*SourceCreate, int)) *SourceCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SourceCreateBulk{err: fmt.Errorf("calling to SourceClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SourceCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SourceCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Source.
+func (c *SourceClient) Update() *SourceUpdate {
+	mutation := newSourceMutation(c.config, OpUpdate)
+	return &SourceUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SourceClient) UpdateOne(_m *Source) *SourceUpdateOne {
+	mutation := newSourceMutation(c.config, OpUpdateOne, withSource(_m))
+	return &SourceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SourceClient) UpdateOneID(id string) *SourceUpdateOne {
+	mutation := newSourceMutation(c.config, OpUpdateOne, withSourceID(id))
+	return &SourceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Source.
+func (c *SourceClient) Delete() *SourceDelete {
+	mutation := newSourceMutation(c.config, OpDelete)
+	return &SourceDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SourceClient) DeleteOne(_m *Source) *SourceDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SourceClient) DeleteOneID(id string) *SourceDeleteOne {
+	builder := c.Delete().Where(source.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SourceDeleteOne{builder}
+}
+
+// Query returns a query builder for Source.
+func (c *SourceClient) Query() *SourceQuery {
+	return &SourceQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSource},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Source entity by its id.
+func (c *SourceClient) Get(ctx context.Context, id string) (*Source, error) {
+	return c.Query().Where(source.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SourceClient) GetX(ctx context.Context, id string) *Source {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SourceClient) Hooks() []Hook {
+	return c.hooks.Source
+}
+
+// Interceptors returns the client interceptors.
+func (c *SourceClient) Interceptors() []Interceptor {
+	return c.inters.Source
+}
+
+func (c *SourceClient) mutate(ctx context.Context, m *SourceMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SourceCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SourceUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SourceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SourceDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Source mutation op: %q", m.Op())
+	}
+}
+
+// SourceDayClient is a client for the SourceDay schema.
+type SourceDayClient struct {
+	config
+}
+
+// NewSourceDayClient returns a client for the SourceDay from the given config.
+func NewSourceDayClient(c config) *SourceDayClient {
+	return &SourceDayClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `sourceday.Hooks(f(g(h())))`.
+func (c *SourceDayClient) Use(hooks ...Hook) {
+	c.hooks.SourceDay = append(c.hooks.SourceDay, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `sourceday.Intercept(f(g(h())))`.
+func (c *SourceDayClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SourceDay = append(c.inters.SourceDay, interceptors...)
+}
+
+// Create returns a builder for creating a SourceDay entity.
+func (c *SourceDayClient) Create() *SourceDayCreate {
+	mutation := newSourceDayMutation(c.config, OpCreate)
+	return &SourceDayCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SourceDay entities.
+func (c *SourceDayClient) CreateBulk(builders ...*SourceDayCreate) *SourceDayCreateBulk {
+	return &SourceDayCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SourceDayClient) MapCreateBulk(slice any, setFunc func(*SourceDayCreate, int)) *SourceDayCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SourceDayCreateBulk{err: fmt.Errorf("calling to SourceDayClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SourceDayCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SourceDayCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SourceDay.
+func (c *SourceDayClient) Update() *SourceDayUpdate {
+	mutation := newSourceDayMutation(c.config, OpUpdate)
+	return &SourceDayUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SourceDayClient) UpdateOne(_m *SourceDay) *SourceDayUpdateOne {
+	mutation := newSourceDayMutation(c.config, OpUpdateOne, withSourceDay(_m))
+	return &SourceDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SourceDayClient) UpdateOneID(id int64) *SourceDayUpdateOne {
+	mutation := newSourceDayMutation(c.config, OpUpdateOne, withSourceDayID(id))
+	return &SourceDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SourceDay.
+func (c *SourceDayClient) Delete() *SourceDayDelete {
+	mutation := newSourceDayMutation(c.config, OpDelete)
+	return &SourceDayDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SourceDayClient) DeleteOne(_m *SourceDay) *SourceDayDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SourceDayClient) DeleteOneID(id int64) *SourceDayDeleteOne {
+	builder := c.Delete().Where(sourceday.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SourceDayDeleteOne{builder}
+}
+
+// Query returns a query builder for SourceDay.
+func (c *SourceDayClient) Query() *SourceDayQuery {
+	return &SourceDayQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSourceDay},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SourceDay entity by its id.
+func (c *SourceDayClient) Get(ctx context.Context, id int64) (*SourceDay, error) {
+	return c.Query().Where(sourceday.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SourceDayClient) GetX(ctx context.Context, id int64) *SourceDay {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SourceDayClient) Hooks() []Hook {
+	return c.hooks.SourceDay
+}
+
+// Interceptors returns the client interceptors.
+func (c *SourceDayClient) Interceptors() []Interceptor {
+	return c.inters.SourceDay
+}
+
+func (c *SourceDayClient) mutate(ctx context.Context, m *SourceDayMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SourceDayCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SourceDayUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SourceDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SourceDayDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SourceDay mutation op: %q", m.Op())
+	}
+}
+
 // SuppressionClient is a client for the Suppression schema.
 type SuppressionClient struct {
 	config
@@ -2956,6 +3564,139 @@ func (c *SuppressionClient) mutate(ctx context.Context, m *SuppressionMutation) 
 		return (&SuppressionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Suppression mutation op: %q", m.Op())
+	}
+}
+
+// TLSReportCountClient is a client for the TLSReportCount schema.
+type TLSReportCountClient struct {
+	config
+}
+
+// NewTLSReportCountClient returns a client for the TLSReportCount from the given config.
+func NewTLSReportCountClient(c config) *TLSReportCountClient {
+	return &TLSReportCountClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `tlsreportcount.Hooks(f(g(h())))`.
+func (c *TLSReportCountClient) Use(hooks ...Hook) {
+	c.hooks.TLSReportCount = append(c.hooks.TLSReportCount, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `tlsreportcount.Intercept(f(g(h())))`.
+func (c *TLSReportCountClient) Intercept(interceptors ...Interceptor) {
+	c.inters.TLSReportCount = append(c.inters.TLSReportCount, interceptors...)
+}
+
+// Create returns a builder for creating a TLSReportCount entity.
+func (c *TLSReportCountClient) Create() *TLSReportCountCreate {
+	mutation := newTLSReportCountMutation(c.config, OpCreate)
+	return &TLSReportCountCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of TLSReportCount entities.
+func (c *TLSReportCountClient) CreateBulk(builders ...*TLSReportCountCreate) *TLSReportCountCreateBulk {
+	return &TLSReportCountCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *TLSReportCountClient) MapCreateBulk(slice any, setFunc func(*TLSReportCountCreate, int)) *TLSReportCountCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &TLSReportCountCreateBulk{err: fmt.Errorf("calling to TLSReportCountClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*TLSReportCountCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &TLSReportCountCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for TLSReportCount.
+func (c *TLSReportCountClient) Update() *TLSReportCountUpdate {
+	mutation := newTLSReportCountMutation(c.config, OpUpdate)
+	return &TLSReportCountUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *TLSReportCountClient) UpdateOne(_m *TLSReportCount) *TLSReportCountUpdateOne {
+	mutation := newTLSReportCountMutation(c.config, OpUpdateOne, withTLSReportCount(_m))
+	return &TLSReportCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *TLSReportCountClient) UpdateOneID(id int64) *TLSReportCountUpdateOne {
+	mutation := newTLSReportCountMutation(c.config, OpUpdateOne, withTLSReportCountID(id))
+	return &TLSReportCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for TLSReportCount.
+func (c *TLSReportCountClient) Delete() *TLSReportCountDelete {
+	mutation := newTLSReportCountMutation(c.config, OpDelete)
+	return &TLSReportCountDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *TLSReportCountClient) DeleteOne(_m *TLSReportCount) *TLSReportCountDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *TLSReportCountClient) DeleteOneID(id int64) *TLSReportCountDeleteOne {
+	builder := c.Delete().Where(tlsreportcount.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &TLSReportCountDeleteOne{builder}
+}
+
+// Query returns a query builder for TLSReportCount.
+func (c *TLSReportCountClient) Query() *TLSReportCountQuery {
+	return &TLSReportCountQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTLSReportCount},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a TLSReportCount entity by its id.
+func (c *TLSReportCountClient) Get(ctx context.Context, id int64) (*TLSReportCount, error) {
+	return c.Query().Where(tlsreportcount.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *TLSReportCountClient) GetX(ctx context.Context, id int64) *TLSReportCount {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *TLSReportCountClient) Hooks() []Hook {
+	return c.hooks.TLSReportCount
+}
+
+// Interceptors returns the client interceptors.
+func (c *TLSReportCountClient) Interceptors() []Interceptor {
+	return c.inters.TLSReportCount
+}
+
+func (c *TLSReportCountClient) mutate(ctx context.Context, m *TLSReportCountMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&TLSReportCountCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&TLSReportCountUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&TLSReportCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&TLSReportCountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown TLSReportCount mutation op: %q", m.Op())
 	}
 }
 
@@ -3676,14 +4417,16 @@ func (c *UserClient) mutate(ctx context.Context, m *UserMutation) (Value, error)
 type (
 	hooks struct {
 		APIKey, Account, Attachment, Attempt, CapturedMail, CategoryOptOut,
-		CertificateFile, DKIMKey, Domain, DomainCheck, DomainClaim, Email, Engagement,
-		Fact, IdempotencyKey, Plan, Recipient, Suppression, Template, TemplateVersion,
+		CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck, DomainClaim,
+		Email, Engagement, Fact, IdempotencyKey, Plan, Recipient, Smarthost, Source,
+		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
 		TrackingHost, Usage, User []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, Attachment, Attempt, CapturedMail, CategoryOptOut,
-		CertificateFile, DKIMKey, Domain, DomainCheck, DomainClaim, Email, Engagement,
-		Fact, IdempotencyKey, Plan, Recipient, Suppression, Template, TemplateVersion,
+		CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck, DomainClaim,
+		Email, Engagement, Fact, IdempotencyKey, Plan, Recipient, Smarthost, Source,
+		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
 		TrackingHost, Usage, User []ent.Interceptor
 	}
 )

@@ -69,6 +69,8 @@ type Email struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// ScheduledAt holds the value of the "scheduled_at" field.
 	ScheduledAt *time.Time `json:"scheduled_at,omitempty"`
+	// not delivered after this time
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// CancelledAt holds the value of the "cancelled_at" field.
 	CancelledAt *time.Time `json:"cancelled_at,omitempty"`
 	// SentAt holds the value of the "sent_at" field.
@@ -97,9 +99,11 @@ type EmailEdges struct {
 	Recipients []*Recipient `json:"recipients,omitempty"`
 	// Attachments holds the value of the attachments edge.
 	Attachments []*Attachment `json:"attachments,omitempty"`
+	// Reports holds the value of the reports edge.
+	Reports []*DeliveryReport `json:"reports,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [2]bool
+	loadedTypes [3]bool
 }
 
 // RecipientsOrErr returns the Recipients value or an error if the edge
@@ -120,6 +124,15 @@ func (e EmailEdges) AttachmentsOrErr() ([]*Attachment, error) {
 	return nil, &NotLoadedError{edge: "attachments"}
 }
 
+// ReportsOrErr returns the Reports value or an error if the edge
+// was not loaded in eager-loading.
+func (e EmailEdges) ReportsOrErr() ([]*DeliveryReport, error) {
+	if e.loadedTypes[2] {
+		return e.Reports, nil
+	}
+	return nil, &NotLoadedError{edge: "reports"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Email) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
@@ -133,7 +146,7 @@ func (*Email) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case email.FieldID, email.FieldAccountID, email.FieldDomainID, email.FieldAPIKeyID, email.FieldTemplateID, email.FieldFrom, email.FieldFromAddress, email.FieldSubject, email.FieldHTML, email.FieldText, email.FieldMessageID, email.FieldCategory, email.FieldStatus, email.FieldLastEvent, email.FieldBounceReason, email.FieldUncommon, email.FieldSearch:
 			values[i] = new(sql.NullString)
-		case email.FieldCreatedAt, email.FieldScheduledAt, email.FieldCancelledAt, email.FieldSentAt, email.FieldDeliveredAt, email.FieldBouncedAt, email.FieldReleaseAt, email.FieldBodyPurgedAt:
+		case email.FieldCreatedAt, email.FieldScheduledAt, email.FieldExpiresAt, email.FieldCancelledAt, email.FieldSentAt, email.FieldDeliveredAt, email.FieldBouncedAt, email.FieldReleaseAt, email.FieldBodyPurgedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -326,6 +339,13 @@ func (_m *Email) assignValues(columns []string, values []any) error {
 				_m.ScheduledAt = new(time.Time)
 				*_m.ScheduledAt = value.Time
 			}
+		case email.FieldExpiresAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field expires_at", values[i])
+			} else if value.Valid {
+				_m.ExpiresAt = new(time.Time)
+				*_m.ExpiresAt = value.Time
+			}
 		case email.FieldCancelledAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field cancelled_at", values[i])
@@ -403,6 +423,11 @@ func (_m *Email) QueryRecipients() *RecipientQuery {
 // QueryAttachments queries the "attachments" edge of the Email entity.
 func (_m *Email) QueryAttachments() *AttachmentQuery {
 	return NewEmailClient(_m.config).QueryAttachments(_m)
+}
+
+// QueryReports queries the "reports" edge of the Email entity.
+func (_m *Email) QueryReports() *DeliveryReportQuery {
+	return NewEmailClient(_m.config).QueryReports(_m)
 }
 
 // Update returns a builder for updating this Email.
@@ -516,6 +541,11 @@ func (_m *Email) String() string {
 	builder.WriteString(", ")
 	if v := _m.ScheduledAt; v != nil {
 		builder.WriteString("scheduled_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.ExpiresAt; v != nil {
+		builder.WriteString("expires_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/attachment"
+	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -264,6 +265,20 @@ func (_c *EmailCreate) SetNillableScheduledAt(v *time.Time) *EmailCreate {
 	return _c
 }
 
+// SetExpiresAt sets the "expires_at" field.
+func (_c *EmailCreate) SetExpiresAt(v time.Time) *EmailCreate {
+	_c.mutation.SetExpiresAt(v)
+	return _c
+}
+
+// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableExpiresAt(v *time.Time) *EmailCreate {
+	if v != nil {
+		_c.SetExpiresAt(*v)
+	}
+	return _c
+}
+
 // SetCancelledAt sets the "cancelled_at" field.
 func (_c *EmailCreate) SetCancelledAt(v time.Time) *EmailCreate {
 	_c.mutation.SetCancelledAt(v)
@@ -410,6 +425,21 @@ func (_c *EmailCreate) AddAttachments(v ...*Attachment) *EmailCreate {
 		ids[i] = v[i].ID
 	}
 	return _c.AddAttachmentIDs(ids...)
+}
+
+// AddReportIDs adds the "reports" edge to the DeliveryReport entity by IDs.
+func (_c *EmailCreate) AddReportIDs(ids ...int64) *EmailCreate {
+	_c.mutation.AddReportIDs(ids...)
+	return _c
+}
+
+// AddReports adds the "reports" edges to the DeliveryReport entity.
+func (_c *EmailCreate) AddReports(v ...*DeliveryReport) *EmailCreate {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddReportIDs(ids...)
 }
 
 // Mutation returns the EmailMutation object of the builder.
@@ -670,6 +700,10 @@ func (_c *EmailCreate) createSpec() (*Email, *sqlgraph.CreateSpec) {
 		_spec.SetField(email.FieldScheduledAt, field.TypeTime, value)
 		_node.ScheduledAt = &value
 	}
+	if value, ok := _c.mutation.ExpiresAt(); ok {
+		_spec.SetField(email.FieldExpiresAt, field.TypeTime, value)
+		_node.ExpiresAt = &value
+	}
 	if value, ok := _c.mutation.CancelledAt(); ok {
 		_spec.SetField(email.FieldCancelledAt, field.TypeTime, value)
 		_node.CancelledAt = &value
@@ -727,6 +761,22 @@ func (_c *EmailCreate) createSpec() (*Email, *sqlgraph.CreateSpec) {
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(attachment.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ReportsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   email.ReportsTable,
+			Columns: []string{email.ReportsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(deliveryreport.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {
@@ -1161,6 +1211,24 @@ func (u *EmailUpsert) UpdateScheduledAt() *EmailUpsert {
 // ClearScheduledAt clears the value of the "scheduled_at" field.
 func (u *EmailUpsert) ClearScheduledAt() *EmailUpsert {
 	u.SetNull(email.FieldScheduledAt)
+	return u
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (u *EmailUpsert) SetExpiresAt(v time.Time) *EmailUpsert {
+	u.Set(email.FieldExpiresAt, v)
+	return u
+}
+
+// UpdateExpiresAt sets the "expires_at" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateExpiresAt() *EmailUpsert {
+	u.SetExcluded(email.FieldExpiresAt)
+	return u
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (u *EmailUpsert) ClearExpiresAt() *EmailUpsert {
+	u.SetNull(email.FieldExpiresAt)
 	return u
 }
 
@@ -1797,6 +1865,27 @@ func (u *EmailUpsertOne) UpdateScheduledAt() *EmailUpsertOne {
 func (u *EmailUpsertOne) ClearScheduledAt() *EmailUpsertOne {
 	return u.Update(func(s *EmailUpsert) {
 		s.ClearScheduledAt()
+	})
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (u *EmailUpsertOne) SetExpiresAt(v time.Time) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetExpiresAt(v)
+	})
+}
+
+// UpdateExpiresAt sets the "expires_at" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateExpiresAt() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateExpiresAt()
+	})
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (u *EmailUpsertOne) ClearExpiresAt() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearExpiresAt()
 	})
 }
 
@@ -2624,6 +2713,27 @@ func (u *EmailUpsertBulk) UpdateScheduledAt() *EmailUpsertBulk {
 func (u *EmailUpsertBulk) ClearScheduledAt() *EmailUpsertBulk {
 	return u.Update(func(s *EmailUpsert) {
 		s.ClearScheduledAt()
+	})
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (u *EmailUpsertBulk) SetExpiresAt(v time.Time) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetExpiresAt(v)
+	})
+}
+
+// UpdateExpiresAt sets the "expires_at" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateExpiresAt() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateExpiresAt()
+	})
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (u *EmailUpsertBulk) ClearExpiresAt() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearExpiresAt()
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/attachment"
+	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/recipient"
@@ -28,6 +29,7 @@ type EmailQuery struct {
 	predicates      []predicate.Email
 	withRecipients  *RecipientQuery
 	withAttachments *AttachmentQuery
+	withReports     *DeliveryReportQuery
 	modifiers       []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -102,6 +104,28 @@ func (_q *EmailQuery) QueryAttachments() *AttachmentQuery {
 			sqlgraph.From(email.Table, email.FieldID, selector),
 			sqlgraph.To(attachment.Table, attachment.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, email.AttachmentsTable, email.AttachmentsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryReports chains the current query on the "reports" edge.
+func (_q *EmailQuery) QueryReports() *DeliveryReportQuery {
+	query := (&DeliveryReportClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(email.Table, email.FieldID, selector),
+			sqlgraph.To(deliveryreport.Table, deliveryreport.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, email.ReportsTable, email.ReportsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -303,6 +327,7 @@ func (_q *EmailQuery) Clone() *EmailQuery {
 		predicates:      append([]predicate.Email{}, _q.predicates...),
 		withRecipients:  _q.withRecipients.Clone(),
 		withAttachments: _q.withAttachments.Clone(),
+		withReports:     _q.withReports.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -329,6 +354,17 @@ func (_q *EmailQuery) WithAttachments(opts ...func(*AttachmentQuery)) *EmailQuer
 		opt(query)
 	}
 	_q.withAttachments = query
+	return _q
+}
+
+// WithReports tells the query-builder to eager-load the nodes that are connected to
+// the "reports" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *EmailQuery) WithReports(opts ...func(*DeliveryReportQuery)) *EmailQuery {
+	query := (&DeliveryReportClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withReports = query
 	return _q
 }
 
@@ -410,9 +446,10 @@ func (_q *EmailQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Email,
 	var (
 		nodes       = []*Email{}
 		_spec       = _q.querySpec()
-		loadedTypes = [2]bool{
+		loadedTypes = [3]bool{
 			_q.withRecipients != nil,
 			_q.withAttachments != nil,
+			_q.withReports != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -447,6 +484,13 @@ func (_q *EmailQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Email,
 		if err := _q.loadAttachments(ctx, query, nodes,
 			func(n *Email) { n.Edges.Attachments = []*Attachment{} },
 			func(n *Email, e *Attachment) { n.Edges.Attachments = append(n.Edges.Attachments, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withReports; query != nil {
+		if err := _q.loadReports(ctx, query, nodes,
+			func(n *Email) { n.Edges.Reports = []*DeliveryReport{} },
+			func(n *Email, e *DeliveryReport) { n.Edges.Reports = append(n.Edges.Reports, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -498,6 +542,36 @@ func (_q *EmailQuery) loadAttachments(ctx context.Context, query *AttachmentQuer
 	}
 	query.Where(predicate.Attachment(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(email.AttachmentsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.EmailID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "email_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *EmailQuery) loadReports(ctx context.Context, query *DeliveryReportQuery, nodes []*Email, init func(*Email), assign func(*Email, *DeliveryReport)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Email)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(deliveryreport.FieldEmailID)
+	}
+	query.Where(predicate.DeliveryReport(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(email.ReportsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/attachment"
+	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/recipient"
@@ -449,6 +450,26 @@ func (_u *EmailUpdate) ClearScheduledAt() *EmailUpdate {
 	return _u
 }
 
+// SetExpiresAt sets the "expires_at" field.
+func (_u *EmailUpdate) SetExpiresAt(v time.Time) *EmailUpdate {
+	_u.mutation.SetExpiresAt(v)
+	return _u
+}
+
+// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableExpiresAt(v *time.Time) *EmailUpdate {
+	if v != nil {
+		_u.SetExpiresAt(*v)
+	}
+	return _u
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (_u *EmailUpdate) ClearExpiresAt() *EmailUpdate {
+	_u.mutation.ClearExpiresAt()
+	return _u
+}
+
 // SetCancelledAt sets the "cancelled_at" field.
 func (_u *EmailUpdate) SetCancelledAt(v time.Time) *EmailUpdate {
 	_u.mutation.SetCancelledAt(v)
@@ -639,6 +660,21 @@ func (_u *EmailUpdate) AddAttachments(v ...*Attachment) *EmailUpdate {
 	return _u.AddAttachmentIDs(ids...)
 }
 
+// AddReportIDs adds the "reports" edge to the DeliveryReport entity by IDs.
+func (_u *EmailUpdate) AddReportIDs(ids ...int64) *EmailUpdate {
+	_u.mutation.AddReportIDs(ids...)
+	return _u
+}
+
+// AddReports adds the "reports" edges to the DeliveryReport entity.
+func (_u *EmailUpdate) AddReports(v ...*DeliveryReport) *EmailUpdate {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddReportIDs(ids...)
+}
+
 // Mutation returns the EmailMutation object of the builder.
 func (_u *EmailUpdate) Mutation() *EmailMutation {
 	return _u.mutation
@@ -684,6 +720,27 @@ func (_u *EmailUpdate) RemoveAttachments(v ...*Attachment) *EmailUpdate {
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveAttachmentIDs(ids...)
+}
+
+// ClearReports clears all "reports" edges to the DeliveryReport entity.
+func (_u *EmailUpdate) ClearReports() *EmailUpdate {
+	_u.mutation.ClearReports()
+	return _u
+}
+
+// RemoveReportIDs removes the "reports" edge to DeliveryReport entities by IDs.
+func (_u *EmailUpdate) RemoveReportIDs(ids ...int64) *EmailUpdate {
+	_u.mutation.RemoveReportIDs(ids...)
+	return _u
+}
+
+// RemoveReports removes "reports" edges to DeliveryReport entities.
+func (_u *EmailUpdate) RemoveReports(v ...*DeliveryReport) *EmailUpdate {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveReportIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -913,6 +970,12 @@ func (_u *EmailUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.ScheduledAtCleared() {
 		_spec.ClearField(email.FieldScheduledAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.ExpiresAt(); ok {
+		_spec.SetField(email.FieldExpiresAt, field.TypeTime, value)
+	}
+	if _u.mutation.ExpiresAtCleared() {
+		_spec.ClearField(email.FieldExpiresAt, field.TypeTime)
+	}
 	if value, ok := _u.mutation.CancelledAt(); ok {
 		_spec.SetField(email.FieldCancelledAt, field.TypeTime, value)
 	}
@@ -1044,6 +1107,51 @@ func (_u *EmailUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(attachment.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ReportsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   email.ReportsTable,
+			Columns: []string{email.ReportsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(deliveryreport.FieldID, field.TypeInt64),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedReportsIDs(); len(nodes) > 0 && !_u.mutation.ReportsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   email.ReportsTable,
+			Columns: []string{email.ReportsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(deliveryreport.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ReportsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   email.ReportsTable,
+			Columns: []string{email.ReportsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(deliveryreport.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {
@@ -1489,6 +1597,26 @@ func (_u *EmailUpdateOne) ClearScheduledAt() *EmailUpdateOne {
 	return _u
 }
 
+// SetExpiresAt sets the "expires_at" field.
+func (_u *EmailUpdateOne) SetExpiresAt(v time.Time) *EmailUpdateOne {
+	_u.mutation.SetExpiresAt(v)
+	return _u
+}
+
+// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableExpiresAt(v *time.Time) *EmailUpdateOne {
+	if v != nil {
+		_u.SetExpiresAt(*v)
+	}
+	return _u
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (_u *EmailUpdateOne) ClearExpiresAt() *EmailUpdateOne {
+	_u.mutation.ClearExpiresAt()
+	return _u
+}
+
 // SetCancelledAt sets the "cancelled_at" field.
 func (_u *EmailUpdateOne) SetCancelledAt(v time.Time) *EmailUpdateOne {
 	_u.mutation.SetCancelledAt(v)
@@ -1679,6 +1807,21 @@ func (_u *EmailUpdateOne) AddAttachments(v ...*Attachment) *EmailUpdateOne {
 	return _u.AddAttachmentIDs(ids...)
 }
 
+// AddReportIDs adds the "reports" edge to the DeliveryReport entity by IDs.
+func (_u *EmailUpdateOne) AddReportIDs(ids ...int64) *EmailUpdateOne {
+	_u.mutation.AddReportIDs(ids...)
+	return _u
+}
+
+// AddReports adds the "reports" edges to the DeliveryReport entity.
+func (_u *EmailUpdateOne) AddReports(v ...*DeliveryReport) *EmailUpdateOne {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddReportIDs(ids...)
+}
+
 // Mutation returns the EmailMutation object of the builder.
 func (_u *EmailUpdateOne) Mutation() *EmailMutation {
 	return _u.mutation
@@ -1724,6 +1867,27 @@ func (_u *EmailUpdateOne) RemoveAttachments(v ...*Attachment) *EmailUpdateOne {
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveAttachmentIDs(ids...)
+}
+
+// ClearReports clears all "reports" edges to the DeliveryReport entity.
+func (_u *EmailUpdateOne) ClearReports() *EmailUpdateOne {
+	_u.mutation.ClearReports()
+	return _u
+}
+
+// RemoveReportIDs removes the "reports" edge to DeliveryReport entities by IDs.
+func (_u *EmailUpdateOne) RemoveReportIDs(ids ...int64) *EmailUpdateOne {
+	_u.mutation.RemoveReportIDs(ids...)
+	return _u
+}
+
+// RemoveReports removes "reports" edges to DeliveryReport entities.
+func (_u *EmailUpdateOne) RemoveReports(v ...*DeliveryReport) *EmailUpdateOne {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveReportIDs(ids...)
 }
 
 // Where appends a list predicates to the EmailUpdate builder.
@@ -1983,6 +2147,12 @@ func (_u *EmailUpdateOne) sqlSave(ctx context.Context) (_node *Email, err error)
 	if _u.mutation.ScheduledAtCleared() {
 		_spec.ClearField(email.FieldScheduledAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.ExpiresAt(); ok {
+		_spec.SetField(email.FieldExpiresAt, field.TypeTime, value)
+	}
+	if _u.mutation.ExpiresAtCleared() {
+		_spec.ClearField(email.FieldExpiresAt, field.TypeTime)
+	}
 	if value, ok := _u.mutation.CancelledAt(); ok {
 		_spec.SetField(email.FieldCancelledAt, field.TypeTime, value)
 	}
@@ -2114,6 +2284,51 @@ func (_u *EmailUpdateOne) sqlSave(ctx context.Context) (_node *Email, err error)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(attachment.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ReportsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   email.ReportsTable,
+			Columns: []string{email.ReportsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(deliveryreport.FieldID, field.TypeInt64),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedReportsIDs(); len(nodes) > 0 && !_u.mutation.ReportsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   email.ReportsTable,
+			Columns: []string{email.ReportsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(deliveryreport.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ReportsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   email.ReportsTable,
+			Columns: []string{email.ReportsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(deliveryreport.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {

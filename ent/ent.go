@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
@@ -29,9 +30,13 @@ import (
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
@@ -103,6 +108,7 @@ func checkColumn(t, c string) error {
 			categoryoptout.Table:  categoryoptout.ValidColumn,
 			certificatefile.Table: certificatefile.ValidColumn,
 			dkimkey.Table:         dkimkey.ValidColumn,
+			deliveryreport.Table:  deliveryreport.ValidColumn,
 			domain.Table:          domain.ValidColumn,
 			domaincheck.Table:     domaincheck.ValidColumn,
 			domainclaim.Table:     domainclaim.ValidColumn,
@@ -112,7 +118,11 @@ func checkColumn(t, c string) error {
 			idempotencykey.Table:  idempotencykey.ValidColumn,
 			plan.Table:            plan.ValidColumn,
 			recipient.Table:       recipient.ValidColumn,
+			smarthost.Table:       smarthost.ValidColumn,
+			source.Table:          source.ValidColumn,
+			sourceday.Table:       sourceday.ValidColumn,
 			suppression.Table:     suppression.ValidColumn,
+			tlsreportcount.Table:  tlsreportcount.ValidColumn,
 			template.Table:        template.ValidColumn,
 			templateversion.Table: templateversion.ValidColumn,
 			trackinghost.Table:    trackinghost.ValidColumn,

@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
@@ -31,9 +32,13 @@ import (
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
@@ -56,6 +61,7 @@ const (
 	TypeCategoryOptOut  = "CategoryOptOut"
 	TypeCertificateFile = "CertificateFile"
 	TypeDKIMKey         = "DKIMKey"
+	TypeDeliveryReport  = "DeliveryReport"
 	TypeDomain          = "Domain"
 	TypeDomainCheck     = "DomainCheck"
 	TypeDomainClaim     = "DomainClaim"
@@ -65,7 +71,11 @@ const (
 	TypeIdempotencyKey  = "IdempotencyKey"
 	TypePlan            = "Plan"
 	TypeRecipient       = "Recipient"
+	TypeSmarthost       = "Smarthost"
+	TypeSource          = "Source"
+	TypeSourceDay       = "SourceDay"
 	TypeSuppression     = "Suppression"
+	TypeTLSReportCount  = "TLSReportCount"
 	TypeTemplate        = "Template"
 	TypeTemplateVersion = "TemplateVersion"
 	TypeTrackingHost    = "TrackingHost"
@@ -3104,6 +3114,9 @@ type AttemptMutation struct {
 	remote_addr     *string
 	tls             *string
 	tls_policy      *string
+	local_addr      *string
+	way             *string
+	class           *string
 	clearedFields   map[string]struct{}
 	done            bool
 	oldValue        func(context.Context) (*Attempt, error)
@@ -3923,6 +3936,114 @@ func (m *AttemptMutation) ResetTLSPolicy() {
 	m.tls_policy = nil
 }
 
+// SetLocalAddr sets the "local_addr" field.
+func (m *AttemptMutation) SetLocalAddr(s string) {
+	m.local_addr = &s
+}
+
+// LocalAddr returns the value of the "local_addr" field in the mutation.
+func (m *AttemptMutation) LocalAddr() (r string, exists bool) {
+	v := m.local_addr
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLocalAddr returns the old "local_addr" field's value of the Attempt entity.
+// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttemptMutation) OldLocalAddr(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLocalAddr is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLocalAddr requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLocalAddr: %w", err)
+	}
+	return oldValue.LocalAddr, nil
+}
+
+// ResetLocalAddr resets all changes to the "local_addr" field.
+func (m *AttemptMutation) ResetLocalAddr() {
+	m.local_addr = nil
+}
+
+// SetWay sets the "way" field.
+func (m *AttemptMutation) SetWay(s string) {
+	m.way = &s
+}
+
+// Way returns the value of the "way" field in the mutation.
+func (m *AttemptMutation) Way() (r string, exists bool) {
+	v := m.way
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWay returns the old "way" field's value of the Attempt entity.
+// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttemptMutation) OldWay(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWay is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWay requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWay: %w", err)
+	}
+	return oldValue.Way, nil
+}
+
+// ResetWay resets all changes to the "way" field.
+func (m *AttemptMutation) ResetWay() {
+	m.way = nil
+}
+
+// SetClass sets the "class" field.
+func (m *AttemptMutation) SetClass(s string) {
+	m.class = &s
+}
+
+// Class returns the value of the "class" field in the mutation.
+func (m *AttemptMutation) Class() (r string, exists bool) {
+	v := m.class
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClass returns the old "class" field's value of the Attempt entity.
+// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttemptMutation) OldClass(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClass is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClass requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClass: %w", err)
+	}
+	return oldValue.Class, nil
+}
+
+// ResetClass resets all changes to the "class" field.
+func (m *AttemptMutation) ResetClass() {
+	m.class = nil
+}
+
 // Where appends a list predicates to the AttemptMutation builder.
 func (m *AttemptMutation) Where(ps ...predicate.Attempt) {
 	m.predicates = append(m.predicates, ps...)
@@ -3957,7 +4078,7 @@ func (m *AttemptMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AttemptMutation) Fields() []string {
-	fields := make([]string, 0, 16)
+	fields := make([]string, 0, 19)
 	if m.recipient_id != nil {
 		fields = append(fields, attempt.FieldRecipientID)
 	}
@@ -4006,6 +4127,15 @@ func (m *AttemptMutation) Fields() []string {
 	if m.tls_policy != nil {
 		fields = append(fields, attempt.FieldTLSPolicy)
 	}
+	if m.local_addr != nil {
+		fields = append(fields, attempt.FieldLocalAddr)
+	}
+	if m.way != nil {
+		fields = append(fields, attempt.FieldWay)
+	}
+	if m.class != nil {
+		fields = append(fields, attempt.FieldClass)
+	}
 	return fields
 }
 
@@ -4046,6 +4176,12 @@ func (m *AttemptMutation) Field(name string) (ent.Value, bool) {
 		return m.TLS()
 	case attempt.FieldTLSPolicy:
 		return m.TLSPolicy()
+	case attempt.FieldLocalAddr:
+		return m.LocalAddr()
+	case attempt.FieldWay:
+		return m.Way()
+	case attempt.FieldClass:
+		return m.Class()
 	}
 	return nil, false
 }
@@ -4087,6 +4223,12 @@ func (m *AttemptMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldTLS(ctx)
 	case attempt.FieldTLSPolicy:
 		return m.OldTLSPolicy(ctx)
+	case attempt.FieldLocalAddr:
+		return m.OldLocalAddr(ctx)
+	case attempt.FieldWay:
+		return m.OldWay(ctx)
+	case attempt.FieldClass:
+		return m.OldClass(ctx)
 	}
 	return nil, fmt.Errorf("unknown Attempt field %s", name)
 }
@@ -4207,6 +4349,27 @@ func (m *AttemptMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetTLSPolicy(v)
+		return nil
+	case attempt.FieldLocalAddr:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLocalAddr(v)
+		return nil
+	case attempt.FieldWay:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWay(v)
+		return nil
+	case attempt.FieldClass:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClass(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Attempt field %s", name)
@@ -4382,6 +4545,15 @@ func (m *AttemptMutation) ResetField(name string) error {
 		return nil
 	case attempt.FieldTLSPolicy:
 		m.ResetTLSPolicy()
+		return nil
+	case attempt.FieldLocalAddr:
+		m.ResetLocalAddr()
+		return nil
+	case attempt.FieldWay:
+		m.ResetWay()
+		return nil
+	case attempt.FieldClass:
+		m.ResetClass()
 		return nil
 	}
 	return fmt.Errorf("unknown Attempt field %s", name)
@@ -7413,6 +7585,1022 @@ func (m *DKIMKeyMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown DKIMKey edge %s", name)
 }
 
+// DeliveryReportMutation represents an operation that mutates the DeliveryReport nodes in the graph.
+type DeliveryReportMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *int64
+	account_id      *string
+	recipient_id    *int64
+	addrecipient_id *int64
+	kind            *deliveryreport.Kind
+	effective       *bool
+	digest          *[]byte
+	status          *string
+	diagnostic      *string
+	class           *string
+	reporter        *string
+	remote_addr     *string
+	created_at      *time.Time
+	clearedFields   map[string]struct{}
+	email           *string
+	clearedemail    bool
+	done            bool
+	oldValue        func(context.Context) (*DeliveryReport, error)
+	predicates      []predicate.DeliveryReport
+}
+
+var _ ent.Mutation = (*DeliveryReportMutation)(nil)
+
+// deliveryreportOption allows management of the mutation configuration using functional options.
+type deliveryreportOption func(*DeliveryReportMutation)
+
+// newDeliveryReportMutation creates new mutation for the DeliveryReport entity.
+func newDeliveryReportMutation(c config, op Op, opts ...deliveryreportOption) *DeliveryReportMutation {
+	m := &DeliveryReportMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDeliveryReport,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDeliveryReportID sets the ID field of the mutation.
+func withDeliveryReportID(id int64) deliveryreportOption {
+	return func(m *DeliveryReportMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *DeliveryReport
+		)
+		m.oldValue = func(ctx context.Context) (*DeliveryReport, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().DeliveryReport.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDeliveryReport sets the old DeliveryReport of the mutation.
+func withDeliveryReport(node *DeliveryReport) deliveryreportOption {
+	return func(m *DeliveryReportMutation) {
+		m.oldValue = func(context.Context) (*DeliveryReport, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DeliveryReportMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DeliveryReportMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of DeliveryReport entities.
+func (m *DeliveryReportMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DeliveryReportMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DeliveryReportMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().DeliveryReport.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *DeliveryReportMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *DeliveryReportMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *DeliveryReportMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetEmailID sets the "email_id" field.
+func (m *DeliveryReportMutation) SetEmailID(s string) {
+	m.email = &s
+}
+
+// EmailID returns the value of the "email_id" field in the mutation.
+func (m *DeliveryReportMutation) EmailID() (r string, exists bool) {
+	v := m.email
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailID returns the old "email_id" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldEmailID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
+	}
+	return oldValue.EmailID, nil
+}
+
+// ResetEmailID resets all changes to the "email_id" field.
+func (m *DeliveryReportMutation) ResetEmailID() {
+	m.email = nil
+}
+
+// SetRecipientID sets the "recipient_id" field.
+func (m *DeliveryReportMutation) SetRecipientID(i int64) {
+	m.recipient_id = &i
+	m.addrecipient_id = nil
+}
+
+// RecipientID returns the value of the "recipient_id" field in the mutation.
+func (m *DeliveryReportMutation) RecipientID() (r int64, exists bool) {
+	v := m.recipient_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecipientID returns the old "recipient_id" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldRecipientID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecipientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecipientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecipientID: %w", err)
+	}
+	return oldValue.RecipientID, nil
+}
+
+// AddRecipientID adds i to the "recipient_id" field.
+func (m *DeliveryReportMutation) AddRecipientID(i int64) {
+	if m.addrecipient_id != nil {
+		*m.addrecipient_id += i
+	} else {
+		m.addrecipient_id = &i
+	}
+}
+
+// AddedRecipientID returns the value that was added to the "recipient_id" field in this mutation.
+func (m *DeliveryReportMutation) AddedRecipientID() (r int64, exists bool) {
+	v := m.addrecipient_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRecipientID resets all changes to the "recipient_id" field.
+func (m *DeliveryReportMutation) ResetRecipientID() {
+	m.recipient_id = nil
+	m.addrecipient_id = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *DeliveryReportMutation) SetKind(d deliveryreport.Kind) {
+	m.kind = &d
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *DeliveryReportMutation) Kind() (r deliveryreport.Kind, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldKind(ctx context.Context) (v deliveryreport.Kind, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *DeliveryReportMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetEffective sets the "effective" field.
+func (m *DeliveryReportMutation) SetEffective(b bool) {
+	m.effective = &b
+}
+
+// Effective returns the value of the "effective" field in the mutation.
+func (m *DeliveryReportMutation) Effective() (r bool, exists bool) {
+	v := m.effective
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEffective returns the old "effective" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldEffective(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEffective is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEffective requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEffective: %w", err)
+	}
+	return oldValue.Effective, nil
+}
+
+// ResetEffective resets all changes to the "effective" field.
+func (m *DeliveryReportMutation) ResetEffective() {
+	m.effective = nil
+}
+
+// SetDigest sets the "digest" field.
+func (m *DeliveryReportMutation) SetDigest(b []byte) {
+	m.digest = &b
+}
+
+// Digest returns the value of the "digest" field in the mutation.
+func (m *DeliveryReportMutation) Digest() (r []byte, exists bool) {
+	v := m.digest
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDigest returns the old "digest" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldDigest(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDigest is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDigest requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDigest: %w", err)
+	}
+	return oldValue.Digest, nil
+}
+
+// ResetDigest resets all changes to the "digest" field.
+func (m *DeliveryReportMutation) ResetDigest() {
+	m.digest = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *DeliveryReportMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *DeliveryReportMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *DeliveryReportMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetDiagnostic sets the "diagnostic" field.
+func (m *DeliveryReportMutation) SetDiagnostic(s string) {
+	m.diagnostic = &s
+}
+
+// Diagnostic returns the value of the "diagnostic" field in the mutation.
+func (m *DeliveryReportMutation) Diagnostic() (r string, exists bool) {
+	v := m.diagnostic
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDiagnostic returns the old "diagnostic" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldDiagnostic(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDiagnostic is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDiagnostic requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDiagnostic: %w", err)
+	}
+	return oldValue.Diagnostic, nil
+}
+
+// ResetDiagnostic resets all changes to the "diagnostic" field.
+func (m *DeliveryReportMutation) ResetDiagnostic() {
+	m.diagnostic = nil
+}
+
+// SetClass sets the "class" field.
+func (m *DeliveryReportMutation) SetClass(s string) {
+	m.class = &s
+}
+
+// Class returns the value of the "class" field in the mutation.
+func (m *DeliveryReportMutation) Class() (r string, exists bool) {
+	v := m.class
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClass returns the old "class" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldClass(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClass is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClass requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClass: %w", err)
+	}
+	return oldValue.Class, nil
+}
+
+// ResetClass resets all changes to the "class" field.
+func (m *DeliveryReportMutation) ResetClass() {
+	m.class = nil
+}
+
+// SetReporter sets the "reporter" field.
+func (m *DeliveryReportMutation) SetReporter(s string) {
+	m.reporter = &s
+}
+
+// Reporter returns the value of the "reporter" field in the mutation.
+func (m *DeliveryReportMutation) Reporter() (r string, exists bool) {
+	v := m.reporter
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReporter returns the old "reporter" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldReporter(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReporter is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReporter requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReporter: %w", err)
+	}
+	return oldValue.Reporter, nil
+}
+
+// ResetReporter resets all changes to the "reporter" field.
+func (m *DeliveryReportMutation) ResetReporter() {
+	m.reporter = nil
+}
+
+// SetRemoteAddr sets the "remote_addr" field.
+func (m *DeliveryReportMutation) SetRemoteAddr(s string) {
+	m.remote_addr = &s
+}
+
+// RemoteAddr returns the value of the "remote_addr" field in the mutation.
+func (m *DeliveryReportMutation) RemoteAddr() (r string, exists bool) {
+	v := m.remote_addr
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRemoteAddr returns the old "remote_addr" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldRemoteAddr(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRemoteAddr is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRemoteAddr requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRemoteAddr: %w", err)
+	}
+	return oldValue.RemoteAddr, nil
+}
+
+// ResetRemoteAddr resets all changes to the "remote_addr" field.
+func (m *DeliveryReportMutation) ResetRemoteAddr() {
+	m.remote_addr = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *DeliveryReportMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *DeliveryReportMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the DeliveryReport entity.
+// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeliveryReportMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *DeliveryReportMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// ClearEmail clears the "email" edge to the Email entity.
+func (m *DeliveryReportMutation) ClearEmail() {
+	m.clearedemail = true
+	m.clearedFields[deliveryreport.FieldEmailID] = struct{}{}
+}
+
+// EmailCleared reports if the "email" edge to the Email entity was cleared.
+func (m *DeliveryReportMutation) EmailCleared() bool {
+	return m.clearedemail
+}
+
+// EmailIDs returns the "email" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// EmailID instead. It exists only for internal usage by the builders.
+func (m *DeliveryReportMutation) EmailIDs() (ids []string) {
+	if id := m.email; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetEmail resets all changes to the "email" edge.
+func (m *DeliveryReportMutation) ResetEmail() {
+	m.email = nil
+	m.clearedemail = false
+}
+
+// Where appends a list predicates to the DeliveryReportMutation builder.
+func (m *DeliveryReportMutation) Where(ps ...predicate.DeliveryReport) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DeliveryReportMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DeliveryReportMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.DeliveryReport, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DeliveryReportMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DeliveryReportMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (DeliveryReport).
+func (m *DeliveryReportMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DeliveryReportMutation) Fields() []string {
+	fields := make([]string, 0, 12)
+	if m.account_id != nil {
+		fields = append(fields, deliveryreport.FieldAccountID)
+	}
+	if m.email != nil {
+		fields = append(fields, deliveryreport.FieldEmailID)
+	}
+	if m.recipient_id != nil {
+		fields = append(fields, deliveryreport.FieldRecipientID)
+	}
+	if m.kind != nil {
+		fields = append(fields, deliveryreport.FieldKind)
+	}
+	if m.effective != nil {
+		fields = append(fields, deliveryreport.FieldEffective)
+	}
+	if m.digest != nil {
+		fields = append(fields, deliveryreport.FieldDigest)
+	}
+	if m.status != nil {
+		fields = append(fields, deliveryreport.FieldStatus)
+	}
+	if m.diagnostic != nil {
+		fields = append(fields, deliveryreport.FieldDiagnostic)
+	}
+	if m.class != nil {
+		fields = append(fields, deliveryreport.FieldClass)
+	}
+	if m.reporter != nil {
+		fields = append(fields, deliveryreport.FieldReporter)
+	}
+	if m.remote_addr != nil {
+		fields = append(fields, deliveryreport.FieldRemoteAddr)
+	}
+	if m.created_at != nil {
+		fields = append(fields, deliveryreport.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DeliveryReportMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case deliveryreport.FieldAccountID:
+		return m.AccountID()
+	case deliveryreport.FieldEmailID:
+		return m.EmailID()
+	case deliveryreport.FieldRecipientID:
+		return m.RecipientID()
+	case deliveryreport.FieldKind:
+		return m.Kind()
+	case deliveryreport.FieldEffective:
+		return m.Effective()
+	case deliveryreport.FieldDigest:
+		return m.Digest()
+	case deliveryreport.FieldStatus:
+		return m.Status()
+	case deliveryreport.FieldDiagnostic:
+		return m.Diagnostic()
+	case deliveryreport.FieldClass:
+		return m.Class()
+	case deliveryreport.FieldReporter:
+		return m.Reporter()
+	case deliveryreport.FieldRemoteAddr:
+		return m.RemoteAddr()
+	case deliveryreport.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DeliveryReportMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case deliveryreport.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case deliveryreport.FieldEmailID:
+		return m.OldEmailID(ctx)
+	case deliveryreport.FieldRecipientID:
+		return m.OldRecipientID(ctx)
+	case deliveryreport.FieldKind:
+		return m.OldKind(ctx)
+	case deliveryreport.FieldEffective:
+		return m.OldEffective(ctx)
+	case deliveryreport.FieldDigest:
+		return m.OldDigest(ctx)
+	case deliveryreport.FieldStatus:
+		return m.OldStatus(ctx)
+	case deliveryreport.FieldDiagnostic:
+		return m.OldDiagnostic(ctx)
+	case deliveryreport.FieldClass:
+		return m.OldClass(ctx)
+	case deliveryreport.FieldReporter:
+		return m.OldReporter(ctx)
+	case deliveryreport.FieldRemoteAddr:
+		return m.OldRemoteAddr(ctx)
+	case deliveryreport.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown DeliveryReport field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeliveryReportMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case deliveryreport.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case deliveryreport.FieldEmailID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailID(v)
+		return nil
+	case deliveryreport.FieldRecipientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecipientID(v)
+		return nil
+	case deliveryreport.FieldKind:
+		v, ok := value.(deliveryreport.Kind)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case deliveryreport.FieldEffective:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEffective(v)
+		return nil
+	case deliveryreport.FieldDigest:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDigest(v)
+		return nil
+	case deliveryreport.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case deliveryreport.FieldDiagnostic:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDiagnostic(v)
+		return nil
+	case deliveryreport.FieldClass:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClass(v)
+		return nil
+	case deliveryreport.FieldReporter:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReporter(v)
+		return nil
+	case deliveryreport.FieldRemoteAddr:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRemoteAddr(v)
+		return nil
+	case deliveryreport.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DeliveryReport field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DeliveryReportMutation) AddedFields() []string {
+	var fields []string
+	if m.addrecipient_id != nil {
+		fields = append(fields, deliveryreport.FieldRecipientID)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DeliveryReportMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case deliveryreport.FieldRecipientID:
+		return m.AddedRecipientID()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeliveryReportMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case deliveryreport.FieldRecipientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRecipientID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DeliveryReport numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DeliveryReportMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DeliveryReportMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DeliveryReportMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown DeliveryReport nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DeliveryReportMutation) ResetField(name string) error {
+	switch name {
+	case deliveryreport.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case deliveryreport.FieldEmailID:
+		m.ResetEmailID()
+		return nil
+	case deliveryreport.FieldRecipientID:
+		m.ResetRecipientID()
+		return nil
+	case deliveryreport.FieldKind:
+		m.ResetKind()
+		return nil
+	case deliveryreport.FieldEffective:
+		m.ResetEffective()
+		return nil
+	case deliveryreport.FieldDigest:
+		m.ResetDigest()
+		return nil
+	case deliveryreport.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case deliveryreport.FieldDiagnostic:
+		m.ResetDiagnostic()
+		return nil
+	case deliveryreport.FieldClass:
+		m.ResetClass()
+		return nil
+	case deliveryreport.FieldReporter:
+		m.ResetReporter()
+		return nil
+	case deliveryreport.FieldRemoteAddr:
+		m.ResetRemoteAddr()
+		return nil
+	case deliveryreport.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown DeliveryReport field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DeliveryReportMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.email != nil {
+		edges = append(edges, deliveryreport.EdgeEmail)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DeliveryReportMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case deliveryreport.EdgeEmail:
+		if id := m.email; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DeliveryReportMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DeliveryReportMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DeliveryReportMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedemail {
+		edges = append(edges, deliveryreport.EdgeEmail)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DeliveryReportMutation) EdgeCleared(name string) bool {
+	switch name {
+	case deliveryreport.EdgeEmail:
+		return m.clearedemail
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DeliveryReportMutation) ClearEdge(name string) error {
+	switch name {
+	case deliveryreport.EdgeEmail:
+		m.ClearEmail()
+		return nil
+	}
+	return fmt.Errorf("unknown DeliveryReport unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DeliveryReportMutation) ResetEdge(name string) error {
+	switch name {
+	case deliveryreport.EdgeEmail:
+		m.ResetEmail()
+		return nil
+	}
+	return fmt.Errorf("unknown DeliveryReport edge %s", name)
+}
+
 // DomainMutation represents an operation that mutates the Domain nodes in the graph.
 type DomainMutation struct {
 	config
@@ -10367,6 +11555,7 @@ type EmailMutation struct {
 	bounce_reason       *string
 	created_at          *time.Time
 	scheduled_at        *time.Time
+	expires_at          *time.Time
 	cancelled_at        *time.Time
 	sent_at             *time.Time
 	delivered_at        *time.Time
@@ -10382,6 +11571,9 @@ type EmailMutation struct {
 	attachments         map[int64]struct{}
 	removedattachments  map[int64]struct{}
 	clearedattachments  bool
+	reports             map[int64]struct{}
+	removedreports      map[int64]struct{}
+	clearedreports      bool
 	done                bool
 	oldValue            func(context.Context) (*Email, error)
 	predicates          []predicate.Email
@@ -11696,6 +12888,55 @@ func (m *EmailMutation) ResetScheduledAt() {
 	delete(m.clearedFields, email.FieldScheduledAt)
 }
 
+// SetExpiresAt sets the "expires_at" field.
+func (m *EmailMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *EmailMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldExpiresAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (m *EmailMutation) ClearExpiresAt() {
+	m.expires_at = nil
+	m.clearedFields[email.FieldExpiresAt] = struct{}{}
+}
+
+// ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
+func (m *EmailMutation) ExpiresAtCleared() bool {
+	_, ok := m.clearedFields[email.FieldExpiresAt]
+	return ok
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *EmailMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	delete(m.clearedFields, email.FieldExpiresAt)
+}
+
 // SetCancelledAt sets the "cancelled_at" field.
 func (m *EmailMutation) SetCancelledAt(t time.Time) {
 	m.cancelled_at = &t
@@ -12196,6 +13437,60 @@ func (m *EmailMutation) ResetAttachments() {
 	m.removedattachments = nil
 }
 
+// AddReportIDs adds the "reports" edge to the DeliveryReport entity by ids.
+func (m *EmailMutation) AddReportIDs(ids ...int64) {
+	if m.reports == nil {
+		m.reports = make(map[int64]struct{})
+	}
+	for i := range ids {
+		m.reports[ids[i]] = struct{}{}
+	}
+}
+
+// ClearReports clears the "reports" edge to the DeliveryReport entity.
+func (m *EmailMutation) ClearReports() {
+	m.clearedreports = true
+}
+
+// ReportsCleared reports if the "reports" edge to the DeliveryReport entity was cleared.
+func (m *EmailMutation) ReportsCleared() bool {
+	return m.clearedreports
+}
+
+// RemoveReportIDs removes the "reports" edge to the DeliveryReport entity by IDs.
+func (m *EmailMutation) RemoveReportIDs(ids ...int64) {
+	if m.removedreports == nil {
+		m.removedreports = make(map[int64]struct{})
+	}
+	for i := range ids {
+		delete(m.reports, ids[i])
+		m.removedreports[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedReports returns the removed IDs of the "reports" edge to the DeliveryReport entity.
+func (m *EmailMutation) RemovedReportsIDs() (ids []int64) {
+	for id := range m.removedreports {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ReportsIDs returns the "reports" edge IDs in the mutation.
+func (m *EmailMutation) ReportsIDs() (ids []int64) {
+	for id := range m.reports {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetReports resets all changes to the "reports" edge.
+func (m *EmailMutation) ResetReports() {
+	m.reports = nil
+	m.clearedreports = false
+	m.removedreports = nil
+}
+
 // Where appends a list predicates to the EmailMutation builder.
 func (m *EmailMutation) Where(ps ...predicate.Email) {
 	m.predicates = append(m.predicates, ps...)
@@ -12230,7 +13525,7 @@ func (m *EmailMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EmailMutation) Fields() []string {
-	fields := make([]string, 0, 33)
+	fields := make([]string, 0, 34)
 	if m.account_id != nil {
 		fields = append(fields, email.FieldAccountID)
 	}
@@ -12305,6 +13600,9 @@ func (m *EmailMutation) Fields() []string {
 	}
 	if m.scheduled_at != nil {
 		fields = append(fields, email.FieldScheduledAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, email.FieldExpiresAt)
 	}
 	if m.cancelled_at != nil {
 		fields = append(fields, email.FieldCancelledAt)
@@ -12388,6 +13686,8 @@ func (m *EmailMutation) Field(name string) (ent.Value, bool) {
 		return m.CreatedAt()
 	case email.FieldScheduledAt:
 		return m.ScheduledAt()
+	case email.FieldExpiresAt:
+		return m.ExpiresAt()
 	case email.FieldCancelledAt:
 		return m.CancelledAt()
 	case email.FieldSentAt:
@@ -12463,6 +13763,8 @@ func (m *EmailMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldCreatedAt(ctx)
 	case email.FieldScheduledAt:
 		return m.OldScheduledAt(ctx)
+	case email.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
 	case email.FieldCancelledAt:
 		return m.OldCancelledAt(ctx)
 	case email.FieldSentAt:
@@ -12663,6 +13965,13 @@ func (m *EmailMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetScheduledAt(v)
 		return nil
+	case email.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
 	case email.FieldCancelledAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -12815,6 +14124,9 @@ func (m *EmailMutation) ClearedFields() []string {
 	if m.FieldCleared(email.FieldScheduledAt) {
 		fields = append(fields, email.FieldScheduledAt)
 	}
+	if m.FieldCleared(email.FieldExpiresAt) {
+		fields = append(fields, email.FieldExpiresAt)
+	}
 	if m.FieldCleared(email.FieldCancelledAt) {
 		fields = append(fields, email.FieldCancelledAt)
 	}
@@ -12891,6 +14203,9 @@ func (m *EmailMutation) ClearField(name string) error {
 		return nil
 	case email.FieldScheduledAt:
 		m.ClearScheduledAt()
+		return nil
+	case email.FieldExpiresAt:
+		m.ClearExpiresAt()
 		return nil
 	case email.FieldCancelledAt:
 		m.ClearCancelledAt()
@@ -12999,6 +14314,9 @@ func (m *EmailMutation) ResetField(name string) error {
 	case email.FieldScheduledAt:
 		m.ResetScheduledAt()
 		return nil
+	case email.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
 	case email.FieldCancelledAt:
 		m.ResetCancelledAt()
 		return nil
@@ -13029,12 +14347,15 @@ func (m *EmailMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *EmailMutation) AddedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 3)
 	if m.recipients != nil {
 		edges = append(edges, email.EdgeRecipients)
 	}
 	if m.attachments != nil {
 		edges = append(edges, email.EdgeAttachments)
+	}
+	if m.reports != nil {
+		edges = append(edges, email.EdgeReports)
 	}
 	return edges
 }
@@ -13055,18 +14376,27 @@ func (m *EmailMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case email.EdgeReports:
+		ids := make([]ent.Value, 0, len(m.reports))
+		for id := range m.reports {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *EmailMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 3)
 	if m.removedrecipients != nil {
 		edges = append(edges, email.EdgeRecipients)
 	}
 	if m.removedattachments != nil {
 		edges = append(edges, email.EdgeAttachments)
+	}
+	if m.removedreports != nil {
+		edges = append(edges, email.EdgeReports)
 	}
 	return edges
 }
@@ -13087,18 +14417,27 @@ func (m *EmailMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case email.EdgeReports:
+		ids := make([]ent.Value, 0, len(m.removedreports))
+		for id := range m.removedreports {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *EmailMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 3)
 	if m.clearedrecipients {
 		edges = append(edges, email.EdgeRecipients)
 	}
 	if m.clearedattachments {
 		edges = append(edges, email.EdgeAttachments)
+	}
+	if m.clearedreports {
+		edges = append(edges, email.EdgeReports)
 	}
 	return edges
 }
@@ -13111,6 +14450,8 @@ func (m *EmailMutation) EdgeCleared(name string) bool {
 		return m.clearedrecipients
 	case email.EdgeAttachments:
 		return m.clearedattachments
+	case email.EdgeReports:
+		return m.clearedreports
 	}
 	return false
 }
@@ -13132,6 +14473,9 @@ func (m *EmailMutation) ResetEdge(name string) error {
 		return nil
 	case email.EdgeAttachments:
 		m.ResetAttachments()
+		return nil
+	case email.EdgeReports:
+		m.ResetReports()
 		return nil
 	}
 	return fmt.Errorf("unknown Email edge %s", name)
@@ -16077,6 +17421,8 @@ type RecipientMutation struct {
 	queued_at         *time.Time
 	settled_at        *time.Time
 	delay_notified_at *time.Time
+	lane              *string
+	via               *string
 	clearedFields     map[string]struct{}
 	email             *string
 	clearedemail      bool
@@ -16953,6 +18299,91 @@ func (m *RecipientMutation) ResetDelayNotifiedAt() {
 	delete(m.clearedFields, recipient.FieldDelayNotifiedAt)
 }
 
+// SetLane sets the "lane" field.
+func (m *RecipientMutation) SetLane(s string) {
+	m.lane = &s
+}
+
+// Lane returns the value of the "lane" field in the mutation.
+func (m *RecipientMutation) Lane() (r string, exists bool) {
+	v := m.lane
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLane returns the old "lane" field's value of the Recipient entity.
+// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecipientMutation) OldLane(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLane is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLane requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLane: %w", err)
+	}
+	return oldValue.Lane, nil
+}
+
+// ClearLane clears the value of the "lane" field.
+func (m *RecipientMutation) ClearLane() {
+	m.lane = nil
+	m.clearedFields[recipient.FieldLane] = struct{}{}
+}
+
+// LaneCleared returns if the "lane" field was cleared in this mutation.
+func (m *RecipientMutation) LaneCleared() bool {
+	_, ok := m.clearedFields[recipient.FieldLane]
+	return ok
+}
+
+// ResetLane resets all changes to the "lane" field.
+func (m *RecipientMutation) ResetLane() {
+	m.lane = nil
+	delete(m.clearedFields, recipient.FieldLane)
+}
+
+// SetVia sets the "via" field.
+func (m *RecipientMutation) SetVia(s string) {
+	m.via = &s
+}
+
+// Via returns the value of the "via" field in the mutation.
+func (m *RecipientMutation) Via() (r string, exists bool) {
+	v := m.via
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVia returns the old "via" field's value of the Recipient entity.
+// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecipientMutation) OldVia(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVia is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVia requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVia: %w", err)
+	}
+	return oldValue.Via, nil
+}
+
+// ResetVia resets all changes to the "via" field.
+func (m *RecipientMutation) ResetVia() {
+	m.via = nil
+}
+
 // ClearEmail clears the "email" edge to the Email entity.
 func (m *RecipientMutation) ClearEmail() {
 	m.clearedemail = true
@@ -17014,7 +18445,7 @@ func (m *RecipientMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *RecipientMutation) Fields() []string {
-	fields := make([]string, 0, 17)
+	fields := make([]string, 0, 19)
 	if m.email != nil {
 		fields = append(fields, recipient.FieldEmailID)
 	}
@@ -17066,6 +18497,12 @@ func (m *RecipientMutation) Fields() []string {
 	if m.delay_notified_at != nil {
 		fields = append(fields, recipient.FieldDelayNotifiedAt)
 	}
+	if m.lane != nil {
+		fields = append(fields, recipient.FieldLane)
+	}
+	if m.via != nil {
+		fields = append(fields, recipient.FieldVia)
+	}
 	return fields
 }
 
@@ -17108,6 +18545,10 @@ func (m *RecipientMutation) Field(name string) (ent.Value, bool) {
 		return m.SettledAt()
 	case recipient.FieldDelayNotifiedAt:
 		return m.DelayNotifiedAt()
+	case recipient.FieldLane:
+		return m.Lane()
+	case recipient.FieldVia:
+		return m.Via()
 	}
 	return nil, false
 }
@@ -17151,6 +18592,10 @@ func (m *RecipientMutation) OldField(ctx context.Context, name string) (ent.Valu
 		return m.OldSettledAt(ctx)
 	case recipient.FieldDelayNotifiedAt:
 		return m.OldDelayNotifiedAt(ctx)
+	case recipient.FieldLane:
+		return m.OldLane(ctx)
+	case recipient.FieldVia:
+		return m.OldVia(ctx)
 	}
 	return nil, fmt.Errorf("unknown Recipient field %s", name)
 }
@@ -17279,6 +18724,20 @@ func (m *RecipientMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDelayNotifiedAt(v)
 		return nil
+	case recipient.FieldLane:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLane(v)
+		return nil
+	case recipient.FieldVia:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVia(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Recipient field %s", name)
 }
@@ -17369,6 +18828,9 @@ func (m *RecipientMutation) ClearedFields() []string {
 	if m.FieldCleared(recipient.FieldDelayNotifiedAt) {
 		fields = append(fields, recipient.FieldDelayNotifiedAt)
 	}
+	if m.FieldCleared(recipient.FieldLane) {
+		fields = append(fields, recipient.FieldLane)
+	}
 	return fields
 }
 
@@ -17403,6 +18865,9 @@ func (m *RecipientMutation) ClearField(name string) error {
 		return nil
 	case recipient.FieldDelayNotifiedAt:
 		m.ClearDelayNotifiedAt()
+		return nil
+	case recipient.FieldLane:
+		m.ClearLane()
 		return nil
 	}
 	return fmt.Errorf("unknown Recipient nullable field %s", name)
@@ -17462,6 +18927,12 @@ func (m *RecipientMutation) ResetField(name string) error {
 		return nil
 	case recipient.FieldDelayNotifiedAt:
 		m.ResetDelayNotifiedAt()
+		return nil
+	case recipient.FieldLane:
+		m.ResetLane()
+		return nil
+	case recipient.FieldVia:
+		m.ResetVia()
 		return nil
 	}
 	return fmt.Errorf("unknown Recipient field %s", name)
@@ -17539,6 +19010,2147 @@ func (m *RecipientMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Recipient edge %s", name)
+}
+
+// SmarthostMutation represents an operation that mutates the Smarthost nodes in the graph.
+type SmarthostMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	account_id    *string
+	domain_id     *string
+	host          *string
+	port          *int
+	addport       *int
+	implicit_tls  *bool
+	verify        *bool
+	username      *string
+	password      *[]byte
+	use           *smarthost.Use
+	created_at    *time.Time
+	updated_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Smarthost, error)
+	predicates    []predicate.Smarthost
+}
+
+var _ ent.Mutation = (*SmarthostMutation)(nil)
+
+// smarthostOption allows management of the mutation configuration using functional options.
+type smarthostOption func(*SmarthostMutation)
+
+// newSmarthostMutation creates new mutation for the Smarthost entity.
+func newSmarthostMutation(c config, op Op, opts ...smarthostOption) *SmarthostMutation {
+	m := &SmarthostMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSmarthost,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSmarthostID sets the ID field of the mutation.
+func withSmarthostID(id string) smarthostOption {
+	return func(m *SmarthostMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Smarthost
+		)
+		m.oldValue = func(ctx context.Context) (*Smarthost, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Smarthost.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSmarthost sets the old Smarthost of the mutation.
+func withSmarthost(node *Smarthost) smarthostOption {
+	return func(m *SmarthostMutation) {
+		m.oldValue = func(context.Context) (*Smarthost, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SmarthostMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SmarthostMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Smarthost entities.
+func (m *SmarthostMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SmarthostMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SmarthostMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Smarthost.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SmarthostMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SmarthostMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SmarthostMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetDomainID sets the "domain_id" field.
+func (m *SmarthostMutation) SetDomainID(s string) {
+	m.domain_id = &s
+}
+
+// DomainID returns the value of the "domain_id" field in the mutation.
+func (m *SmarthostMutation) DomainID() (r string, exists bool) {
+	v := m.domain_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDomainID returns the old "domain_id" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldDomainID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDomainID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
+	}
+	return oldValue.DomainID, nil
+}
+
+// ClearDomainID clears the value of the "domain_id" field.
+func (m *SmarthostMutation) ClearDomainID() {
+	m.domain_id = nil
+	m.clearedFields[smarthost.FieldDomainID] = struct{}{}
+}
+
+// DomainIDCleared returns if the "domain_id" field was cleared in this mutation.
+func (m *SmarthostMutation) DomainIDCleared() bool {
+	_, ok := m.clearedFields[smarthost.FieldDomainID]
+	return ok
+}
+
+// ResetDomainID resets all changes to the "domain_id" field.
+func (m *SmarthostMutation) ResetDomainID() {
+	m.domain_id = nil
+	delete(m.clearedFields, smarthost.FieldDomainID)
+}
+
+// SetHost sets the "host" field.
+func (m *SmarthostMutation) SetHost(s string) {
+	m.host = &s
+}
+
+// Host returns the value of the "host" field in the mutation.
+func (m *SmarthostMutation) Host() (r string, exists bool) {
+	v := m.host
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHost returns the old "host" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldHost(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHost is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHost requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHost: %w", err)
+	}
+	return oldValue.Host, nil
+}
+
+// ResetHost resets all changes to the "host" field.
+func (m *SmarthostMutation) ResetHost() {
+	m.host = nil
+}
+
+// SetPort sets the "port" field.
+func (m *SmarthostMutation) SetPort(i int) {
+	m.port = &i
+	m.addport = nil
+}
+
+// Port returns the value of the "port" field in the mutation.
+func (m *SmarthostMutation) Port() (r int, exists bool) {
+	v := m.port
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPort returns the old "port" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldPort(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPort is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPort requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPort: %w", err)
+	}
+	return oldValue.Port, nil
+}
+
+// AddPort adds i to the "port" field.
+func (m *SmarthostMutation) AddPort(i int) {
+	if m.addport != nil {
+		*m.addport += i
+	} else {
+		m.addport = &i
+	}
+}
+
+// AddedPort returns the value that was added to the "port" field in this mutation.
+func (m *SmarthostMutation) AddedPort() (r int, exists bool) {
+	v := m.addport
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPort resets all changes to the "port" field.
+func (m *SmarthostMutation) ResetPort() {
+	m.port = nil
+	m.addport = nil
+}
+
+// SetImplicitTLS sets the "implicit_tls" field.
+func (m *SmarthostMutation) SetImplicitTLS(b bool) {
+	m.implicit_tls = &b
+}
+
+// ImplicitTLS returns the value of the "implicit_tls" field in the mutation.
+func (m *SmarthostMutation) ImplicitTLS() (r bool, exists bool) {
+	v := m.implicit_tls
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldImplicitTLS returns the old "implicit_tls" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldImplicitTLS(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldImplicitTLS is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldImplicitTLS requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldImplicitTLS: %w", err)
+	}
+	return oldValue.ImplicitTLS, nil
+}
+
+// ResetImplicitTLS resets all changes to the "implicit_tls" field.
+func (m *SmarthostMutation) ResetImplicitTLS() {
+	m.implicit_tls = nil
+}
+
+// SetVerify sets the "verify" field.
+func (m *SmarthostMutation) SetVerify(b bool) {
+	m.verify = &b
+}
+
+// Verify returns the value of the "verify" field in the mutation.
+func (m *SmarthostMutation) Verify() (r bool, exists bool) {
+	v := m.verify
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVerify returns the old "verify" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldVerify(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVerify is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVerify requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVerify: %w", err)
+	}
+	return oldValue.Verify, nil
+}
+
+// ResetVerify resets all changes to the "verify" field.
+func (m *SmarthostMutation) ResetVerify() {
+	m.verify = nil
+}
+
+// SetUsername sets the "username" field.
+func (m *SmarthostMutation) SetUsername(s string) {
+	m.username = &s
+}
+
+// Username returns the value of the "username" field in the mutation.
+func (m *SmarthostMutation) Username() (r string, exists bool) {
+	v := m.username
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUsername returns the old "username" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldUsername(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUsername is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUsername requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUsername: %w", err)
+	}
+	return oldValue.Username, nil
+}
+
+// ResetUsername resets all changes to the "username" field.
+func (m *SmarthostMutation) ResetUsername() {
+	m.username = nil
+}
+
+// SetPassword sets the "password" field.
+func (m *SmarthostMutation) SetPassword(b []byte) {
+	m.password = &b
+}
+
+// Password returns the value of the "password" field in the mutation.
+func (m *SmarthostMutation) Password() (r []byte, exists bool) {
+	v := m.password
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPassword returns the old "password" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldPassword(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPassword is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPassword requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPassword: %w", err)
+	}
+	return oldValue.Password, nil
+}
+
+// ClearPassword clears the value of the "password" field.
+func (m *SmarthostMutation) ClearPassword() {
+	m.password = nil
+	m.clearedFields[smarthost.FieldPassword] = struct{}{}
+}
+
+// PasswordCleared returns if the "password" field was cleared in this mutation.
+func (m *SmarthostMutation) PasswordCleared() bool {
+	_, ok := m.clearedFields[smarthost.FieldPassword]
+	return ok
+}
+
+// ResetPassword resets all changes to the "password" field.
+func (m *SmarthostMutation) ResetPassword() {
+	m.password = nil
+	delete(m.clearedFields, smarthost.FieldPassword)
+}
+
+// SetUse sets the "use" field.
+func (m *SmarthostMutation) SetUse(s smarthost.Use) {
+	m.use = &s
+}
+
+// Use returns the value of the "use" field in the mutation.
+func (m *SmarthostMutation) Use() (r smarthost.Use, exists bool) {
+	v := m.use
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUse returns the old "use" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldUse(ctx context.Context) (v smarthost.Use, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUse is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUse requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUse: %w", err)
+	}
+	return oldValue.Use, nil
+}
+
+// ResetUse resets all changes to the "use" field.
+func (m *SmarthostMutation) ResetUse() {
+	m.use = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SmarthostMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SmarthostMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SmarthostMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *SmarthostMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *SmarthostMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Smarthost entity.
+// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SmarthostMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *SmarthostMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// Where appends a list predicates to the SmarthostMutation builder.
+func (m *SmarthostMutation) Where(ps ...predicate.Smarthost) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SmarthostMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SmarthostMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Smarthost, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SmarthostMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SmarthostMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Smarthost).
+func (m *SmarthostMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SmarthostMutation) Fields() []string {
+	fields := make([]string, 0, 11)
+	if m.account_id != nil {
+		fields = append(fields, smarthost.FieldAccountID)
+	}
+	if m.domain_id != nil {
+		fields = append(fields, smarthost.FieldDomainID)
+	}
+	if m.host != nil {
+		fields = append(fields, smarthost.FieldHost)
+	}
+	if m.port != nil {
+		fields = append(fields, smarthost.FieldPort)
+	}
+	if m.implicit_tls != nil {
+		fields = append(fields, smarthost.FieldImplicitTLS)
+	}
+	if m.verify != nil {
+		fields = append(fields, smarthost.FieldVerify)
+	}
+	if m.username != nil {
+		fields = append(fields, smarthost.FieldUsername)
+	}
+	if m.password != nil {
+		fields = append(fields, smarthost.FieldPassword)
+	}
+	if m.use != nil {
+		fields = append(fields, smarthost.FieldUse)
+	}
+	if m.created_at != nil {
+		fields = append(fields, smarthost.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, smarthost.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SmarthostMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case smarthost.FieldAccountID:
+		return m.AccountID()
+	case smarthost.FieldDomainID:
+		return m.DomainID()
+	case smarthost.FieldHost:
+		return m.Host()
+	case smarthost.FieldPort:
+		return m.Port()
+	case smarthost.FieldImplicitTLS:
+		return m.ImplicitTLS()
+	case smarthost.FieldVerify:
+		return m.Verify()
+	case smarthost.FieldUsername:
+		return m.Username()
+	case smarthost.FieldPassword:
+		return m.Password()
+	case smarthost.FieldUse:
+		return m.Use()
+	case smarthost.FieldCreatedAt:
+		return m.CreatedAt()
+	case smarthost.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SmarthostMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case smarthost.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case smarthost.FieldDomainID:
+		return m.OldDomainID(ctx)
+	case smarthost.FieldHost:
+		return m.OldHost(ctx)
+	case smarthost.FieldPort:
+		return m.OldPort(ctx)
+	case smarthost.FieldImplicitTLS:
+		return m.OldImplicitTLS(ctx)
+	case smarthost.FieldVerify:
+		return m.OldVerify(ctx)
+	case smarthost.FieldUsername:
+		return m.OldUsername(ctx)
+	case smarthost.FieldPassword:
+		return m.OldPassword(ctx)
+	case smarthost.FieldUse:
+		return m.OldUse(ctx)
+	case smarthost.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case smarthost.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Smarthost field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SmarthostMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case smarthost.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case smarthost.FieldDomainID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDomainID(v)
+		return nil
+	case smarthost.FieldHost:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHost(v)
+		return nil
+	case smarthost.FieldPort:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPort(v)
+		return nil
+	case smarthost.FieldImplicitTLS:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetImplicitTLS(v)
+		return nil
+	case smarthost.FieldVerify:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVerify(v)
+		return nil
+	case smarthost.FieldUsername:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUsername(v)
+		return nil
+	case smarthost.FieldPassword:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPassword(v)
+		return nil
+	case smarthost.FieldUse:
+		v, ok := value.(smarthost.Use)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUse(v)
+		return nil
+	case smarthost.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case smarthost.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Smarthost field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SmarthostMutation) AddedFields() []string {
+	var fields []string
+	if m.addport != nil {
+		fields = append(fields, smarthost.FieldPort)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SmarthostMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case smarthost.FieldPort:
+		return m.AddedPort()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SmarthostMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case smarthost.FieldPort:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPort(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Smarthost numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SmarthostMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(smarthost.FieldDomainID) {
+		fields = append(fields, smarthost.FieldDomainID)
+	}
+	if m.FieldCleared(smarthost.FieldPassword) {
+		fields = append(fields, smarthost.FieldPassword)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SmarthostMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SmarthostMutation) ClearField(name string) error {
+	switch name {
+	case smarthost.FieldDomainID:
+		m.ClearDomainID()
+		return nil
+	case smarthost.FieldPassword:
+		m.ClearPassword()
+		return nil
+	}
+	return fmt.Errorf("unknown Smarthost nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SmarthostMutation) ResetField(name string) error {
+	switch name {
+	case smarthost.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case smarthost.FieldDomainID:
+		m.ResetDomainID()
+		return nil
+	case smarthost.FieldHost:
+		m.ResetHost()
+		return nil
+	case smarthost.FieldPort:
+		m.ResetPort()
+		return nil
+	case smarthost.FieldImplicitTLS:
+		m.ResetImplicitTLS()
+		return nil
+	case smarthost.FieldVerify:
+		m.ResetVerify()
+		return nil
+	case smarthost.FieldUsername:
+		m.ResetUsername()
+		return nil
+	case smarthost.FieldPassword:
+		m.ResetPassword()
+		return nil
+	case smarthost.FieldUse:
+		m.ResetUse()
+		return nil
+	case smarthost.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case smarthost.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Smarthost field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SmarthostMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SmarthostMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SmarthostMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SmarthostMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SmarthostMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SmarthostMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SmarthostMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Smarthost unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SmarthostMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Smarthost edge %s", name)
+}
+
+// SourceMutation represents an operation that mutates the Source nodes in the graph.
+type SourceMutation struct {
+	config
+	op                Op
+	typ               string
+	id                *string
+	address           *string
+	hostname          *string
+	pool              *source.Pool
+	account_id        *string
+	warmup_started_at *time.Time
+	paused_at         *time.Time
+	created_at        *time.Time
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*Source, error)
+	predicates        []predicate.Source
+}
+
+var _ ent.Mutation = (*SourceMutation)(nil)
+
+// sourceOption allows management of the mutation configuration using functional options.
+type sourceOption func(*SourceMutation)
+
+// newSourceMutation creates new mutation for the Source entity.
+func newSourceMutation(c config, op Op, opts ...sourceOption) *SourceMutation {
+	m := &SourceMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSource,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSourceID sets the ID field of the mutation.
+func withSourceID(id string) sourceOption {
+	return func(m *SourceMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Source
+		)
+		m.oldValue = func(ctx context.Context) (*Source, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Source.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSource sets the old Source of the mutation.
+func withSource(node *Source) sourceOption {
+	return func(m *SourceMutation) {
+		m.oldValue = func(context.Context) (*Source, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SourceMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SourceMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Source entities.
+func (m *SourceMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SourceMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SourceMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Source.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAddress sets the "address" field.
+func (m *SourceMutation) SetAddress(s string) {
+	m.address = &s
+}
+
+// Address returns the value of the "address" field in the mutation.
+func (m *SourceMutation) Address() (r string, exists bool) {
+	v := m.address
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAddress returns the old "address" field's value of the Source entity.
+// If the Source object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceMutation) OldAddress(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAddress is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAddress requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAddress: %w", err)
+	}
+	return oldValue.Address, nil
+}
+
+// ResetAddress resets all changes to the "address" field.
+func (m *SourceMutation) ResetAddress() {
+	m.address = nil
+}
+
+// SetHostname sets the "hostname" field.
+func (m *SourceMutation) SetHostname(s string) {
+	m.hostname = &s
+}
+
+// Hostname returns the value of the "hostname" field in the mutation.
+func (m *SourceMutation) Hostname() (r string, exists bool) {
+	v := m.hostname
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHostname returns the old "hostname" field's value of the Source entity.
+// If the Source object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceMutation) OldHostname(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHostname is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHostname requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHostname: %w", err)
+	}
+	return oldValue.Hostname, nil
+}
+
+// ResetHostname resets all changes to the "hostname" field.
+func (m *SourceMutation) ResetHostname() {
+	m.hostname = nil
+}
+
+// SetPool sets the "pool" field.
+func (m *SourceMutation) SetPool(s source.Pool) {
+	m.pool = &s
+}
+
+// Pool returns the value of the "pool" field in the mutation.
+func (m *SourceMutation) Pool() (r source.Pool, exists bool) {
+	v := m.pool
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPool returns the old "pool" field's value of the Source entity.
+// If the Source object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceMutation) OldPool(ctx context.Context) (v source.Pool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPool is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPool requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPool: %w", err)
+	}
+	return oldValue.Pool, nil
+}
+
+// ResetPool resets all changes to the "pool" field.
+func (m *SourceMutation) ResetPool() {
+	m.pool = nil
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SourceMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SourceMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Source entity.
+// If the Source object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceMutation) OldAccountID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ClearAccountID clears the value of the "account_id" field.
+func (m *SourceMutation) ClearAccountID() {
+	m.account_id = nil
+	m.clearedFields[source.FieldAccountID] = struct{}{}
+}
+
+// AccountIDCleared returns if the "account_id" field was cleared in this mutation.
+func (m *SourceMutation) AccountIDCleared() bool {
+	_, ok := m.clearedFields[source.FieldAccountID]
+	return ok
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SourceMutation) ResetAccountID() {
+	m.account_id = nil
+	delete(m.clearedFields, source.FieldAccountID)
+}
+
+// SetWarmupStartedAt sets the "warmup_started_at" field.
+func (m *SourceMutation) SetWarmupStartedAt(t time.Time) {
+	m.warmup_started_at = &t
+}
+
+// WarmupStartedAt returns the value of the "warmup_started_at" field in the mutation.
+func (m *SourceMutation) WarmupStartedAt() (r time.Time, exists bool) {
+	v := m.warmup_started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWarmupStartedAt returns the old "warmup_started_at" field's value of the Source entity.
+// If the Source object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceMutation) OldWarmupStartedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWarmupStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWarmupStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWarmupStartedAt: %w", err)
+	}
+	return oldValue.WarmupStartedAt, nil
+}
+
+// ClearWarmupStartedAt clears the value of the "warmup_started_at" field.
+func (m *SourceMutation) ClearWarmupStartedAt() {
+	m.warmup_started_at = nil
+	m.clearedFields[source.FieldWarmupStartedAt] = struct{}{}
+}
+
+// WarmupStartedAtCleared returns if the "warmup_started_at" field was cleared in this mutation.
+func (m *SourceMutation) WarmupStartedAtCleared() bool {
+	_, ok := m.clearedFields[source.FieldWarmupStartedAt]
+	return ok
+}
+
+// ResetWarmupStartedAt resets all changes to the "warmup_started_at" field.
+func (m *SourceMutation) ResetWarmupStartedAt() {
+	m.warmup_started_at = nil
+	delete(m.clearedFields, source.FieldWarmupStartedAt)
+}
+
+// SetPausedAt sets the "paused_at" field.
+func (m *SourceMutation) SetPausedAt(t time.Time) {
+	m.paused_at = &t
+}
+
+// PausedAt returns the value of the "paused_at" field in the mutation.
+func (m *SourceMutation) PausedAt() (r time.Time, exists bool) {
+	v := m.paused_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPausedAt returns the old "paused_at" field's value of the Source entity.
+// If the Source object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceMutation) OldPausedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPausedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPausedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPausedAt: %w", err)
+	}
+	return oldValue.PausedAt, nil
+}
+
+// ClearPausedAt clears the value of the "paused_at" field.
+func (m *SourceMutation) ClearPausedAt() {
+	m.paused_at = nil
+	m.clearedFields[source.FieldPausedAt] = struct{}{}
+}
+
+// PausedAtCleared returns if the "paused_at" field was cleared in this mutation.
+func (m *SourceMutation) PausedAtCleared() bool {
+	_, ok := m.clearedFields[source.FieldPausedAt]
+	return ok
+}
+
+// ResetPausedAt resets all changes to the "paused_at" field.
+func (m *SourceMutation) ResetPausedAt() {
+	m.paused_at = nil
+	delete(m.clearedFields, source.FieldPausedAt)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SourceMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SourceMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Source entity.
+// If the Source object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SourceMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the SourceMutation builder.
+func (m *SourceMutation) Where(ps ...predicate.Source) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SourceMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SourceMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Source, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SourceMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SourceMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Source).
+func (m *SourceMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SourceMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.address != nil {
+		fields = append(fields, source.FieldAddress)
+	}
+	if m.hostname != nil {
+		fields = append(fields, source.FieldHostname)
+	}
+	if m.pool != nil {
+		fields = append(fields, source.FieldPool)
+	}
+	if m.account_id != nil {
+		fields = append(fields, source.FieldAccountID)
+	}
+	if m.warmup_started_at != nil {
+		fields = append(fields, source.FieldWarmupStartedAt)
+	}
+	if m.paused_at != nil {
+		fields = append(fields, source.FieldPausedAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, source.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SourceMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case source.FieldAddress:
+		return m.Address()
+	case source.FieldHostname:
+		return m.Hostname()
+	case source.FieldPool:
+		return m.Pool()
+	case source.FieldAccountID:
+		return m.AccountID()
+	case source.FieldWarmupStartedAt:
+		return m.WarmupStartedAt()
+	case source.FieldPausedAt:
+		return m.PausedAt()
+	case source.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SourceMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case source.FieldAddress:
+		return m.OldAddress(ctx)
+	case source.FieldHostname:
+		return m.OldHostname(ctx)
+	case source.FieldPool:
+		return m.OldPool(ctx)
+	case source.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case source.FieldWarmupStartedAt:
+		return m.OldWarmupStartedAt(ctx)
+	case source.FieldPausedAt:
+		return m.OldPausedAt(ctx)
+	case source.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Source field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case source.FieldAddress:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAddress(v)
+		return nil
+	case source.FieldHostname:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHostname(v)
+		return nil
+	case source.FieldPool:
+		v, ok := value.(source.Pool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPool(v)
+		return nil
+	case source.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case source.FieldWarmupStartedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWarmupStartedAt(v)
+		return nil
+	case source.FieldPausedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPausedAt(v)
+		return nil
+	case source.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Source field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SourceMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SourceMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Source numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SourceMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(source.FieldAccountID) {
+		fields = append(fields, source.FieldAccountID)
+	}
+	if m.FieldCleared(source.FieldWarmupStartedAt) {
+		fields = append(fields, source.FieldWarmupStartedAt)
+	}
+	if m.FieldCleared(source.FieldPausedAt) {
+		fields = append(fields, source.FieldPausedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SourceMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SourceMutation) ClearField(name string) error {
+	switch name {
+	case source.FieldAccountID:
+		m.ClearAccountID()
+		return nil
+	case source.FieldWarmupStartedAt:
+		m.ClearWarmupStartedAt()
+		return nil
+	case source.FieldPausedAt:
+		m.ClearPausedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Source nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SourceMutation) ResetField(name string) error {
+	switch name {
+	case source.FieldAddress:
+		m.ResetAddress()
+		return nil
+	case source.FieldHostname:
+		m.ResetHostname()
+		return nil
+	case source.FieldPool:
+		m.ResetPool()
+		return nil
+	case source.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case source.FieldWarmupStartedAt:
+		m.ResetWarmupStartedAt()
+		return nil
+	case source.FieldPausedAt:
+		m.ResetPausedAt()
+		return nil
+	case source.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Source field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SourceMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SourceMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SourceMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SourceMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SourceMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SourceMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SourceMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Source unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SourceMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Source edge %s", name)
+}
+
+// SourceDayMutation represents an operation that mutates the SourceDay nodes in the graph.
+type SourceDayMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	source_id     *string
+	day           *string
+	deliveries    *int64
+	adddeliveries *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*SourceDay, error)
+	predicates    []predicate.SourceDay
+}
+
+var _ ent.Mutation = (*SourceDayMutation)(nil)
+
+// sourcedayOption allows management of the mutation configuration using functional options.
+type sourcedayOption func(*SourceDayMutation)
+
+// newSourceDayMutation creates new mutation for the SourceDay entity.
+func newSourceDayMutation(c config, op Op, opts ...sourcedayOption) *SourceDayMutation {
+	m := &SourceDayMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSourceDay,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSourceDayID sets the ID field of the mutation.
+func withSourceDayID(id int64) sourcedayOption {
+	return func(m *SourceDayMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SourceDay
+		)
+		m.oldValue = func(ctx context.Context) (*SourceDay, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SourceDay.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSourceDay sets the old SourceDay of the mutation.
+func withSourceDay(node *SourceDay) sourcedayOption {
+	return func(m *SourceDayMutation) {
+		m.oldValue = func(context.Context) (*SourceDay, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SourceDayMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SourceDayMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SourceDay entities.
+func (m *SourceDayMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SourceDayMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SourceDayMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SourceDay.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetSourceID sets the "source_id" field.
+func (m *SourceDayMutation) SetSourceID(s string) {
+	m.source_id = &s
+}
+
+// SourceID returns the value of the "source_id" field in the mutation.
+func (m *SourceDayMutation) SourceID() (r string, exists bool) {
+	v := m.source_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSourceID returns the old "source_id" field's value of the SourceDay entity.
+// If the SourceDay object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceDayMutation) OldSourceID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSourceID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSourceID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSourceID: %w", err)
+	}
+	return oldValue.SourceID, nil
+}
+
+// ResetSourceID resets all changes to the "source_id" field.
+func (m *SourceDayMutation) ResetSourceID() {
+	m.source_id = nil
+}
+
+// SetDay sets the "day" field.
+func (m *SourceDayMutation) SetDay(s string) {
+	m.day = &s
+}
+
+// Day returns the value of the "day" field in the mutation.
+func (m *SourceDayMutation) Day() (r string, exists bool) {
+	v := m.day
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDay returns the old "day" field's value of the SourceDay entity.
+// If the SourceDay object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceDayMutation) OldDay(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDay is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDay requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDay: %w", err)
+	}
+	return oldValue.Day, nil
+}
+
+// ResetDay resets all changes to the "day" field.
+func (m *SourceDayMutation) ResetDay() {
+	m.day = nil
+}
+
+// SetDeliveries sets the "deliveries" field.
+func (m *SourceDayMutation) SetDeliveries(i int64) {
+	m.deliveries = &i
+	m.adddeliveries = nil
+}
+
+// Deliveries returns the value of the "deliveries" field in the mutation.
+func (m *SourceDayMutation) Deliveries() (r int64, exists bool) {
+	v := m.deliveries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeliveries returns the old "deliveries" field's value of the SourceDay entity.
+// If the SourceDay object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceDayMutation) OldDeliveries(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeliveries is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeliveries requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeliveries: %w", err)
+	}
+	return oldValue.Deliveries, nil
+}
+
+// AddDeliveries adds i to the "deliveries" field.
+func (m *SourceDayMutation) AddDeliveries(i int64) {
+	if m.adddeliveries != nil {
+		*m.adddeliveries += i
+	} else {
+		m.adddeliveries = &i
+	}
+}
+
+// AddedDeliveries returns the value that was added to the "deliveries" field in this mutation.
+func (m *SourceDayMutation) AddedDeliveries() (r int64, exists bool) {
+	v := m.adddeliveries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDeliveries resets all changes to the "deliveries" field.
+func (m *SourceDayMutation) ResetDeliveries() {
+	m.deliveries = nil
+	m.adddeliveries = nil
+}
+
+// Where appends a list predicates to the SourceDayMutation builder.
+func (m *SourceDayMutation) Where(ps ...predicate.SourceDay) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SourceDayMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SourceDayMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SourceDay, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SourceDayMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SourceDayMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SourceDay).
+func (m *SourceDayMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SourceDayMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.source_id != nil {
+		fields = append(fields, sourceday.FieldSourceID)
+	}
+	if m.day != nil {
+		fields = append(fields, sourceday.FieldDay)
+	}
+	if m.deliveries != nil {
+		fields = append(fields, sourceday.FieldDeliveries)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SourceDayMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case sourceday.FieldSourceID:
+		return m.SourceID()
+	case sourceday.FieldDay:
+		return m.Day()
+	case sourceday.FieldDeliveries:
+		return m.Deliveries()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SourceDayMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case sourceday.FieldSourceID:
+		return m.OldSourceID(ctx)
+	case sourceday.FieldDay:
+		return m.OldDay(ctx)
+	case sourceday.FieldDeliveries:
+		return m.OldDeliveries(ctx)
+	}
+	return nil, fmt.Errorf("unknown SourceDay field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceDayMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case sourceday.FieldSourceID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSourceID(v)
+		return nil
+	case sourceday.FieldDay:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDay(v)
+		return nil
+	case sourceday.FieldDeliveries:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeliveries(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SourceDay field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SourceDayMutation) AddedFields() []string {
+	var fields []string
+	if m.adddeliveries != nil {
+		fields = append(fields, sourceday.FieldDeliveries)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SourceDayMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case sourceday.FieldDeliveries:
+		return m.AddedDeliveries()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceDayMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case sourceday.FieldDeliveries:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDeliveries(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SourceDay numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SourceDayMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SourceDayMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SourceDayMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown SourceDay nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SourceDayMutation) ResetField(name string) error {
+	switch name {
+	case sourceday.FieldSourceID:
+		m.ResetSourceID()
+		return nil
+	case sourceday.FieldDay:
+		m.ResetDay()
+		return nil
+	case sourceday.FieldDeliveries:
+		m.ResetDeliveries()
+		return nil
+	}
+	return fmt.Errorf("unknown SourceDay field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SourceDayMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SourceDayMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SourceDayMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SourceDayMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SourceDayMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SourceDayMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SourceDayMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SourceDay unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SourceDayMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SourceDay edge %s", name)
 }
 
 // SuppressionMutation represents an operation that mutates the Suppression nodes in the graph.
@@ -18182,6 +21794,698 @@ func (m *SuppressionMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *SuppressionMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Suppression edge %s", name)
+}
+
+// TLSReportCountMutation represents an operation that mutates the TLSReportCount nodes in the graph.
+type TLSReportCountMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	day           *string
+	domain        *string
+	host          *string
+	policy        *string
+	testing       *bool
+	result        *string
+	sessions      *int64
+	addsessions   *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*TLSReportCount, error)
+	predicates    []predicate.TLSReportCount
+}
+
+var _ ent.Mutation = (*TLSReportCountMutation)(nil)
+
+// tlsreportcountOption allows management of the mutation configuration using functional options.
+type tlsreportcountOption func(*TLSReportCountMutation)
+
+// newTLSReportCountMutation creates new mutation for the TLSReportCount entity.
+func newTLSReportCountMutation(c config, op Op, opts ...tlsreportcountOption) *TLSReportCountMutation {
+	m := &TLSReportCountMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeTLSReportCount,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withTLSReportCountID sets the ID field of the mutation.
+func withTLSReportCountID(id int64) tlsreportcountOption {
+	return func(m *TLSReportCountMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *TLSReportCount
+		)
+		m.oldValue = func(ctx context.Context) (*TLSReportCount, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().TLSReportCount.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withTLSReportCount sets the old TLSReportCount of the mutation.
+func withTLSReportCount(node *TLSReportCount) tlsreportcountOption {
+	return func(m *TLSReportCountMutation) {
+		m.oldValue = func(context.Context) (*TLSReportCount, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m TLSReportCountMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m TLSReportCountMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of TLSReportCount entities.
+func (m *TLSReportCountMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *TLSReportCountMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *TLSReportCountMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().TLSReportCount.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetDay sets the "day" field.
+func (m *TLSReportCountMutation) SetDay(s string) {
+	m.day = &s
+}
+
+// Day returns the value of the "day" field in the mutation.
+func (m *TLSReportCountMutation) Day() (r string, exists bool) {
+	v := m.day
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDay returns the old "day" field's value of the TLSReportCount entity.
+// If the TLSReportCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TLSReportCountMutation) OldDay(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDay is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDay requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDay: %w", err)
+	}
+	return oldValue.Day, nil
+}
+
+// ResetDay resets all changes to the "day" field.
+func (m *TLSReportCountMutation) ResetDay() {
+	m.day = nil
+}
+
+// SetDomain sets the "domain" field.
+func (m *TLSReportCountMutation) SetDomain(s string) {
+	m.domain = &s
+}
+
+// Domain returns the value of the "domain" field in the mutation.
+func (m *TLSReportCountMutation) Domain() (r string, exists bool) {
+	v := m.domain
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDomain returns the old "domain" field's value of the TLSReportCount entity.
+// If the TLSReportCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TLSReportCountMutation) OldDomain(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDomain is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDomain requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDomain: %w", err)
+	}
+	return oldValue.Domain, nil
+}
+
+// ResetDomain resets all changes to the "domain" field.
+func (m *TLSReportCountMutation) ResetDomain() {
+	m.domain = nil
+}
+
+// SetHost sets the "host" field.
+func (m *TLSReportCountMutation) SetHost(s string) {
+	m.host = &s
+}
+
+// Host returns the value of the "host" field in the mutation.
+func (m *TLSReportCountMutation) Host() (r string, exists bool) {
+	v := m.host
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHost returns the old "host" field's value of the TLSReportCount entity.
+// If the TLSReportCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TLSReportCountMutation) OldHost(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHost is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHost requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHost: %w", err)
+	}
+	return oldValue.Host, nil
+}
+
+// ResetHost resets all changes to the "host" field.
+func (m *TLSReportCountMutation) ResetHost() {
+	m.host = nil
+}
+
+// SetPolicy sets the "policy" field.
+func (m *TLSReportCountMutation) SetPolicy(s string) {
+	m.policy = &s
+}
+
+// Policy returns the value of the "policy" field in the mutation.
+func (m *TLSReportCountMutation) Policy() (r string, exists bool) {
+	v := m.policy
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPolicy returns the old "policy" field's value of the TLSReportCount entity.
+// If the TLSReportCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TLSReportCountMutation) OldPolicy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPolicy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPolicy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPolicy: %w", err)
+	}
+	return oldValue.Policy, nil
+}
+
+// ResetPolicy resets all changes to the "policy" field.
+func (m *TLSReportCountMutation) ResetPolicy() {
+	m.policy = nil
+}
+
+// SetTesting sets the "testing" field.
+func (m *TLSReportCountMutation) SetTesting(b bool) {
+	m.testing = &b
+}
+
+// Testing returns the value of the "testing" field in the mutation.
+func (m *TLSReportCountMutation) Testing() (r bool, exists bool) {
+	v := m.testing
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTesting returns the old "testing" field's value of the TLSReportCount entity.
+// If the TLSReportCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TLSReportCountMutation) OldTesting(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTesting is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTesting requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTesting: %w", err)
+	}
+	return oldValue.Testing, nil
+}
+
+// ResetTesting resets all changes to the "testing" field.
+func (m *TLSReportCountMutation) ResetTesting() {
+	m.testing = nil
+}
+
+// SetResult sets the "result" field.
+func (m *TLSReportCountMutation) SetResult(s string) {
+	m.result = &s
+}
+
+// Result returns the value of the "result" field in the mutation.
+func (m *TLSReportCountMutation) Result() (r string, exists bool) {
+	v := m.result
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResult returns the old "result" field's value of the TLSReportCount entity.
+// If the TLSReportCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TLSReportCountMutation) OldResult(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResult is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResult requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResult: %w", err)
+	}
+	return oldValue.Result, nil
+}
+
+// ResetResult resets all changes to the "result" field.
+func (m *TLSReportCountMutation) ResetResult() {
+	m.result = nil
+}
+
+// SetSessions sets the "sessions" field.
+func (m *TLSReportCountMutation) SetSessions(i int64) {
+	m.sessions = &i
+	m.addsessions = nil
+}
+
+// Sessions returns the value of the "sessions" field in the mutation.
+func (m *TLSReportCountMutation) Sessions() (r int64, exists bool) {
+	v := m.sessions
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSessions returns the old "sessions" field's value of the TLSReportCount entity.
+// If the TLSReportCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TLSReportCountMutation) OldSessions(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSessions is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSessions requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSessions: %w", err)
+	}
+	return oldValue.Sessions, nil
+}
+
+// AddSessions adds i to the "sessions" field.
+func (m *TLSReportCountMutation) AddSessions(i int64) {
+	if m.addsessions != nil {
+		*m.addsessions += i
+	} else {
+		m.addsessions = &i
+	}
+}
+
+// AddedSessions returns the value that was added to the "sessions" field in this mutation.
+func (m *TLSReportCountMutation) AddedSessions() (r int64, exists bool) {
+	v := m.addsessions
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSessions resets all changes to the "sessions" field.
+func (m *TLSReportCountMutation) ResetSessions() {
+	m.sessions = nil
+	m.addsessions = nil
+}
+
+// Where appends a list predicates to the TLSReportCountMutation builder.
+func (m *TLSReportCountMutation) Where(ps ...predicate.TLSReportCount) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the TLSReportCountMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *TLSReportCountMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.TLSReportCount, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *TLSReportCountMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *TLSReportCountMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (TLSReportCount).
+func (m *TLSReportCountMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *TLSReportCountMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.day != nil {
+		fields = append(fields, tlsreportcount.FieldDay)
+	}
+	if m.domain != nil {
+		fields = append(fields, tlsreportcount.FieldDomain)
+	}
+	if m.host != nil {
+		fields = append(fields, tlsreportcount.FieldHost)
+	}
+	if m.policy != nil {
+		fields = append(fields, tlsreportcount.FieldPolicy)
+	}
+	if m.testing != nil {
+		fields = append(fields, tlsreportcount.FieldTesting)
+	}
+	if m.result != nil {
+		fields = append(fields, tlsreportcount.FieldResult)
+	}
+	if m.sessions != nil {
+		fields = append(fields, tlsreportcount.FieldSessions)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *TLSReportCountMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case tlsreportcount.FieldDay:
+		return m.Day()
+	case tlsreportcount.FieldDomain:
+		return m.Domain()
+	case tlsreportcount.FieldHost:
+		return m.Host()
+	case tlsreportcount.FieldPolicy:
+		return m.Policy()
+	case tlsreportcount.FieldTesting:
+		return m.Testing()
+	case tlsreportcount.FieldResult:
+		return m.Result()
+	case tlsreportcount.FieldSessions:
+		return m.Sessions()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *TLSReportCountMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case tlsreportcount.FieldDay:
+		return m.OldDay(ctx)
+	case tlsreportcount.FieldDomain:
+		return m.OldDomain(ctx)
+	case tlsreportcount.FieldHost:
+		return m.OldHost(ctx)
+	case tlsreportcount.FieldPolicy:
+		return m.OldPolicy(ctx)
+	case tlsreportcount.FieldTesting:
+		return m.OldTesting(ctx)
+	case tlsreportcount.FieldResult:
+		return m.OldResult(ctx)
+	case tlsreportcount.FieldSessions:
+		return m.OldSessions(ctx)
+	}
+	return nil, fmt.Errorf("unknown TLSReportCount field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TLSReportCountMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case tlsreportcount.FieldDay:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDay(v)
+		return nil
+	case tlsreportcount.FieldDomain:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDomain(v)
+		return nil
+	case tlsreportcount.FieldHost:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHost(v)
+		return nil
+	case tlsreportcount.FieldPolicy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPolicy(v)
+		return nil
+	case tlsreportcount.FieldTesting:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTesting(v)
+		return nil
+	case tlsreportcount.FieldResult:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResult(v)
+		return nil
+	case tlsreportcount.FieldSessions:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSessions(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TLSReportCount field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *TLSReportCountMutation) AddedFields() []string {
+	var fields []string
+	if m.addsessions != nil {
+		fields = append(fields, tlsreportcount.FieldSessions)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *TLSReportCountMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case tlsreportcount.FieldSessions:
+		return m.AddedSessions()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TLSReportCountMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case tlsreportcount.FieldSessions:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSessions(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TLSReportCount numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *TLSReportCountMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *TLSReportCountMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *TLSReportCountMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown TLSReportCount nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *TLSReportCountMutation) ResetField(name string) error {
+	switch name {
+	case tlsreportcount.FieldDay:
+		m.ResetDay()
+		return nil
+	case tlsreportcount.FieldDomain:
+		m.ResetDomain()
+		return nil
+	case tlsreportcount.FieldHost:
+		m.ResetHost()
+		return nil
+	case tlsreportcount.FieldPolicy:
+		m.ResetPolicy()
+		return nil
+	case tlsreportcount.FieldTesting:
+		m.ResetTesting()
+		return nil
+	case tlsreportcount.FieldResult:
+		m.ResetResult()
+		return nil
+	case tlsreportcount.FieldSessions:
+		m.ResetSessions()
+		return nil
+	}
+	return fmt.Errorf("unknown TLSReportCount field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *TLSReportCountMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *TLSReportCountMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *TLSReportCountMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *TLSReportCountMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *TLSReportCountMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *TLSReportCountMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *TLSReportCountMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown TLSReportCount unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *TLSReportCountMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown TLSReportCount edge %s", name)
 }
 
 // TemplateMutation represents an operation that mutates the Template nodes in the graph.

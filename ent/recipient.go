@@ -52,6 +52,10 @@ type Recipient struct {
 	SettledAt *time.Time `json:"settled_at,omitempty"`
 	// last email.delivery_delayed
 	DelayNotifiedAt *time.Time `json:"delay_notified_at,omitempty"`
+	// set while the row waits for room in a lane (way and destination), or is held; null in the common queue
+	Lane *string `json:"lane,omitempty"`
+	// a way out that outranks the usual choice: fallback
+	Via string `json:"via,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the RecipientQuery when eager-loading is set.
 	Edges        RecipientEdges `json:"edges"`
@@ -85,7 +89,7 @@ func (*Recipient) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case recipient.FieldID, recipient.FieldFence, recipient.FieldAttempts, recipient.FieldCode:
 			values[i] = new(sql.NullInt64)
-		case recipient.FieldEmailID, recipient.FieldAccountID, recipient.FieldKind, recipient.FieldAddress, recipient.FieldDestination, recipient.FieldState, recipient.FieldEnhancedCode, recipient.FieldDiagnostic, recipient.FieldRemoteMta:
+		case recipient.FieldEmailID, recipient.FieldAccountID, recipient.FieldKind, recipient.FieldAddress, recipient.FieldDestination, recipient.FieldState, recipient.FieldEnhancedCode, recipient.FieldDiagnostic, recipient.FieldRemoteMta, recipient.FieldLane, recipient.FieldVia:
 			values[i] = new(sql.NullString)
 		case recipient.FieldDueAt, recipient.FieldCreatedAt, recipient.FieldQueuedAt, recipient.FieldSettledAt, recipient.FieldDelayNotifiedAt:
 			values[i] = new(sql.NullTime)
@@ -219,6 +223,19 @@ func (_m *Recipient) assignValues(columns []string, values []any) error {
 				_m.DelayNotifiedAt = new(time.Time)
 				*_m.DelayNotifiedAt = value.Time
 			}
+		case recipient.FieldLane:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field lane", values[i])
+			} else if value.Valid {
+				_m.Lane = new(string)
+				*_m.Lane = value.String
+			}
+		case recipient.FieldVia:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field via", values[i])
+			} else if value.Valid {
+				_m.Via = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -324,6 +341,14 @@ func (_m *Recipient) String() string {
 		builder.WriteString("delay_notified_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
+	builder.WriteString(", ")
+	if v := _m.Lane; v != nil {
+		builder.WriteString("lane=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	builder.WriteString("via=")
+	builder.WriteString(_m.Via)
 	builder.WriteByte(')')
 	return builder.String()
 }

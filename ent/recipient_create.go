@@ -221,6 +221,34 @@ func (_c *RecipientCreate) SetNillableDelayNotifiedAt(v *time.Time) *RecipientCr
 	return _c
 }
 
+// SetLane sets the "lane" field.
+func (_c *RecipientCreate) SetLane(v string) *RecipientCreate {
+	_c.mutation.SetLane(v)
+	return _c
+}
+
+// SetNillableLane sets the "lane" field if the given value is not nil.
+func (_c *RecipientCreate) SetNillableLane(v *string) *RecipientCreate {
+	if v != nil {
+		_c.SetLane(*v)
+	}
+	return _c
+}
+
+// SetVia sets the "via" field.
+func (_c *RecipientCreate) SetVia(v string) *RecipientCreate {
+	_c.mutation.SetVia(v)
+	return _c
+}
+
+// SetNillableVia sets the "via" field if the given value is not nil.
+func (_c *RecipientCreate) SetNillableVia(v *string) *RecipientCreate {
+	if v != nil {
+		_c.SetVia(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *RecipientCreate) SetID(v int64) *RecipientCreate {
 	_c.mutation.SetID(v)
@@ -287,6 +315,10 @@ func (_c *RecipientCreate) defaults() {
 		v := recipient.DefaultQueuedAt()
 		_c.mutation.SetQueuedAt(v)
 	}
+	if _, ok := _c.mutation.Via(); !ok {
+		v := recipient.DefaultVia
+		_c.mutation.SetVia(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -350,6 +382,9 @@ func (_c *RecipientCreate) check() error {
 	}
 	if _, ok := _c.mutation.QueuedAt(); !ok {
 		return &ValidationError{Name: "queued_at", err: errors.New(`ent: missing required field "Recipient.queued_at"`)}
+	}
+	if _, ok := _c.mutation.Via(); !ok {
+		return &ValidationError{Name: "via", err: errors.New(`ent: missing required field "Recipient.via"`)}
 	}
 	if len(_c.mutation.EmailIDs()) == 0 {
 		return &ValidationError{Name: "email", err: errors.New(`ent: missing required edge "Recipient.email"`)}
@@ -450,6 +485,14 @@ func (_c *RecipientCreate) createSpec() (*Recipient, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.DelayNotifiedAt(); ok {
 		_spec.SetField(recipient.FieldDelayNotifiedAt, field.TypeTime, value)
 		_node.DelayNotifiedAt = &value
+	}
+	if value, ok := _c.mutation.Lane(); ok {
+		_spec.SetField(recipient.FieldLane, field.TypeString, value)
+		_node.Lane = &value
+	}
+	if value, ok := _c.mutation.Via(); ok {
+		_spec.SetField(recipient.FieldVia, field.TypeString, value)
+		_node.Via = value
 	}
 	if nodes := _c.mutation.EmailIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{
@@ -769,6 +812,36 @@ func (u *RecipientUpsert) UpdateDelayNotifiedAt() *RecipientUpsert {
 // ClearDelayNotifiedAt clears the value of the "delay_notified_at" field.
 func (u *RecipientUpsert) ClearDelayNotifiedAt() *RecipientUpsert {
 	u.SetNull(recipient.FieldDelayNotifiedAt)
+	return u
+}
+
+// SetLane sets the "lane" field.
+func (u *RecipientUpsert) SetLane(v string) *RecipientUpsert {
+	u.Set(recipient.FieldLane, v)
+	return u
+}
+
+// UpdateLane sets the "lane" field to the value that was provided on create.
+func (u *RecipientUpsert) UpdateLane() *RecipientUpsert {
+	u.SetExcluded(recipient.FieldLane)
+	return u
+}
+
+// ClearLane clears the value of the "lane" field.
+func (u *RecipientUpsert) ClearLane() *RecipientUpsert {
+	u.SetNull(recipient.FieldLane)
+	return u
+}
+
+// SetVia sets the "via" field.
+func (u *RecipientUpsert) SetVia(v string) *RecipientUpsert {
+	u.Set(recipient.FieldVia, v)
+	return u
+}
+
+// UpdateVia sets the "via" field to the value that was provided on create.
+func (u *RecipientUpsert) UpdateVia() *RecipientUpsert {
+	u.SetExcluded(recipient.FieldVia)
 	return u
 }
 
@@ -1114,6 +1187,41 @@ func (u *RecipientUpsertOne) UpdateDelayNotifiedAt() *RecipientUpsertOne {
 func (u *RecipientUpsertOne) ClearDelayNotifiedAt() *RecipientUpsertOne {
 	return u.Update(func(s *RecipientUpsert) {
 		s.ClearDelayNotifiedAt()
+	})
+}
+
+// SetLane sets the "lane" field.
+func (u *RecipientUpsertOne) SetLane(v string) *RecipientUpsertOne {
+	return u.Update(func(s *RecipientUpsert) {
+		s.SetLane(v)
+	})
+}
+
+// UpdateLane sets the "lane" field to the value that was provided on create.
+func (u *RecipientUpsertOne) UpdateLane() *RecipientUpsertOne {
+	return u.Update(func(s *RecipientUpsert) {
+		s.UpdateLane()
+	})
+}
+
+// ClearLane clears the value of the "lane" field.
+func (u *RecipientUpsertOne) ClearLane() *RecipientUpsertOne {
+	return u.Update(func(s *RecipientUpsert) {
+		s.ClearLane()
+	})
+}
+
+// SetVia sets the "via" field.
+func (u *RecipientUpsertOne) SetVia(v string) *RecipientUpsertOne {
+	return u.Update(func(s *RecipientUpsert) {
+		s.SetVia(v)
+	})
+}
+
+// UpdateVia sets the "via" field to the value that was provided on create.
+func (u *RecipientUpsertOne) UpdateVia() *RecipientUpsertOne {
+	return u.Update(func(s *RecipientUpsert) {
+		s.UpdateVia()
 	})
 }
 
@@ -1625,6 +1733,41 @@ func (u *RecipientUpsertBulk) UpdateDelayNotifiedAt() *RecipientUpsertBulk {
 func (u *RecipientUpsertBulk) ClearDelayNotifiedAt() *RecipientUpsertBulk {
 	return u.Update(func(s *RecipientUpsert) {
 		s.ClearDelayNotifiedAt()
+	})
+}
+
+// SetLane sets the "lane" field.
+func (u *RecipientUpsertBulk) SetLane(v string) *RecipientUpsertBulk {
+	return u.Update(func(s *RecipientUpsert) {
+		s.SetLane(v)
+	})
+}
+
+// UpdateLane sets the "lane" field to the value that was provided on create.
+func (u *RecipientUpsertBulk) UpdateLane() *RecipientUpsertBulk {
+	return u.Update(func(s *RecipientUpsert) {
+		s.UpdateLane()
+	})
+}
+
+// ClearLane clears the value of the "lane" field.
+func (u *RecipientUpsertBulk) ClearLane() *RecipientUpsertBulk {
+	return u.Update(func(s *RecipientUpsert) {
+		s.ClearLane()
+	})
+}
+
+// SetVia sets the "via" field.
+func (u *RecipientUpsertBulk) SetVia(v string) *RecipientUpsertBulk {
+	return u.Update(func(s *RecipientUpsert) {
+		s.SetVia(v)
+	})
+}
+
+// UpdateVia sets the "via" field to the value that was provided on create.
+func (u *RecipientUpsertBulk) UpdateVia() *RecipientUpsertBulk {
+	return u.Update(func(s *RecipientUpsert) {
+		s.UpdateVia()
 	})
 }
 

@@ -317,6 +317,40 @@ func (_u *RecipientUpdate) ClearDelayNotifiedAt() *RecipientUpdate {
 	return _u
 }
 
+// SetLane sets the "lane" field.
+func (_u *RecipientUpdate) SetLane(v string) *RecipientUpdate {
+	_u.mutation.SetLane(v)
+	return _u
+}
+
+// SetNillableLane sets the "lane" field if the given value is not nil.
+func (_u *RecipientUpdate) SetNillableLane(v *string) *RecipientUpdate {
+	if v != nil {
+		_u.SetLane(*v)
+	}
+	return _u
+}
+
+// ClearLane clears the value of the "lane" field.
+func (_u *RecipientUpdate) ClearLane() *RecipientUpdate {
+	_u.mutation.ClearLane()
+	return _u
+}
+
+// SetVia sets the "via" field.
+func (_u *RecipientUpdate) SetVia(v string) *RecipientUpdate {
+	_u.mutation.SetVia(v)
+	return _u
+}
+
+// SetNillableVia sets the "via" field if the given value is not nil.
+func (_u *RecipientUpdate) SetNillableVia(v *string) *RecipientUpdate {
+	if v != nil {
+		_u.SetVia(*v)
+	}
+	return _u
+}
+
 // SetEmail sets the "email" edge to the Email entity.
 func (_u *RecipientUpdate) SetEmail(v *Email) *RecipientUpdate {
 	return _u.SetEmailID(v.ID)
@@ -490,6 +524,15 @@ func (_u *RecipientUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.DelayNotifiedAtCleared() {
 		_spec.ClearField(recipient.FieldDelayNotifiedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.Lane(); ok {
+		_spec.SetField(recipient.FieldLane, field.TypeString, value)
+	}
+	if _u.mutation.LaneCleared() {
+		_spec.ClearField(recipient.FieldLane, field.TypeString)
+	}
+	if value, ok := _u.mutation.Via(); ok {
+		_spec.SetField(recipient.FieldVia, field.TypeString, value)
 	}
 	if _u.mutation.EmailCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -829,6 +872,40 @@ func (_u *RecipientUpdateOne) ClearDelayNotifiedAt() *RecipientUpdateOne {
 	return _u
 }
 
+// SetLane sets the "lane" field.
+func (_u *RecipientUpdateOne) SetLane(v string) *RecipientUpdateOne {
+	_u.mutation.SetLane(v)
+	return _u
+}
+
+// SetNillableLane sets the "lane" field if the given value is not nil.
+func (_u *RecipientUpdateOne) SetNillableLane(v *string) *RecipientUpdateOne {
+	if v != nil {
+		_u.SetLane(*v)
+	}
+	return _u
+}
+
+// ClearLane clears the value of the "lane" field.
+func (_u *RecipientUpdateOne) ClearLane() *RecipientUpdateOne {
+	_u.mutation.ClearLane()
+	return _u
+}
+
+// SetVia sets the "via" field.
+func (_u *RecipientUpdateOne) SetVia(v string) *RecipientUpdateOne {
+	_u.mutation.SetVia(v)
+	return _u
+}
+
+// SetNillableVia sets the "via" field if the given value is not nil.
+func (_u *RecipientUpdateOne) SetNillableVia(v *string) *RecipientUpdateOne {
+	if v != nil {
+		_u.SetVia(*v)
+	}
+	return _u
+}
+
 // SetEmail sets the "email" edge to the Email entity.
 func (_u *RecipientUpdateOne) SetEmail(v *Email) *RecipientUpdateOne {
 	return _u.SetEmailID(v.ID)
@@ -1032,6 +1109,15 @@ func (_u *RecipientUpdateOne) sqlSave(ctx context.Context) (_node *Recipient, er
 	}
 	if _u.mutation.DelayNotifiedAtCleared() {
 		_spec.ClearField(recipient.FieldDelayNotifiedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.Lane(); ok {
+		_spec.SetField(recipient.FieldLane, field.TypeString, value)
+	}
+	if _u.mutation.LaneCleared() {
+		_spec.ClearField(recipient.FieldLane, field.TypeString)
+	}
+	if value, ok := _u.mutation.Via(); ok {
+		_spec.SetField(recipient.FieldVia, field.TypeString, value)
 	}
 	if _u.mutation.EmailCleared() {
 		edge := &sqlgraph.EdgeSpec{

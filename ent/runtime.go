@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
@@ -23,9 +24,13 @@ import (
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema"
+	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
@@ -179,6 +184,18 @@ func init() {
 	attemptDescTLSPolicy := attemptFields[16].Descriptor()
 	// attempt.DefaultTLSPolicy holds the default value on creation for the tls_policy field.
 	attempt.DefaultTLSPolicy = attemptDescTLSPolicy.Default.(string)
+	// attemptDescLocalAddr is the schema descriptor for local_addr field.
+	attemptDescLocalAddr := attemptFields[17].Descriptor()
+	// attempt.DefaultLocalAddr holds the default value on creation for the local_addr field.
+	attempt.DefaultLocalAddr = attemptDescLocalAddr.Default.(string)
+	// attemptDescWay is the schema descriptor for way field.
+	attemptDescWay := attemptFields[18].Descriptor()
+	// attempt.DefaultWay holds the default value on creation for the way field.
+	attempt.DefaultWay = attemptDescWay.Default.(string)
+	// attemptDescClass is the schema descriptor for class field.
+	attemptDescClass := attemptFields[19].Descriptor()
+	// attempt.DefaultClass holds the default value on creation for the class field.
+	attempt.DefaultClass = attemptDescClass.Default.(string)
 	capturedmailFields := schema.CapturedMail{}.Fields()
 	_ = capturedmailFields
 	// capturedmailDescReceivedAt is the schema descriptor for received_at field.
@@ -265,6 +282,44 @@ func init() {
 	dkimkeyDescID := dkimkeyFields[0].Descriptor()
 	// dkimkey.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	dkimkey.IDValidator = dkimkeyDescID.Validators[0].(func(string) error)
+	deliveryreportFields := schema.DeliveryReport{}.Fields()
+	_ = deliveryreportFields
+	// deliveryreportDescAccountID is the schema descriptor for account_id field.
+	deliveryreportDescAccountID := deliveryreportFields[1].Descriptor()
+	// deliveryreport.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	deliveryreport.AccountIDValidator = deliveryreportDescAccountID.Validators[0].(func(string) error)
+	// deliveryreportDescEmailID is the schema descriptor for email_id field.
+	deliveryreportDescEmailID := deliveryreportFields[2].Descriptor()
+	// deliveryreport.EmailIDValidator is a validator for the "email_id" field. It is called by the builders before save.
+	deliveryreport.EmailIDValidator = deliveryreportDescEmailID.Validators[0].(func(string) error)
+	// deliveryreportDescEffective is the schema descriptor for effective field.
+	deliveryreportDescEffective := deliveryreportFields[5].Descriptor()
+	// deliveryreport.DefaultEffective holds the default value on creation for the effective field.
+	deliveryreport.DefaultEffective = deliveryreportDescEffective.Default.(bool)
+	// deliveryreportDescStatus is the schema descriptor for status field.
+	deliveryreportDescStatus := deliveryreportFields[7].Descriptor()
+	// deliveryreport.DefaultStatus holds the default value on creation for the status field.
+	deliveryreport.DefaultStatus = deliveryreportDescStatus.Default.(string)
+	// deliveryreportDescDiagnostic is the schema descriptor for diagnostic field.
+	deliveryreportDescDiagnostic := deliveryreportFields[8].Descriptor()
+	// deliveryreport.DefaultDiagnostic holds the default value on creation for the diagnostic field.
+	deliveryreport.DefaultDiagnostic = deliveryreportDescDiagnostic.Default.(string)
+	// deliveryreportDescClass is the schema descriptor for class field.
+	deliveryreportDescClass := deliveryreportFields[9].Descriptor()
+	// deliveryreport.DefaultClass holds the default value on creation for the class field.
+	deliveryreport.DefaultClass = deliveryreportDescClass.Default.(string)
+	// deliveryreportDescReporter is the schema descriptor for reporter field.
+	deliveryreportDescReporter := deliveryreportFields[10].Descriptor()
+	// deliveryreport.DefaultReporter holds the default value on creation for the reporter field.
+	deliveryreport.DefaultReporter = deliveryreportDescReporter.Default.(string)
+	// deliveryreportDescRemoteAddr is the schema descriptor for remote_addr field.
+	deliveryreportDescRemoteAddr := deliveryreportFields[11].Descriptor()
+	// deliveryreport.DefaultRemoteAddr holds the default value on creation for the remote_addr field.
+	deliveryreport.DefaultRemoteAddr = deliveryreportDescRemoteAddr.Default.(string)
+	// deliveryreportDescCreatedAt is the schema descriptor for created_at field.
+	deliveryreportDescCreatedAt := deliveryreportFields[12].Descriptor()
+	// deliveryreport.DefaultCreatedAt holds the default value on creation for the created_at field.
+	deliveryreport.DefaultCreatedAt = deliveryreportDescCreatedAt.Default.(func() time.Time)
 	domainFields := schema.Domain{}.Fields()
 	_ = domainFields
 	// domainDescName is the schema descriptor for name field.
@@ -531,6 +586,78 @@ func init() {
 	recipientDescQueuedAt := recipientFields[15].Descriptor()
 	// recipient.DefaultQueuedAt holds the default value on creation for the queued_at field.
 	recipient.DefaultQueuedAt = recipientDescQueuedAt.Default.(func() time.Time)
+	// recipientDescVia is the schema descriptor for via field.
+	recipientDescVia := recipientFields[19].Descriptor()
+	// recipient.DefaultVia holds the default value on creation for the via field.
+	recipient.DefaultVia = recipientDescVia.Default.(string)
+	smarthostFields := schema.Smarthost{}.Fields()
+	_ = smarthostFields
+	// smarthostDescAccountID is the schema descriptor for account_id field.
+	smarthostDescAccountID := smarthostFields[1].Descriptor()
+	// smarthost.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	smarthost.AccountIDValidator = smarthostDescAccountID.Validators[0].(func(string) error)
+	// smarthostDescHost is the schema descriptor for host field.
+	smarthostDescHost := smarthostFields[3].Descriptor()
+	// smarthost.HostValidator is a validator for the "host" field. It is called by the builders before save.
+	smarthost.HostValidator = smarthostDescHost.Validators[0].(func(string) error)
+	// smarthostDescImplicitTLS is the schema descriptor for implicit_tls field.
+	smarthostDescImplicitTLS := smarthostFields[5].Descriptor()
+	// smarthost.DefaultImplicitTLS holds the default value on creation for the implicit_tls field.
+	smarthost.DefaultImplicitTLS = smarthostDescImplicitTLS.Default.(bool)
+	// smarthostDescVerify is the schema descriptor for verify field.
+	smarthostDescVerify := smarthostFields[6].Descriptor()
+	// smarthost.DefaultVerify holds the default value on creation for the verify field.
+	smarthost.DefaultVerify = smarthostDescVerify.Default.(bool)
+	// smarthostDescUsername is the schema descriptor for username field.
+	smarthostDescUsername := smarthostFields[7].Descriptor()
+	// smarthost.DefaultUsername holds the default value on creation for the username field.
+	smarthost.DefaultUsername = smarthostDescUsername.Default.(string)
+	// smarthostDescCreatedAt is the schema descriptor for created_at field.
+	smarthostDescCreatedAt := smarthostFields[10].Descriptor()
+	// smarthost.DefaultCreatedAt holds the default value on creation for the created_at field.
+	smarthost.DefaultCreatedAt = smarthostDescCreatedAt.Default.(func() time.Time)
+	// smarthostDescUpdatedAt is the schema descriptor for updated_at field.
+	smarthostDescUpdatedAt := smarthostFields[11].Descriptor()
+	// smarthost.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	smarthost.DefaultUpdatedAt = smarthostDescUpdatedAt.Default.(func() time.Time)
+	// smarthost.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	smarthost.UpdateDefaultUpdatedAt = smarthostDescUpdatedAt.UpdateDefault.(func() time.Time)
+	// smarthostDescID is the schema descriptor for id field.
+	smarthostDescID := smarthostFields[0].Descriptor()
+	// smarthost.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	smarthost.IDValidator = smarthostDescID.Validators[0].(func(string) error)
+	sourceFields := schema.Source{}.Fields()
+	_ = sourceFields
+	// sourceDescAddress is the schema descriptor for address field.
+	sourceDescAddress := sourceFields[1].Descriptor()
+	// source.AddressValidator is a validator for the "address" field. It is called by the builders before save.
+	source.AddressValidator = sourceDescAddress.Validators[0].(func(string) error)
+	// sourceDescHostname is the schema descriptor for hostname field.
+	sourceDescHostname := sourceFields[2].Descriptor()
+	// source.HostnameValidator is a validator for the "hostname" field. It is called by the builders before save.
+	source.HostnameValidator = sourceDescHostname.Validators[0].(func(string) error)
+	// sourceDescCreatedAt is the schema descriptor for created_at field.
+	sourceDescCreatedAt := sourceFields[7].Descriptor()
+	// source.DefaultCreatedAt holds the default value on creation for the created_at field.
+	source.DefaultCreatedAt = sourceDescCreatedAt.Default.(func() time.Time)
+	// sourceDescID is the schema descriptor for id field.
+	sourceDescID := sourceFields[0].Descriptor()
+	// source.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	source.IDValidator = sourceDescID.Validators[0].(func(string) error)
+	sourcedayFields := schema.SourceDay{}.Fields()
+	_ = sourcedayFields
+	// sourcedayDescSourceID is the schema descriptor for source_id field.
+	sourcedayDescSourceID := sourcedayFields[1].Descriptor()
+	// sourceday.SourceIDValidator is a validator for the "source_id" field. It is called by the builders before save.
+	sourceday.SourceIDValidator = sourcedayDescSourceID.Validators[0].(func(string) error)
+	// sourcedayDescDay is the schema descriptor for day field.
+	sourcedayDescDay := sourcedayFields[2].Descriptor()
+	// sourceday.DayValidator is a validator for the "day" field. It is called by the builders before save.
+	sourceday.DayValidator = sourcedayDescDay.Validators[0].(func(string) error)
+	// sourcedayDescDeliveries is the schema descriptor for deliveries field.
+	sourcedayDescDeliveries := sourcedayFields[3].Descriptor()
+	// sourceday.DefaultDeliveries holds the default value on creation for the deliveries field.
+	sourceday.DefaultDeliveries = sourcedayDescDeliveries.Default.(int64)
 	suppressionFields := schema.Suppression{}.Fields()
 	_ = suppressionFields
 	// suppressionDescAccountID is the schema descriptor for account_id field.
@@ -545,6 +672,24 @@ func init() {
 	suppressionDescID := suppressionFields[0].Descriptor()
 	// suppression.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	suppression.IDValidator = suppressionDescID.Validators[0].(func(string) error)
+	tlsreportcountFields := schema.TLSReportCount{}.Fields()
+	_ = tlsreportcountFields
+	// tlsreportcountDescDay is the schema descriptor for day field.
+	tlsreportcountDescDay := tlsreportcountFields[1].Descriptor()
+	// tlsreportcount.DayValidator is a validator for the "day" field. It is called by the builders before save.
+	tlsreportcount.DayValidator = tlsreportcountDescDay.Validators[0].(func(string) error)
+	// tlsreportcountDescDomain is the schema descriptor for domain field.
+	tlsreportcountDescDomain := tlsreportcountFields[2].Descriptor()
+	// tlsreportcount.DomainValidator is a validator for the "domain" field. It is called by the builders before save.
+	tlsreportcount.DomainValidator = tlsreportcountDescDomain.Validators[0].(func(string) error)
+	// tlsreportcountDescPolicy is the schema descriptor for policy field.
+	tlsreportcountDescPolicy := tlsreportcountFields[4].Descriptor()
+	// tlsreportcount.PolicyValidator is a validator for the "policy" field. It is called by the builders before save.
+	tlsreportcount.PolicyValidator = tlsreportcountDescPolicy.Validators[0].(func(string) error)
+	// tlsreportcountDescSessions is the schema descriptor for sessions field.
+	tlsreportcountDescSessions := tlsreportcountFields[7].Descriptor()
+	// tlsreportcount.DefaultSessions holds the default value on creation for the sessions field.
+	tlsreportcount.DefaultSessions = tlsreportcountDescSessions.Default.(int64)
 	templateFields := schema.Template{}.Fields()
 	_ = templateFields
 	// templateDescAccountID is the schema descriptor for account_id field.

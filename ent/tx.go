@@ -30,6 +30,8 @@ type Tx struct {
 	CertificateFile *CertificateFileClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
+	// DeliveryReport is the client for interacting with the DeliveryReport builders.
+	DeliveryReport *DeliveryReportClient
 	// Domain is the client for interacting with the Domain builders.
 	Domain *DomainClient
 	// DomainCheck is the client for interacting with the DomainCheck builders.
@@ -48,8 +50,16 @@ type Tx struct {
 	Plan *PlanClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
+	// Smarthost is the client for interacting with the Smarthost builders.
+	Smarthost *SmarthostClient
+	// Source is the client for interacting with the Source builders.
+	Source *SourceClient
+	// SourceDay is the client for interacting with the SourceDay builders.
+	SourceDay *SourceDayClient
 	// Suppression is the client for interacting with the Suppression builders.
 	Suppression *SuppressionClient
+	// TLSReportCount is the client for interacting with the TLSReportCount builders.
+	TLSReportCount *TLSReportCountClient
 	// Template is the client for interacting with the Template builders.
 	Template *TemplateClient
 	// TemplateVersion is the client for interacting with the TemplateVersion builders.
@@ -199,6 +209,7 @@ func (tx *Tx) init() {
 	tx.CategoryOptOut = NewCategoryOptOutClient(tx.config)
 	tx.CertificateFile = NewCertificateFileClient(tx.config)
 	tx.DKIMKey = NewDKIMKeyClient(tx.config)
+	tx.DeliveryReport = NewDeliveryReportClient(tx.config)
 	tx.Domain = NewDomainClient(tx.config)
 	tx.DomainCheck = NewDomainCheckClient(tx.config)
 	tx.DomainClaim = NewDomainClaimClient(tx.config)
@@ -208,7 +219,11 @@ func (tx *Tx) init() {
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)
 	tx.Recipient = NewRecipientClient(tx.config)
+	tx.Smarthost = NewSmarthostClient(tx.config)
+	tx.Source = NewSourceClient(tx.config)
+	tx.SourceDay = NewSourceDayClient(tx.config)
 	tx.Suppression = NewSuppressionClient(tx.config)
+	tx.TLSReportCount = NewTLSReportCountClient(tx.config)
 	tx.Template = NewTemplateClient(tx.config)
 	tx.TemplateVersion = NewTemplateVersionClient(tx.config)
 	tx.TrackingHost = NewTrackingHostClient(tx.config)

@@ -45,6 +45,12 @@ const (
 	FieldTLS = "tls"
 	// FieldTLSPolicy holds the string denoting the tls_policy field in the database.
 	FieldTLSPolicy = "tls_policy"
+	// FieldLocalAddr holds the string denoting the local_addr field in the database.
+	FieldLocalAddr = "local_addr"
+	// FieldWay holds the string denoting the way field in the database.
+	FieldWay = "way"
+	// FieldClass holds the string denoting the class field in the database.
+	FieldClass = "class"
 	// Table holds the table name of the attempt in the database.
 	Table = "attempts"
 )
@@ -68,6 +74,9 @@ var Columns = []string{
 	FieldRemoteAddr,
 	FieldTLS,
 	FieldTLSPolicy,
+	FieldLocalAddr,
+	FieldWay,
+	FieldClass,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -99,6 +108,12 @@ var (
 	DefaultTLS string
 	// DefaultTLSPolicy holds the default value on creation for the "tls_policy" field.
 	DefaultTLSPolicy string
+	// DefaultLocalAddr holds the default value on creation for the "local_addr" field.
+	DefaultLocalAddr string
+	// DefaultWay holds the default value on creation for the "way" field.
+	DefaultWay string
+	// DefaultClass holds the default value on creation for the "class" field.
+	DefaultClass string
 )
 
 // Outcome defines the type for the "outcome" enum field.
@@ -213,4 +228,19 @@ func ByTLS(opts ...sql.OrderTermOption) OrderOption {
 // ByTLSPolicy orders the results by the tls_policy field.
 func ByTLSPolicy(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldTLSPolicy, opts...).ToFunc()
+}
+
+// ByLocalAddr orders the results by the local_addr field.
+func ByLocalAddr(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLocalAddr, opts...).ToFunc()
+}
+
+// ByWay orders the results by the way field.
+func ByWay(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldWay, opts...).ToFunc()
+}
+
+// ByClass orders the results by the class field.
+func ByClass(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldClass, opts...).ToFunc()
 }

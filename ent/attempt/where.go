@@ -129,6 +129,21 @@ func TLSPolicy(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldTLSPolicy, v))
 }
 
+// LocalAddr applies equality check predicate on the "local_addr" field. It's identical to LocalAddrEQ.
+func LocalAddr(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldLocalAddr, v))
+}
+
+// Way applies equality check predicate on the "way" field. It's identical to WayEQ.
+func Way(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldWay, v))
+}
+
+// Class applies equality check predicate on the "class" field. It's identical to ClassEQ.
+func Class(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldClass, v))
+}
+
 // RecipientIDEQ applies the EQ predicate on the "recipient_id" field.
 func RecipientIDEQ(v int64) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldRecipientID, v))
@@ -1012,6 +1027,201 @@ func TLSPolicyEqualFold(v string) predicate.Attempt {
 // TLSPolicyContainsFold applies the ContainsFold predicate on the "tls_policy" field.
 func TLSPolicyContainsFold(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldContainsFold(FieldTLSPolicy, v))
+}
+
+// LocalAddrEQ applies the EQ predicate on the "local_addr" field.
+func LocalAddrEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldLocalAddr, v))
+}
+
+// LocalAddrNEQ applies the NEQ predicate on the "local_addr" field.
+func LocalAddrNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldLocalAddr, v))
+}
+
+// LocalAddrIn applies the In predicate on the "local_addr" field.
+func LocalAddrIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldLocalAddr, vs...))
+}
+
+// LocalAddrNotIn applies the NotIn predicate on the "local_addr" field.
+func LocalAddrNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldLocalAddr, vs...))
+}
+
+// LocalAddrGT applies the GT predicate on the "local_addr" field.
+func LocalAddrGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldLocalAddr, v))
+}
+
+// LocalAddrGTE applies the GTE predicate on the "local_addr" field.
+func LocalAddrGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldLocalAddr, v))
+}
+
+// LocalAddrLT applies the LT predicate on the "local_addr" field.
+func LocalAddrLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldLocalAddr, v))
+}
+
+// LocalAddrLTE applies the LTE predicate on the "local_addr" field.
+func LocalAddrLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldLocalAddr, v))
+}
+
+// LocalAddrContains applies the Contains predicate on the "local_addr" field.
+func LocalAddrContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldLocalAddr, v))
+}
+
+// LocalAddrHasPrefix applies the HasPrefix predicate on the "local_addr" field.
+func LocalAddrHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldLocalAddr, v))
+}
+
+// LocalAddrHasSuffix applies the HasSuffix predicate on the "local_addr" field.
+func LocalAddrHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldLocalAddr, v))
+}
+
+// LocalAddrEqualFold applies the EqualFold predicate on the "local_addr" field.
+func LocalAddrEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldLocalAddr, v))
+}
+
+// LocalAddrContainsFold applies the ContainsFold predicate on the "local_addr" field.
+func LocalAddrContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldLocalAddr, v))
+}
+
+// WayEQ applies the EQ predicate on the "way" field.
+func WayEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldWay, v))
+}
+
+// WayNEQ applies the NEQ predicate on the "way" field.
+func WayNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldWay, v))
+}
+
+// WayIn applies the In predicate on the "way" field.
+func WayIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldWay, vs...))
+}
+
+// WayNotIn applies the NotIn predicate on the "way" field.
+func WayNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldWay, vs...))
+}
+
+// WayGT applies the GT predicate on the "way" field.
+func WayGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldWay, v))
+}
+
+// WayGTE applies the GTE predicate on the "way" field.
+func WayGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldWay, v))
+}
+
+// WayLT applies the LT predicate on the "way" field.
+func WayLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldWay, v))
+}
+
+// WayLTE applies the LTE predicate on the "way" field.
+func WayLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldWay, v))
+}
+
+// WayContains applies the Contains predicate on the "way" field.
+func WayContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldWay, v))
+}
+
+// WayHasPrefix applies the HasPrefix predicate on the "way" field.
+func WayHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldWay, v))
+}
+
+// WayHasSuffix applies the HasSuffix predicate on the "way" field.
+func WayHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldWay, v))
+}
+
+// WayEqualFold applies the EqualFold predicate on the "way" field.
+func WayEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldWay, v))
+}
+
+// WayContainsFold applies the ContainsFold predicate on the "way" field.
+func WayContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldWay, v))
+}
+
+// ClassEQ applies the EQ predicate on the "class" field.
+func ClassEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldClass, v))
+}
+
+// ClassNEQ applies the NEQ predicate on the "class" field.
+func ClassNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldClass, v))
+}
+
+// ClassIn applies the In predicate on the "class" field.
+func ClassIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldClass, vs...))
+}
+
+// ClassNotIn applies the NotIn predicate on the "class" field.
+func ClassNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldClass, vs...))
+}
+
+// ClassGT applies the GT predicate on the "class" field.
+func ClassGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldClass, v))
+}
+
+// ClassGTE applies the GTE predicate on the "class" field.
+func ClassGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldClass, v))
+}
+
+// ClassLT applies the LT predicate on the "class" field.
+func ClassLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldClass, v))
+}
+
+// ClassLTE applies the LTE predicate on the "class" field.
+func ClassLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldClass, v))
+}
+
+// ClassContains applies the Contains predicate on the "class" field.
+func ClassContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldClass, v))
+}
+
+// ClassHasPrefix applies the HasPrefix predicate on the "class" field.
+func ClassHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldClass, v))
+}
+
+// ClassHasSuffix applies the HasSuffix predicate on the "class" field.
+func ClassHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldClass, v))
+}
+
+// ClassEqualFold applies the EqualFold predicate on the "class" field.
+func ClassEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldClass, v))
+}
+
+// ClassContainsFold applies the ContainsFold predicate on the "class" field.
+func ClassContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldClass, v))
 }
 
 // And groups predicates with the AND operator between them.

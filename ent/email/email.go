@@ -65,6 +65,8 @@ const (
 	FieldCreatedAt = "created_at"
 	// FieldScheduledAt holds the string denoting the scheduled_at field in the database.
 	FieldScheduledAt = "scheduled_at"
+	// FieldExpiresAt holds the string denoting the expires_at field in the database.
+	FieldExpiresAt = "expires_at"
 	// FieldCancelledAt holds the string denoting the cancelled_at field in the database.
 	FieldCancelledAt = "cancelled_at"
 	// FieldSentAt holds the string denoting the sent_at field in the database.
@@ -85,6 +87,8 @@ const (
 	EdgeRecipients = "recipients"
 	// EdgeAttachments holds the string denoting the attachments edge name in mutations.
 	EdgeAttachments = "attachments"
+	// EdgeReports holds the string denoting the reports edge name in mutations.
+	EdgeReports = "reports"
 	// Table holds the table name of the email in the database.
 	Table = "emails"
 	// RecipientsTable is the table that holds the recipients relation/edge.
@@ -101,6 +105,13 @@ const (
 	AttachmentsInverseTable = "attachments"
 	// AttachmentsColumn is the table column denoting the attachments relation/edge.
 	AttachmentsColumn = "email_id"
+	// ReportsTable is the table that holds the reports relation/edge.
+	ReportsTable = "delivery_reports"
+	// ReportsInverseTable is the table name for the DeliveryReport entity.
+	// It exists in this package in order to avoid circular dependency with the "deliveryreport" package.
+	ReportsInverseTable = "delivery_reports"
+	// ReportsColumn is the table column denoting the reports relation/edge.
+	ReportsColumn = "email_id"
 )
 
 // Columns holds all SQL columns for email fields.
@@ -131,6 +142,7 @@ var Columns = []string{
 	FieldBounceReason,
 	FieldCreatedAt,
 	FieldScheduledAt,
+	FieldExpiresAt,
 	FieldCancelledAt,
 	FieldSentAt,
 	FieldDeliveredAt,
@@ -303,6 +315,11 @@ func ByScheduledAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldScheduledAt, opts...).ToFunc()
 }
 
+// ByExpiresAt orders the results by the expires_at field.
+func ByExpiresAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExpiresAt, opts...).ToFunc()
+}
+
 // ByCancelledAt orders the results by the cancelled_at field.
 func ByCancelledAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCancelledAt, opts...).ToFunc()
@@ -370,6 +387,20 @@ func ByAttachments(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newAttachmentsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByReportsCount orders the results by reports count.
+func ByReportsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newReportsStep(), opts...)
+	}
+}
+
+// ByReports orders the results by reports terms.
+func ByReports(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newReportsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newRecipientsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -382,5 +413,12 @@ func newAttachmentsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(AttachmentsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, AttachmentsTable, AttachmentsColumn),
+	)
+}
+func newReportsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ReportsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ReportsTable, ReportsColumn),
 	)
 }

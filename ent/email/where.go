@@ -155,6 +155,11 @@ func ScheduledAt(v time.Time) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldScheduledAt, v))
 }
 
+// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
+func ExpiresAt(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldExpiresAt, v))
+}
+
 // CancelledAt applies equality check predicate on the "cancelled_at" field. It's identical to CancelledAtEQ.
 func CancelledAt(v time.Time) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldCancelledAt, v))
@@ -1360,6 +1365,56 @@ func ScheduledAtNotNil() predicate.Email {
 	return predicate.Email(sql.FieldNotNull(FieldScheduledAt))
 }
 
+// ExpiresAtEQ applies the EQ predicate on the "expires_at" field.
+func ExpiresAtEQ(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldExpiresAt, v))
+}
+
+// ExpiresAtNEQ applies the NEQ predicate on the "expires_at" field.
+func ExpiresAtNEQ(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldExpiresAt, v))
+}
+
+// ExpiresAtIn applies the In predicate on the "expires_at" field.
+func ExpiresAtIn(vs ...time.Time) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldExpiresAt, vs...))
+}
+
+// ExpiresAtNotIn applies the NotIn predicate on the "expires_at" field.
+func ExpiresAtNotIn(vs ...time.Time) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldExpiresAt, vs...))
+}
+
+// ExpiresAtGT applies the GT predicate on the "expires_at" field.
+func ExpiresAtGT(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldExpiresAt, v))
+}
+
+// ExpiresAtGTE applies the GTE predicate on the "expires_at" field.
+func ExpiresAtGTE(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldExpiresAt, v))
+}
+
+// ExpiresAtLT applies the LT predicate on the "expires_at" field.
+func ExpiresAtLT(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldExpiresAt, v))
+}
+
+// ExpiresAtLTE applies the LTE predicate on the "expires_at" field.
+func ExpiresAtLTE(v time.Time) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldExpiresAt, v))
+}
+
+// ExpiresAtIsNil applies the IsNil predicate on the "expires_at" field.
+func ExpiresAtIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldExpiresAt))
+}
+
+// ExpiresAtNotNil applies the NotNil predicate on the "expires_at" field.
+func ExpiresAtNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldExpiresAt))
+}
+
 // CancelledAtEQ applies the EQ predicate on the "cancelled_at" field.
 func CancelledAtEQ(v time.Time) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldCancelledAt, v))
@@ -1848,6 +1903,29 @@ func HasAttachments() predicate.Email {
 func HasAttachmentsWith(preds ...predicate.Attachment) predicate.Email {
 	return predicate.Email(func(s *sql.Selector) {
 		step := newAttachmentsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasReports applies the HasEdge predicate on the "reports" edge.
+func HasReports() predicate.Email {
+	return predicate.Email(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ReportsTable, ReportsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasReportsWith applies the HasEdge predicate on the "reports" edge with a given conditions (other predicates).
+func HasReportsWith(preds ...predicate.DeliveryReport) predicate.Email {
+	return predicate.Email(func(s *sql.Selector) {
+		step := newReportsStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

@@ -105,6 +105,18 @@ func (f DKIMKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DKIMKeyMutation", m)
 }
 
+// The DeliveryReportFunc type is an adapter to allow the use of ordinary
+// function as DeliveryReport mutator.
+type DeliveryReportFunc func(context.Context, *ent.DeliveryReportMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DeliveryReportFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DeliveryReportMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeliveryReportMutation", m)
+}
+
 // The DomainFunc type is an adapter to allow the use of ordinary
 // function as Domain mutator.
 type DomainFunc func(context.Context, *ent.DomainMutation) (ent.Value, error)
@@ -213,6 +225,42 @@ func (f RecipientFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RecipientMutation", m)
 }
 
+// The SmarthostFunc type is an adapter to allow the use of ordinary
+// function as Smarthost mutator.
+type SmarthostFunc func(context.Context, *ent.SmarthostMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SmarthostFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SmarthostMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SmarthostMutation", m)
+}
+
+// The SourceFunc type is an adapter to allow the use of ordinary
+// function as Source mutator.
+type SourceFunc func(context.Context, *ent.SourceMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SourceFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SourceMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SourceMutation", m)
+}
+
+// The SourceDayFunc type is an adapter to allow the use of ordinary
+// function as SourceDay mutator.
+type SourceDayFunc func(context.Context, *ent.SourceDayMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SourceDayFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SourceDayMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SourceDayMutation", m)
+}
+
 // The SuppressionFunc type is an adapter to allow the use of ordinary
 // function as Suppression mutator.
 type SuppressionFunc func(context.Context, *ent.SuppressionMutation) (ent.Value, error)
@@ -223,6 +271,18 @@ func (f SuppressionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SuppressionMutation", m)
+}
+
+// The TLSReportCountFunc type is an adapter to allow the use of ordinary
+// function as TLSReportCount mutator.
+type TLSReportCountFunc func(context.Context, *ent.TLSReportCountMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f TLSReportCountFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.TLSReportCountMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TLSReportCountMutation", m)
 }
 
 // The TemplateFunc type is an adapter to allow the use of ordinary

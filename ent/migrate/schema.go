@@ -137,6 +137,9 @@ var (
 		{Name: "remote_addr", Type: field.TypeString, Default: ""},
 		{Name: "tls", Type: field.TypeString, Default: ""},
 		{Name: "tls_policy", Type: field.TypeString, Default: ""},
+		{Name: "local_addr", Type: field.TypeString, Default: ""},
+		{Name: "way", Type: field.TypeString, Default: ""},
+		{Name: "class", Type: field.TypeString, Default: ""},
 	}
 	// AttemptsTable holds the schema information for the "attempts" table.
 	AttemptsTable = &schema.Table{
@@ -265,6 +268,48 @@ var (
 				Annotation: &entsql.IndexAnnotation{
 					Where: "state <> 'retired'",
 				},
+			},
+		},
+	}
+	// DeliveryReportsColumns holds the columns for the "delivery_reports" table.
+	DeliveryReportsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "recipient_id", Type: field.TypeInt64},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"bounce", "complaint", "delay", "delivered", "automatic", "unreadable"}},
+		{Name: "effective", Type: field.TypeBool, Default: false},
+		{Name: "digest", Type: field.TypeBytes},
+		{Name: "status", Type: field.TypeString, Default: ""},
+		{Name: "diagnostic", Type: field.TypeString, Default: ""},
+		{Name: "class", Type: field.TypeString, Default: ""},
+		{Name: "reporter", Type: field.TypeString, Default: ""},
+		{Name: "remote_addr", Type: field.TypeString, Default: ""},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "email_id", Type: field.TypeString, Collation: "C"},
+	}
+	// DeliveryReportsTable holds the schema information for the "delivery_reports" table.
+	DeliveryReportsTable = &schema.Table{
+		Name:       "delivery_reports",
+		Columns:    DeliveryReportsColumns,
+		PrimaryKey: []*schema.Column{DeliveryReportsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "delivery_reports_emails_reports",
+				Columns:    []*schema.Column{DeliveryReportsColumns[12]},
+				RefColumns: []*schema.Column{EmailsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "deliveryreport_email_id",
+				Unique:  false,
+				Columns: []*schema.Column{DeliveryReportsColumns[12]},
+			},
+			{
+				Name:    "deliveryreport_recipient_id_digest",
+				Unique:  true,
+				Columns: []*schema.Column{DeliveryReportsColumns[2], DeliveryReportsColumns[5]},
 			},
 		},
 	}
@@ -405,6 +450,7 @@ var (
 		{Name: "bounce_reason", Type: field.TypeString, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "scheduled_at", Type: field.TypeTime, Nullable: true},
+		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
 		{Name: "cancelled_at", Type: field.TypeTime, Nullable: true},
 		{Name: "sent_at", Type: field.TypeTime, Nullable: true},
 		{Name: "delivered_at", Type: field.TypeTime, Nullable: true},
@@ -433,7 +479,7 @@ var (
 			{
 				Name:    "email_release",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[30]},
+				Columns: []*schema.Column{EmailsColumns[31]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "release_at IS NOT NULL",
 				},
@@ -441,7 +487,7 @@ var (
 			{
 				Name:    "email_uncommon",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[31], EmailsColumns[0]},
+				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[32], EmailsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "uncommon IS NOT NULL",
 				},
@@ -449,7 +495,7 @@ var (
 			{
 				Name:    "email_search",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[32]},
+				Columns: []*schema.Column{EmailsColumns[33]},
 				Annotation: &entsql.IndexAnnotation{
 					Type: "GIN",
 				},
@@ -457,7 +503,7 @@ var (
 			{
 				Name:    "email_scheduled_sent",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[27]},
+				Columns: []*schema.Column{EmailsColumns[28]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "scheduled_at IS NOT NULL",
 				},
@@ -586,6 +632,8 @@ var (
 		{Name: "queued_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "settled_at", Type: field.TypeTime, Nullable: true},
 		{Name: "delay_notified_at", Type: field.TypeTime, Nullable: true},
+		{Name: "lane", Type: field.TypeString, Nullable: true},
+		{Name: "via", Type: field.TypeString, Default: ""},
 		{Name: "email_id", Type: field.TypeString, Collation: "C"},
 	}
 	// RecipientsTable holds the schema information for the "recipients" table.
@@ -596,7 +644,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "recipients_emails_recipients",
-				Columns:    []*schema.Column{RecipientsColumns[17]},
+				Columns:    []*schema.Column{RecipientsColumns[19]},
 				RefColumns: []*schema.Column{EmailsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -605,15 +653,103 @@ var (
 			{
 				Name:    "recipient_email_id",
 				Unique:  false,
-				Columns: []*schema.Column{RecipientsColumns[17]},
+				Columns: []*schema.Column{RecipientsColumns[19]},
 			},
 			{
 				Name:    "recipient_due",
 				Unique:  false,
 				Columns: []*schema.Column{RecipientsColumns[6]},
 				Annotation: &entsql.IndexAnnotation{
-					Where: "due_at IS NOT NULL",
+					Where: "due_at IS NOT NULL AND lane IS NULL",
 				},
+			},
+			{
+				Name:    "recipient_lane",
+				Unique:  false,
+				Columns: []*schema.Column{RecipientsColumns[17], RecipientsColumns[6]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "due_at IS NOT NULL AND lane IS NOT NULL",
+				},
+			},
+		},
+	}
+	// SmarthostsColumns holds the columns for the "smarthosts" table.
+	SmarthostsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "domain_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "host", Type: field.TypeString},
+		{Name: "port", Type: field.TypeInt},
+		{Name: "implicit_tls", Type: field.TypeBool, Default: false},
+		{Name: "verify", Type: field.TypeBool, Default: true},
+		{Name: "username", Type: field.TypeString, Default: ""},
+		{Name: "password", Type: field.TypeBytes, Nullable: true},
+		{Name: "use", Type: field.TypeEnum, Enums: []string{"always", "fallback"}, Default: "always"},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// SmarthostsTable holds the schema information for the "smarthosts" table.
+	SmarthostsTable = &schema.Table{
+		Name:       "smarthosts",
+		Columns:    SmarthostsColumns,
+		PrimaryKey: []*schema.Column{SmarthostsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "smarthost_account_id",
+				Unique:  false,
+				Columns: []*schema.Column{SmarthostsColumns[1]},
+			},
+		},
+	}
+	// SourcesColumns holds the columns for the "sources" table.
+	SourcesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "address", Type: field.TypeString},
+		{Name: "hostname", Type: field.TypeString},
+		{Name: "pool", Type: field.TypeEnum, Enums: []string{"shared", "pool", "dedicated"}},
+		{Name: "account_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "warmup_started_at", Type: field.TypeTime, Nullable: true},
+		{Name: "paused_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// SourcesTable holds the schema information for the "sources" table.
+	SourcesTable = &schema.Table{
+		Name:       "sources",
+		Columns:    SourcesColumns,
+		PrimaryKey: []*schema.Column{SourcesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "source_address",
+				Unique:  true,
+				Columns: []*schema.Column{SourcesColumns[1]},
+			},
+			{
+				Name:    "source_account_id",
+				Unique:  false,
+				Columns: []*schema.Column{SourcesColumns[4]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "account_id IS NOT NULL",
+				},
+			},
+		},
+	}
+	// SourceDaysColumns holds the columns for the "source_days" table.
+	SourceDaysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "source_id", Type: field.TypeString, Collation: "C"},
+		{Name: "day", Type: field.TypeString},
+		{Name: "deliveries", Type: field.TypeInt64, Default: 0},
+	}
+	// SourceDaysTable holds the schema information for the "source_days" table.
+	SourceDaysTable = &schema.Table{
+		Name:       "source_days",
+		Columns:    SourceDaysColumns,
+		PrimaryKey: []*schema.Column{SourceDaysColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "sourceday_source_id_day",
+				Unique:  true,
+				Columns: []*schema.Column{SourceDaysColumns[1], SourceDaysColumns[2]},
 			},
 		},
 	}
@@ -642,6 +778,30 @@ var (
 				Name:    "suppression_account_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{SuppressionsColumns[1], SuppressionsColumns[0]},
+			},
+		},
+	}
+	// TLSReportCountsColumns holds the columns for the "tls_report_counts" table.
+	TLSReportCountsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "day", Type: field.TypeString},
+		{Name: "domain", Type: field.TypeString},
+		{Name: "host", Type: field.TypeString},
+		{Name: "policy", Type: field.TypeString},
+		{Name: "testing", Type: field.TypeBool},
+		{Name: "result", Type: field.TypeString},
+		{Name: "sessions", Type: field.TypeInt64, Default: 0},
+	}
+	// TLSReportCountsTable holds the schema information for the "tls_report_counts" table.
+	TLSReportCountsTable = &schema.Table{
+		Name:       "tls_report_counts",
+		Columns:    TLSReportCountsColumns,
+		PrimaryKey: []*schema.Column{TLSReportCountsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "tlsreportcount_day_domain_host_policy_testing_result",
+				Unique:  true,
+				Columns: []*schema.Column{TLSReportCountsColumns[1], TLSReportCountsColumns[2], TLSReportCountsColumns[3], TLSReportCountsColumns[4], TLSReportCountsColumns[5], TLSReportCountsColumns[6]},
 			},
 		},
 	}
@@ -826,6 +986,7 @@ var (
 		CategoryOptOutsTable,
 		CertificateFilesTable,
 		DkimKeysTable,
+		DeliveryReportsTable,
 		DomainsTable,
 		DomainChecksTable,
 		DomainClaimsTable,
@@ -835,7 +996,11 @@ var (
 		IdempotencyKeysTable,
 		PlansTable,
 		RecipientsTable,
+		SmarthostsTable,
+		SourcesTable,
+		SourceDaysTable,
 		SuppressionsTable,
+		TLSReportCountsTable,
 		TemplatesTable,
 		TemplateVersionsTable,
 		TrackingHostsTable,
@@ -849,6 +1014,7 @@ func init() {
 	AccountsTable.ForeignKeys[0].RefTable = PlansTable
 	AttachmentsTable.ForeignKeys[0].RefTable = EmailsTable
 	DkimKeysTable.ForeignKeys[0].RefTable = DomainsTable
+	DeliveryReportsTable.ForeignKeys[0].RefTable = EmailsTable
 	RecipientsTable.ForeignKeys[0].RefTable = EmailsTable
 	TemplateVersionsTable.ForeignKeys[0].RefTable = TemplatesTable
 	UsersTable.ForeignKeys[0].RefTable = AccountsTable

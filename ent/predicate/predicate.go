@@ -30,6 +30,9 @@ type CertificateFile func(*sql.Selector)
 // DKIMKey is the predicate function for dkimkey builders.
 type DKIMKey func(*sql.Selector)
 
+// DeliveryReport is the predicate function for deliveryreport builders.
+type DeliveryReport func(*sql.Selector)
+
 // Domain is the predicate function for domain builders.
 type Domain func(*sql.Selector)
 
@@ -57,8 +60,20 @@ type Plan func(*sql.Selector)
 // Recipient is the predicate function for recipient builders.
 type Recipient func(*sql.Selector)
 
+// Smarthost is the predicate function for smarthost builders.
+type Smarthost func(*sql.Selector)
+
+// Source is the predicate function for source builders.
+type Source func(*sql.Selector)
+
+// SourceDay is the predicate function for sourceday builders.
+type SourceDay func(*sql.Selector)
+
 // Suppression is the predicate function for suppression builders.
 type Suppression func(*sql.Selector)
+
+// TLSReportCount is the predicate function for tlsreportcount builders.
+type TLSReportCount func(*sql.Selector)
 
 // Template is the predicate function for template builders.
 type Template func(*sql.Selector)

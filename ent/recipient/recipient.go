@@ -49,6 +49,10 @@ const (
 	FieldSettledAt = "settled_at"
 	// FieldDelayNotifiedAt holds the string denoting the delay_notified_at field in the database.
 	FieldDelayNotifiedAt = "delay_notified_at"
+	// FieldLane holds the string denoting the lane field in the database.
+	FieldLane = "lane"
+	// FieldVia holds the string denoting the via field in the database.
+	FieldVia = "via"
 	// EdgeEmail holds the string denoting the email edge name in mutations.
 	EdgeEmail = "email"
 	// Table holds the table name of the recipient in the database.
@@ -82,6 +86,8 @@ var Columns = []string{
 	FieldQueuedAt,
 	FieldSettledAt,
 	FieldDelayNotifiedAt,
+	FieldLane,
+	FieldVia,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -111,6 +117,8 @@ var (
 	DefaultCreatedAt func() time.Time
 	// DefaultQueuedAt holds the default value on creation for the "queued_at" field.
 	DefaultQueuedAt func() time.Time
+	// DefaultVia holds the default value on creation for the "via" field.
+	DefaultVia string
 )
 
 // Kind defines the type for the "kind" enum field.
@@ -257,6 +265,16 @@ func BySettledAt(opts ...sql.OrderTermOption) OrderOption {
 // ByDelayNotifiedAt orders the results by the delay_notified_at field.
 func ByDelayNotifiedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDelayNotifiedAt, opts...).ToFunc()
+}
+
+// ByLane orders the results by the lane field.
+func ByLane(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLane, opts...).ToFunc()
+}
+
+// ByVia orders the results by the via field.
+func ByVia(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldVia, opts...).ToFunc()
 }
 
 // ByEmailField orders the results by email field.

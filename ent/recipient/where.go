@@ -130,6 +130,16 @@ func DelayNotifiedAt(v time.Time) predicate.Recipient {
 	return predicate.Recipient(sql.FieldEQ(FieldDelayNotifiedAt, v))
 }
 
+// Lane applies equality check predicate on the "lane" field. It's identical to LaneEQ.
+func Lane(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldEQ(FieldLane, v))
+}
+
+// Via applies equality check predicate on the "via" field. It's identical to ViaEQ.
+func Via(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldEQ(FieldVia, v))
+}
+
 // EmailIDEQ applies the EQ predicate on the "email_id" field.
 func EmailIDEQ(v string) predicate.Recipient {
 	return predicate.Recipient(sql.FieldEQ(FieldEmailID, v))
@@ -1013,6 +1023,146 @@ func DelayNotifiedAtIsNil() predicate.Recipient {
 // DelayNotifiedAtNotNil applies the NotNil predicate on the "delay_notified_at" field.
 func DelayNotifiedAtNotNil() predicate.Recipient {
 	return predicate.Recipient(sql.FieldNotNull(FieldDelayNotifiedAt))
+}
+
+// LaneEQ applies the EQ predicate on the "lane" field.
+func LaneEQ(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldEQ(FieldLane, v))
+}
+
+// LaneNEQ applies the NEQ predicate on the "lane" field.
+func LaneNEQ(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldNEQ(FieldLane, v))
+}
+
+// LaneIn applies the In predicate on the "lane" field.
+func LaneIn(vs ...string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldIn(FieldLane, vs...))
+}
+
+// LaneNotIn applies the NotIn predicate on the "lane" field.
+func LaneNotIn(vs ...string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldNotIn(FieldLane, vs...))
+}
+
+// LaneGT applies the GT predicate on the "lane" field.
+func LaneGT(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldGT(FieldLane, v))
+}
+
+// LaneGTE applies the GTE predicate on the "lane" field.
+func LaneGTE(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldGTE(FieldLane, v))
+}
+
+// LaneLT applies the LT predicate on the "lane" field.
+func LaneLT(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldLT(FieldLane, v))
+}
+
+// LaneLTE applies the LTE predicate on the "lane" field.
+func LaneLTE(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldLTE(FieldLane, v))
+}
+
+// LaneContains applies the Contains predicate on the "lane" field.
+func LaneContains(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldContains(FieldLane, v))
+}
+
+// LaneHasPrefix applies the HasPrefix predicate on the "lane" field.
+func LaneHasPrefix(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldHasPrefix(FieldLane, v))
+}
+
+// LaneHasSuffix applies the HasSuffix predicate on the "lane" field.
+func LaneHasSuffix(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldHasSuffix(FieldLane, v))
+}
+
+// LaneIsNil applies the IsNil predicate on the "lane" field.
+func LaneIsNil() predicate.Recipient {
+	return predicate.Recipient(sql.FieldIsNull(FieldLane))
+}
+
+// LaneNotNil applies the NotNil predicate on the "lane" field.
+func LaneNotNil() predicate.Recipient {
+	return predicate.Recipient(sql.FieldNotNull(FieldLane))
+}
+
+// LaneEqualFold applies the EqualFold predicate on the "lane" field.
+func LaneEqualFold(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldEqualFold(FieldLane, v))
+}
+
+// LaneContainsFold applies the ContainsFold predicate on the "lane" field.
+func LaneContainsFold(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldContainsFold(FieldLane, v))
+}
+
+// ViaEQ applies the EQ predicate on the "via" field.
+func ViaEQ(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldEQ(FieldVia, v))
+}
+
+// ViaNEQ applies the NEQ predicate on the "via" field.
+func ViaNEQ(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldNEQ(FieldVia, v))
+}
+
+// ViaIn applies the In predicate on the "via" field.
+func ViaIn(vs ...string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldIn(FieldVia, vs...))
+}
+
+// ViaNotIn applies the NotIn predicate on the "via" field.
+func ViaNotIn(vs ...string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldNotIn(FieldVia, vs...))
+}
+
+// ViaGT applies the GT predicate on the "via" field.
+func ViaGT(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldGT(FieldVia, v))
+}
+
+// ViaGTE applies the GTE predicate on the "via" field.
+func ViaGTE(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldGTE(FieldVia, v))
+}
+
+// ViaLT applies the LT predicate on the "via" field.
+func ViaLT(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldLT(FieldVia, v))
+}
+
+// ViaLTE applies the LTE predicate on the "via" field.
+func ViaLTE(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldLTE(FieldVia, v))
+}
+
+// ViaContains applies the Contains predicate on the "via" field.
+func ViaContains(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldContains(FieldVia, v))
+}
+
+// ViaHasPrefix applies the HasPrefix predicate on the "via" field.
+func ViaHasPrefix(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldHasPrefix(FieldVia, v))
+}
+
+// ViaHasSuffix applies the HasSuffix predicate on the "via" field.
+func ViaHasSuffix(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldHasSuffix(FieldVia, v))
+}
+
+// ViaEqualFold applies the EqualFold predicate on the "via" field.
+func ViaEqualFold(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldEqualFold(FieldVia, v))
+}
+
+// ViaContainsFold applies the ContainsFold predicate on the "via" field.
+func ViaContainsFold(v string) predicate.Recipient {
+	return predicate.Recipient(sql.FieldContainsFold(FieldVia, v))
 }
 
 // HasEmail applies the HasEdge predicate on the "email" edge.

@@ -44,6 +44,7 @@ func (Email) Fields() []ent.Field {
 		field.String("bounce_reason").Optional().Nillable(),
 		createdAt(),
 		field.Time("scheduled_at").Optional().Nillable(),
+		field.Time("expires_at").Optional().Nillable().Comment("not delivered after this time"),
 		field.Time("cancelled_at").Optional().Nillable(),
 		field.Time("sent_at").Optional().Nillable(),
 		field.Time("delivered_at").Optional().Nillable(),
@@ -62,6 +63,7 @@ func (Email) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("recipients", Recipient.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 		edge.To("attachments", Attachment.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("reports", DeliveryReport.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 	}
 }
 

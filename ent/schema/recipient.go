@@ -36,6 +36,9 @@ func (Recipient) Fields() []ent.Field {
 			Comment("accepted or released: where the 72 hours of retries begin"),
 		field.Time("settled_at").Optional().Nillable(),
 		field.Time("delay_notified_at").Optional().Nillable().Comment("last email.delivery_delayed"),
+		field.String("lane").Optional().Nillable().
+			Comment("set while the row waits for room in a lane (way and destination), or is held; null in the common queue"),
+		field.String("via").Default("").Comment("a way out that outranks the usual choice: fallback"),
 	}
 }
 
@@ -48,6 +51,7 @@ func (Recipient) Edges() []ent.Edge {
 func (Recipient) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("email_id"),
-		index.Fields("due_at").StorageKey("recipient_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL")),
+		index.Fields("due_at").StorageKey("recipient_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL AND lane IS NULL")),
+		index.Fields("lane", "due_at").StorageKey("recipient_lane").Annotations(entsql.IndexWhere("due_at IS NOT NULL AND lane IS NOT NULL")),
 	}
 }

@@ -30,7 +30,7 @@ type delivery struct {
 // is unknown, and is now recorded as that.
 const claimSQL = `
 WITH due AS (
-	SELECT id FROM recipients WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+	SELECT id FROM recipients WHERE due_at <= now() AND lane IS NULL ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
 ), claimed AS (
 	UPDATE recipients r SET due_at = now() + $2 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1
 	FROM due WHERE r.id = due.id

@@ -1,0 +1,41 @@
+// Owner: bounces. A report that came back to one of our return paths: a DSN, a complaint, an automatic answer.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// DeliveryReport is one report about one recipient. The message itself is not kept.
+type DeliveryReport struct{ ent.Schema }
+
+// Fields of the DeliveryReport.
+func (DeliveryReport) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("account_id").required(),
+		reference("email_id").required(),
+		field.Int64("recipient_id").Immutable(),
+		field.Enum("kind").Values("bounce", "complaint", "delay", "delivered", "automatic", "unreadable"),
+		field.Bool("effective").Default(false).Comment("it changed a state or was told as a fact"),
+		field.Bytes("digest").Immutable().Comment("of the report: the same one twice has one effect"),
+		field.String("status").Default("").Comment("RFC 3463, as 5.1.1"),
+		field.String("diagnostic").Default(""),
+		field.String("class").Default("").Comment("runtime/mail/bounce"),
+		field.String("reporter").Default("").Comment("Reporting-MTA, or the source of a complaint"),
+		field.String("remote_addr").Default("").Comment("who brought it"),
+		createdAt(),
+	}
+}
+
+// Edges of the DeliveryReport.
+func (DeliveryReport) Edges() []ent.Edge {
+	return []ent.Edge{edge.From("email", Email.Type).Ref("reports").Field("email_id").Unique().Required()}
+}
+
+// Indexes of the DeliveryReport.
+func (DeliveryReport) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("email_id"), index.Fields("recipient_id", "digest").Unique()}
+}

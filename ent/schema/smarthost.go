@@ -1,0 +1,35 @@
+// Owner: outbound. A server that takes the mail of an account, or of one of its domains, instead of the recipients' own.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Smarthost is one such server. It is set by the operator.
+type Smarthost struct{ ent.Schema }
+
+// Fields of the Smarthost.
+func (Smarthost) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		reference("domain_id").optional(),
+		field.String("host").NotEmpty().Comment("name in A-labels, or an address"),
+		field.Int("port"),
+		field.Bool("implicit_tls").Default(false).Comment("TLS from the first octet (RFC 8314)"),
+		field.Bool("verify").Default(true).Comment("the certificate, wherever TLS is demanded"),
+		field.String("username").Default(""),
+		field.Bytes("password").Optional().Nillable().Sensitive().Comment("sealed with the master key"),
+		field.Enum("use").Values("always", "fallback").Default("always").
+			Comment("fallback: after a direct attempt that the receiving side refused because of who connects, or that reached nobody"),
+		createdAt(),
+		updatedAt(),
+	}
+}
+
+// Indexes of the Smarthost.
+func (Smarthost) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id")}
+}

@@ -1,0 +1,34 @@
+// Owner: outbound. A source address: one of this machine's that mail may leave from.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Source is a source address in a pool.
+type Source struct{ ent.Schema }
+
+// Fields of the Source.
+func (Source) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		field.String("address").NotEmpty().Immutable().Comment("IPv4 or IPv6, canonical"),
+		field.String("hostname").NotEmpty().Comment("for EHLO: what the address's PTR record says"),
+		field.Enum("pool").Values("shared", "pool", "dedicated").Comment("shared: all plans; pool: the plan Pool; dedicated: of one account"),
+		reference("account_id").optional(),
+		field.Time("warmup_started_at").Optional().Nillable().Comment("null: warm"),
+		field.Time("paused_at").Optional().Nillable(),
+		createdAt(),
+	}
+}
+
+// Indexes of the Source.
+func (Source) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("address").Unique(),
+		index.Fields("account_id").Annotations(entsql.IndexWhere("account_id IS NOT NULL")),
+	}
+}
