@@ -1,0 +1,196 @@
+package lane
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Pass is the right to one connection of a lane.
+type Pass struct {
+	once    sync.Once
+	r       *Registry
+	l       *lane
+	entered time.Time
+}
+
+// waiter is an Enter that waits its turn. It gets one answer: a pass, or nil when the
+// lane was paused.
+type waiter struct{ turn chan *Pass }
+
+// Enter waits for a connection of the window, and for the rate, at most two seconds. An
+// error is the context's, or ErrNoRoom: nothing may be attempted now.
+func (r *Registry) Enter(ctx context.Context, way, destination string, set Set) (*Pass, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	pass, w, l, err := r.enter(way, destination, set)
+	if w == nil {
+		return pass, err
+	}
+	patient := time.NewTimer(patience)
+	defer patient.Stop()
+	select {
+	case pass = <-w.turn:
+	case <-patient.C:
+	case <-ctx.Done():
+	}
+	if pass != nil {
+		return pass, nil
+	}
+	r.mu.Lock()
+	defer r.unlock()
+	return r.giveUp(ctx, l, w)
+}
+
+// enter takes a pass, or stands in line for one.
+func (r *Registry) enter(way, destination string, set Set) (*Pass, *waiter, *lane, error) {
+	r.mu.Lock()
+	defer r.unlock()
+	now := time.Now()
+	l := r.arrive(way, destination, set, now)
+	if l.pace.paused(now) {
+		l.refused = true
+		r.arm(l, now)
+		return nil, nil, nil, fmt.Errorf("%w: paused: %s", ErrNoRoom, l.pace.reason)
+	}
+	if len(l.waiters) == 0 {
+		if pass := r.take(l, now); pass != nil {
+			return pass, nil, nil, nil
+		}
+	}
+	w := &waiter{turn: make(chan *Pass, 1)}
+	l.waiters = append(l.waiters, w)
+	r.waiting[l] = struct{}{}
+	r.arm(l, now)
+	return nil, w, l, nil
+}
+
+// giveUp leaves the line, unless a pass came at the last moment.
+func (r *Registry) giveUp(ctx context.Context, l *lane, w *waiter) (*Pass, error) {
+	select {
+	case pass := <-w.turn:
+		if pass != nil {
+			return pass, nil
+		}
+	default:
+	}
+	if i := slices.Index(l.waiters, w); i >= 0 {
+		l.waiters = slices.Delete(l.waiters, i, i+1)
+	}
+	if len(l.waiters) == 0 {
+		delete(r.waiting, l)
+	}
+	now := time.Now()
+	l.used = now
+	defer r.changed(l, now)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	l.refused = true
+	if l.pace.paused(now) {
+		return nil, fmt.Errorf("%w: paused: %s", ErrNoRoom, l.pace.reason)
+	}
+	if l.active >= l.pace.limit() {
+		l.stuck = true
+		return nil, fmt.Errorf("%w: all %d connections are in use", ErrNoRoom, l.pace.limit())
+	}
+	if l.pace.rate.next(now) > 0 {
+		return nil, fmt.Errorf("%w: %.0f messages per minute", ErrNoRoom, l.pace.rate.rate)
+	}
+	return nil, fmt.Errorf("%w: too many connections to other destinations", ErrNoRoom)
+}
+
+// arrive finds the lane of a set, and remembers that the destination leads there.
+func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane {
+	k, known := r.locate(way, destination)
+	if known != nil && (known.Own || known.Name == set.Name) {
+		return r.lane(k, known, now)
+	}
+	home := key{way: way, name: set.Name}
+	if l := r.lanes[home]; l != nil {
+		known = l.set // one copy for all destinations
+	} else {
+		known = &set
+	}
+	l := r.lane(home, known, now)
+	r.routes.Set(route{way, destination}, known)
+	if provisional := r.lanes[key{way: way, name: destination, provisional: true}]; provisional != nil {
+		r.prove(provisional, l.proven)
+	}
+	return l
+}
+
+// take gives a pass if window, rate and all lanes together allow one.
+func (r *Registry) take(l *lane, now time.Time) *Pass {
+	if l.pace.paused(now) || l.active >= l.pace.limit() || r.active >= r.cfg.Connections ||
+		!l.proven && r.newActive >= r.half() || !l.pace.rate.take(now) {
+		return nil
+	}
+	r.count(l, 1, 0)
+	return &Pass{r: r, l: l, entered: now}
+}
+
+// grant lets in those at the head of a lane's line.
+func (r *Registry) grant(l *lane, now time.Time) {
+	for len(l.waiters) > 0 {
+		pass := r.take(l, now)
+		if pass == nil && !l.pace.paused(now) {
+			break
+		}
+		l.waiters[0].turn <- pass
+		l.waiters = slices.Delete(l.waiters, 0, 1)
+	}
+	if len(l.waiters) == 0 {
+		delete(r.waiting, l)
+	}
+}
+
+// Leave ends the pass with what happened. Further calls do nothing.
+func (p *Pass) Leave(f Feedback) {
+	p.once.Do(func() {
+		p.r.mu.Lock()
+		defer p.r.unlock()
+		p.r.leave(p, f, time.Now())
+	})
+}
+
+func (r *Registry) leave(p *Pass, f Feedback, now time.Time) {
+	l := p.l
+	r.count(l, -1, 0)
+	l.used, l.stuck = now, false
+	switch {
+	case f.Delivered:
+		l.delivered++
+		l.pace.delivered(now)
+		r.prove(l, true)
+	case f.Refused:
+		l.refusals++
+		l.pace.answered()
+	case f.Throttled:
+		l.throttled++
+		l.pace.throttled(now, p.entered, f.Reason)
+	case f.Unreachable:
+		l.unreachable++
+		l.pace.unreachable(now, p.entered, f.Reason)
+		if l.pace.probing {
+			r.prove(l, false)
+		}
+	}
+	r.changed(l, now)
+}
+
+// Window is how many connections the lane may have now, idle ones included.
+func (p *Pass) Window() int {
+	p.r.mu.Lock()
+	defer p.r.unlock()
+	return p.l.pace.limit()
+}
+
+// Messages is how many messages may go over one connection.
+func (p *Pass) Messages() int { return p.l.pace.profile.Messages }
+
+// Age is how old a connection may become.
+func (p *Pass) Age() time.Duration { return p.l.pace.profile.Age }

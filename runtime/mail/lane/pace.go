@@ -1,0 +1,111 @@
+package lane
+
+import "time"
+
+const (
+	failuresToPause = 3 // connections in a row
+	firstPause      = 30 * time.Second
+	longestPause    = 10 * time.Minute
+	firstThrottle   = 5 * time.Second
+	longestThrottle = 2 * time.Minute
+)
+
+// pace is how fast a lane goes. It only decides: time and events come from outside.
+type pace struct {
+	profile Profile
+	most    int // the widest window
+	window  int
+	rate    bucket
+
+	credit  int       // deliveries since the window last grew
+	setback time.Time // when the window was last halved; zero: it is still finding its size
+
+	failures    int // connections in a row without a greeting
+	pauses      int // in a row, because of them
+	throttles   int // pauses in a row because the server asked for less
+	probing     bool
+	pausedUntil time.Time
+	reason      string
+}
+
+func newPace(p Profile, connections int, now time.Time) pace {
+	most := max(1, min(p.Connections, connections))
+	return pace{profile: p, most: most, window: min(max(1, p.Start), most), rate: newBucket(p.Rate, now)}
+}
+
+func (p *pace) paused(now time.Time) bool { return now.Before(p.pausedUntil) }
+
+// limit is how many connections there may be now.
+func (p *pace) limit() int {
+	if p.probing {
+		return 1
+	}
+	return p.window
+}
+
+// delivered widens the window: by one for every two deliveries until it was first too
+// wide, slowly from then on.
+func (p *pace) delivered(now time.Time) {
+	p.answered()
+	p.throttles = 0
+	p.rate.delivered(now)
+	need := 2
+	if !p.setback.IsZero() {
+		need = max(10, 2*p.window)
+	}
+	p.credit++
+	if p.credit >= need && p.window < p.most {
+		p.window++
+		p.credit = 0
+	}
+	p.credit = min(p.credit, need)
+}
+
+// answered: somebody is there.
+func (p *pace) answered() {
+	p.failures, p.pauses, p.probing = 0, 0, false
+}
+
+// throttled halves window and rate and pauses for a moment. What began before the last
+// time tells nothing new.
+func (p *pace) throttled(now, entered time.Time, reason string) {
+	p.answered()
+	if !entered.After(p.setback) && !p.setback.IsZero() {
+		return
+	}
+	p.halve(now)
+	p.rate.halve(now)
+	p.pause(now, min(firstThrottle<<min(p.throttles, 10), longestThrottle), reason)
+	p.throttles++
+}
+
+func (p *pace) halve(now time.Time) {
+	p.window = max(1, p.window/2)
+	p.credit = 0
+	p.setback = now
+}
+
+// unreachable narrows the window, and pauses when nobody seems to be there. What began
+// before the pause is part of what led to it.
+func (p *pace) unreachable(now, entered time.Time, reason string) {
+	if p.paused(now) && !p.probing {
+		return // a throttling server's pause
+	}
+	p.window = max(1, p.window-1)
+	p.credit = 0
+	if p.setback.IsZero() {
+		p.setback = now
+	}
+	p.failures++
+	probeFailed := p.probing && !entered.Before(p.pausedUntil)
+	if !probeFailed && (p.probing || p.failures < failuresToPause) {
+		return
+	}
+	p.pause(now, min(firstPause<<min(p.pauses, 10), longestPause), reason)
+	p.pauses++
+	p.probing = true
+}
+
+func (p *pace) pause(now time.Time, d time.Duration, reason string) {
+	p.pausedUntil, p.reason = now.Add(d), reason
+}

@@ -1,0 +1,172 @@
+package lane
+
+import (
+	"bufio"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Profile is what a provider stands, per way.
+type Profile struct {
+	Provider    string
+	Start       int           // connections that a lane begins with
+	Connections int           // and may have at most
+	Messages    int           // over one connection
+	Age         time.Duration // of one connection
+	Rate        float64       // messages per minute; 0: no limit
+	suffixes    []string
+}
+
+// Profiles are the limits of all providers that are known by their mail hosts.
+type Profiles struct {
+	standard Profile
+	byName   map[string]Profile
+	bySuffix map[string]string // of a host name → provider
+}
+
+// standardProvider is the row for everybody else.
+const standardProvider = "default"
+
+//go:embed profiles.txt
+var builtIn string
+
+var parseBuiltIn = sync.OnceValue(func() *Profiles {
+	p, err := parse(&Profiles{byName: map[string]Profile{}, bySuffix: map[string]string{}}, strings.NewReader(builtIn))
+	if err != nil {
+		panic("lane: the built-in profiles: " + err.Error())
+	}
+	return p
+})
+
+// BuiltIn are the profiles that Postrider comes with.
+func BuiltIn() *Profiles { return parseBuiltIn() }
+
+// own is the profile of an operator's own server.
+func own(connections int) Profile {
+	return Profile{Provider: "smarthost", Start: connections, Connections: connections, Messages: 1000, Age: time.Hour}
+}
+
+// Find gives the profile of a set of mail hosts: that of the first host, in their
+// order, that belongs to a provider; its longest suffix decides.
+func (p *Profiles) Find(hosts []string) Profile {
+	for _, h := range hosts {
+		for name := canonical(h); name != ""; _, name, _ = strings.Cut(name, ".") {
+			if provider, ok := p.bySuffix[name]; ok {
+				return p.byName[provider]
+			}
+		}
+	}
+	return p.standard
+}
+
+// With reads rows that replace or join those of p, in the format of the built-in file:
+//
+//	provider start connections messages age rate suffix…
+//
+// An error names every mistake with its line.
+func (p *Profiles) With(r io.Reader) (*Profiles, error) { return parse(p, r) }
+
+func parse(base *Profiles, r io.Reader) (*Profiles, error) {
+	result := &Profiles{byName: map[string]Profile{}, bySuffix: map[string]string{}}
+	for name, row := range base.byName {
+		result.byName[name] = row
+	}
+	rows := map[string]int{} // provider → line of this file
+	var mistakes []error
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		fields := strings.Fields(text)
+		if len(fields) == 0 {
+			continue
+		}
+		row, wrong := parseRow(fields)
+		if first, twice := rows[row.Provider]; twice {
+			wrong = append(wrong, fmt.Errorf("provider %s is in line %d already", row.Provider, first))
+		}
+		for _, m := range wrong {
+			mistakes = append(mistakes, fmt.Errorf("line %d: %w", n, m))
+		}
+		rows[row.Provider] = n
+		result.byName[row.Provider] = row
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	mistakes = append(mistakes, result.index(rows)...)
+	if err := errors.Join(mistakes...); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// index finds rows by suffix. A suffix that a row of this file claims is taken from
+// built-in rows; two rows of one file cannot both have it.
+func (p *Profiles) index(rows map[string]int) (mistakes []error) {
+	standard, ok := p.byName[standardProvider]
+	if !ok {
+		mistakes = append(mistakes, errors.New("there is no row for the provider "+standardProvider))
+	}
+	p.standard = standard
+	for name, row := range p.byName {
+		for _, s := range row.suffixes {
+			other, taken := p.bySuffix[s]
+			switch {
+			case taken && rows[name] > 0 && rows[other] > 0:
+				mistakes = append(mistakes, fmt.Errorf("line %d: %s is in line %d already",
+					max(rows[name], rows[other]), s, min(rows[name], rows[other])))
+			case !taken || rows[name] > 0:
+				p.bySuffix[s] = name
+			}
+		}
+	}
+	return mistakes
+}
+
+func parseRow(fields []string) (row Profile, mistakes []error) {
+	row.Provider = fields[0]
+	if len(fields) < 6 {
+		return row, []error{fmt.Errorf("provider %s: want provider, start, connections, messages, age, rate and host suffixes", row.Provider)}
+	}
+	number := func(what, text string, least, most int) int {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			mistakes = append(mistakes, fmt.Errorf("%s %q is not a number from %d to %d", what, text, least, most))
+		}
+		return n
+	}
+	row.Start = number("start", fields[1], 1, 10_000)
+	row.Connections = number("connections", fields[2], 1, 10_000)
+	row.Messages = number("messages", fields[3], 1, 1_000_000)
+	var err error
+	if row.Age, err = time.ParseDuration(fields[4]); err != nil || row.Age < time.Second || row.Age > 24*time.Hour {
+		mistakes = append(mistakes, fmt.Errorf("age %q is not a duration from 1s to 24h", fields[4]))
+	}
+	if fields[5] != "-" {
+		row.Rate = float64(number("rate", fields[5], 1, 1_000_000))
+	}
+	if row.Start > row.Connections {
+		mistakes = append(mistakes, fmt.Errorf("start %d is more than connections %d", row.Start, row.Connections))
+	}
+	for _, s := range fields[6:] {
+		s = canonical(strings.TrimPrefix(s, "."))
+		if s == "" || strings.ContainsAny(s, "*/:@") {
+			mistakes = append(mistakes, fmt.Errorf("%q is no suffix of a host name", s))
+			continue
+		}
+		row.suffixes = append(row.suffixes, s)
+	}
+	switch {
+	case row.Provider == standardProvider && len(fields) > 6:
+		mistakes = append(mistakes, errors.New("the row default has no suffixes"))
+	case row.Provider != standardProvider && len(fields) == 6:
+		mistakes = append(mistakes, fmt.Errorf("provider %s has no suffix of a host name", row.Provider))
+	}
+	return row, mistakes
+}

@@ -1,0 +1,92 @@
+package lane
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	deliveriesPerStep = 20        // that a halved rate needs for a step up
+	rateSteps         = 10        // from nothing to the profile's rate
+	burst             = 1.0 / 6.0 // minutes' worth of messages that may go at once
+)
+
+// bucket bounds messages per minute. A bucket of rate 0 bounds nothing.
+type bucket struct {
+	most, rate float64 // per minute: the profile's, and now
+	tokens     float64
+	filled     time.Time
+	credit     int // deliveries since the rate last changed
+}
+
+func newBucket(perMinute float64, now time.Time) bucket {
+	b := bucket{most: perMinute, rate: perMinute, filled: now}
+	b.tokens = b.capacity()
+	return b
+}
+
+func (b *bucket) capacity() float64 { return max(1, b.rate*burst) }
+
+func (b *bucket) fill(now time.Time) {
+	if gone := now.Sub(b.filled); gone > 0 {
+		b.tokens = min(b.capacity(), b.tokens+b.rate*gone.Minutes())
+		b.filled = now
+	}
+}
+
+// take has one message go, if it may.
+func (b *bucket) take(now time.Time) bool {
+	if b.most == 0 {
+		return true
+	}
+	if b.fill(now); b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}
+
+// room is how many more messages could go within a moment, beside those that are
+// waiting already.
+func (b *bucket) room(now time.Time, waiting int) int {
+	if b.most == 0 {
+		return math.MaxInt
+	}
+	b.fill(now)
+	return max(0, int(b.tokens+b.rate*(patience/2).Minutes())-waiting)
+}
+
+// next is when there will be a token.
+func (b *bucket) next(now time.Time) time.Duration {
+	if b.most == 0 {
+		return 0
+	}
+	b.fill(now)
+	missing := 1 - b.tokens
+	if missing <= 0 {
+		return 0
+	}
+	return time.Duration(missing/b.rate*float64(time.Minute)) + time.Millisecond
+}
+
+func (b *bucket) halve(now time.Time) {
+	if b.most == 0 {
+		return
+	}
+	b.fill(now)
+	b.rate = max(b.rate/2, min(b.most, max(1, b.most/16)))
+	b.tokens = min(b.tokens, b.capacity())
+	b.credit = 0
+}
+
+func (b *bucket) delivered(now time.Time) {
+	if b.most == 0 || b.rate >= b.most {
+		return
+	}
+	if b.credit++; b.credit < deliveriesPerStep {
+		return
+	}
+	b.fill(now)
+	b.credit = 0
+	b.rate = min(b.most, b.rate+b.most/rateSteps)
+}

@@ -1,0 +1,239 @@
+package lane
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// Registry is all lanes of a process.
+type Registry struct {
+	cfg    Config
+	routes *otter.Cache[route, *Set] // destination → MX set, bounded
+
+	mu    sync.Mutex
+	lanes map[key]*lane
+	swept time.Time
+
+	active, reserved   int  // of all lanes
+	newActive, newHeld int  // the same of the lanes that are not proven
+	crowded            bool // somebody was refused for the sake of all lanes together
+	newCrowded         bool // or of all unproven ones
+	waiting            map[*lane]struct{}
+	roomy              bool // OnRoom is to be called once the lock is released
+}
+
+// route is a destination by a way.
+type route struct{ way, destination string }
+
+// key names a lane.
+type key struct {
+	way, name   string
+	provisional bool
+}
+
+// lane is the state of one lane, under the registry's lock.
+type lane struct {
+	key  key
+	set  *Set // nil: provisional
+	pace pace
+
+	active, reserved int
+	waiters          []*waiter
+	proven           bool // has had a delivery since it was new or dead
+	refused          bool // somebody was told that there is no room
+	stuck            bool // somebody waited in vain: none shall be held in waiting until one leaves
+	used             time.Time
+	timer            *time.Timer
+
+	delivered, refusals, throttled, unreachable uint64
+}
+
+// New makes a registry. It has no goroutine and needs no end.
+func New(cfg Config) *Registry {
+	if cfg.Connections <= 0 {
+		cfg.Connections = 256
+	}
+	if cfg.Profiles == nil {
+		cfg.Profiles = BuiltIn()
+	}
+	if cfg.OnRoom == nil {
+		cfg.OnRoom = func() {}
+	}
+	return &Registry{
+		cfg: cfg, lanes: map[key]*lane{}, waiting: map[*lane]struct{}{}, swept: time.Now(),
+		routes: otter.Must(&otter.Options[route, *Set]{
+			MaximumSize:      maxRoutes,
+			ExpiryCalculator: otter.ExpiryWriting[route, *Set](remembered),
+		}),
+	}
+}
+
+// unlock releases the lock and passes on what happened under it.
+func (r *Registry) unlock() {
+	roomy := r.roomy
+	r.roomy = false
+	r.mu.Unlock()
+	if roomy {
+		r.cfg.OnRoom()
+	}
+}
+
+// locate finds which lane a destination leads to, as far as that is known.
+func (r *Registry) locate(way, destination string) (key, *Set) {
+	if address, ok := strings.CutPrefix(way, smarthostPrefix); ok {
+		return key{way: way, name: address}, &Set{Name: address, Hosts: []string{address}, Own: true}
+	}
+	if s := r.cfg.Smarthost; s != nil {
+		return key{way: way, name: s.Name}, s
+	}
+	if set, ok := r.routes.GetIfPresent(route{way, destination}); ok {
+		return key{way: way, name: set.Name}, set
+	}
+	return key{way: way, name: destination, provisional: true}, nil
+}
+
+// lane gives the lane of a key, a new one if need be.
+func (r *Registry) lane(k key, set *Set, now time.Time) *lane {
+	r.sweep(now)
+	l := r.lanes[k]
+	if l == nil {
+		l = &lane{key: k, set: set}
+		profile := r.cfg.Profiles.standard
+		switch {
+		case set != nil && set.Own:
+			profile = own(r.cfg.Connections)
+			l.proven = true
+		case set != nil:
+			profile = r.cfg.Profiles.Find(set.Hosts)
+		}
+		l.pace = newPace(profile, r.cfg.Connections, now)
+		r.lanes[k] = l
+	}
+	l.used = now
+	return l
+}
+
+// sweep forgets lanes that nobody uses: they are as many as domains in the world.
+func (r *Registry) sweep(now time.Time) {
+	if now.Sub(r.swept) < time.Minute {
+		return
+	}
+	r.swept = now
+	for k, l := range r.lanes {
+		if l.active == 0 && l.reserved == 0 && len(l.waiters) == 0 &&
+			now.Sub(l.used) >= unusedAfter && now.Sub(l.pace.pausedUntil) >= unusedAfter {
+			if l.timer != nil {
+				l.timer.Stop()
+			}
+			delete(r.lanes, k)
+		}
+	}
+}
+
+// half is what unproven lanes may have together.
+func (r *Registry) half() int { return max(1, r.cfg.Connections/2) }
+
+// count changes what a lane uses.
+func (r *Registry) count(l *lane, active, reserved int) {
+	l.active += active
+	l.reserved += reserved
+	r.active += active
+	r.reserved += reserved
+	if !l.proven {
+		r.newActive += active
+		r.newHeld += reserved
+	}
+}
+
+func (r *Registry) prove(l *lane, proven bool) {
+	if l.proven == proven {
+		return
+	}
+	active, reserved := l.active, l.reserved
+	r.count(l, -active, -reserved)
+	l.proven = proven
+	r.count(l, active, reserved)
+}
+
+// ownRoom is the room of a lane by its own measure.
+func (l *lane) ownRoom(now time.Time) int {
+	if l.pace.paused(now) {
+		return 0
+	}
+	most := 2 * l.pace.limit()
+	if l.pace.probing || l.stuck {
+		most = l.pace.limit()
+	}
+	n := most - max(l.reserved, l.active+len(l.waiters))
+	return max(0, min(n, l.pace.rate.room(now, max(0, l.reserved-l.active))))
+}
+
+// room is how many more reservations may be made, and notes a refusal.
+func (r *Registry) room(l *lane, now time.Time) int {
+	n := l.ownRoom(now)
+	if n == 0 {
+		l.refused = true
+		r.arm(l, now)
+		return 0
+	}
+	if !l.proven {
+		if n = min(n, r.half()-r.newHeld); n <= 0 {
+			r.newCrowded = true
+			return 0
+		}
+	}
+	if n = min(n, 2*r.cfg.Connections-r.reserved); n <= 0 {
+		r.crowded = true
+		return 0
+	}
+	return n
+}
+
+// changed is called when a lane may have more room than before.
+func (r *Registry) changed(l *lane, now time.Time) {
+	r.grant(l, now)
+	if len(r.waiting) > 0 && r.active < r.cfg.Connections { // all lanes together may have stood in the way
+		for other := range r.waiting {
+			if r.active >= r.cfg.Connections {
+				break
+			}
+			r.grant(other, now)
+		}
+	}
+	if l.refused && l.ownRoom(now) > 0 {
+		l.refused, r.roomy = false, true
+	}
+	if r.crowded && r.reserved < 2*r.cfg.Connections {
+		r.crowded, r.roomy = false, true
+	}
+	if r.newCrowded && r.newHeld < r.half() {
+		r.newCrowded, r.roomy = false, true
+	}
+	r.arm(l, now)
+}
+
+// arm sees to it that a lane that somebody waits for is looked at when time alone
+// makes room: a pause ends, the rate has a message again.
+func (r *Registry) arm(l *lane, now time.Time) {
+	if !l.refused && len(l.waiters) == 0 {
+		return
+	}
+	wait := l.pace.rate.next(now)
+	if l.pace.paused(now) {
+		wait = l.pace.pausedUntil.Sub(now)
+	}
+	if wait <= 0 {
+		return
+	}
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.timer = time.AfterFunc(wait, func() {
+		r.mu.Lock()
+		defer r.unlock()
+		r.changed(l, time.Now())
+	})
+}
