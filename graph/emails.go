@@ -81,7 +81,8 @@ func toDeliveryAttempts(attempts []*ent.Attempt, recipients []*ent.Recipient) []
 	for i, a := range attempts {
 		out[i] = &model.DeliveryAttempt{Number: a.Number, Recipient: addresses[a.RecipientID], StartedAt: a.StartedAt,
 			FinishedAt: a.FinishedAt, Outcome: a.Outcome, Phase: filled(a.Phase), Code: a.Code, EnhancedCode: a.EnhancedCode,
-			Reply: filled(a.Reply), RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr), TLS: filled(a.TLS), TLSPolicy: filled(a.TLSPolicy)}
+			Reply: filled(a.Reply), RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr), TLS: filled(a.TLS), TLSPolicy: filled(a.TLSPolicy),
+			LocalAddr: filled(a.LocalAddr), Way: filled(a.Way), Class: filled(a.Class)}
 	}
 	return out
 }
@@ -99,6 +100,14 @@ func toTimeline(facts []event.Fact) ([]*model.TimelineEntry, error) {
 	return out, nil
 }
 
+// counted is null for a number that was not told.
+func counted(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
 // explain adds what a person wants to know of an event beyond its type.
 func explain(entry *model.TimelineEntry, data event.Email) {
 	switch {
@@ -107,9 +116,11 @@ func explain(entry *model.TimelineEntry, data event.Email) {
 		if data.Bounce.Code != 0 {
 			entry.Code = &data.Bounce.Code
 		}
+		entry.Attempt = counted(data.Bounce.Attempt)
 	case data.Delay != nil:
 		entry.Detail = filled(data.Delay.Diagnostic)
 		entry.NextAttemptAt = &data.Delay.NextAttemptAt.Time
+		entry.Attempt = counted(data.Delay.Attempt)
 	case data.Failure != nil:
 		entry.Detail = filled(data.Failure.Reason)
 	}

@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/generated"
@@ -103,14 +104,25 @@ func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, err
 	return email, nil
 }
 
+func (r *recipientResolver) NextAttemptAt(ctx context.Context, obj *ent.Recipient) (*time.Time, error) {
+	return sending.NextAttempt(obj), nil
+}
+
+func (r *recipientResolver) Held(ctx context.Context, obj *ent.Recipient) (bool, error) {
+	return sending.Held(obj), nil
+}
+
 func (r *Resolver) Attachment() generated.AttachmentResolver { return &attachmentResolver{r} }
 
 func (r *Resolver) Email() generated.EmailResolver { return &emailResolver{r} }
 
 func (r *Resolver) EmailContent() generated.EmailContentResolver { return &emailContentResolver{r} }
 
+func (r *Resolver) Recipient() generated.RecipientResolver { return &recipientResolver{r} }
+
 type (
 	attachmentResolver   struct{ *Resolver }
 	emailResolver        struct{ *Resolver }
 	emailContentResolver struct{ *Resolver }
+	recipientResolver    struct{ *Resolver }
 )

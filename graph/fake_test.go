@@ -205,11 +205,12 @@ func (f fakeEmails) Bodies(_ context.Context, accountID string, ids ...string) (
 
 func (f fakeEmails) Recipients(_ context.Context, accountID string, ids ...string) (map[string][]*ent.Recipient, error) {
 	return forEach(f, "Recipients", accountID, ids, func(e *ent.Email) []*ent.Recipient {
+		held := "held"
 		due, code, enhanced, said, mta := day.Add(time.Minute), 451, "4.7.1", "451 4.7.1 Try again later", "mx1.example.net"
 		return []*ent.Recipient{
 			{ID: 1, EmailID: e.ID, Address: "bob@example.net", Kind: recipient.KindTo, State: recipient.StateDeferred, Attempts: 1, DueAt: &due,
 				Code: &code, EnhancedCode: &enhanced, Diagnostic: &said, RemoteMta: &mta},
-			{ID: 2, EmailID: e.ID, Address: "eve@example.org", Kind: recipient.KindBcc, State: recipient.StateQueued, DueAt: &due},
+			{ID: 2, EmailID: e.ID, Address: "eve@example.org", Kind: recipient.KindBcc, State: recipient.StateQueued, DueAt: &due, Lane: &held},
 		}
 	})
 }
@@ -219,7 +220,8 @@ func (f fakeEmails) Attempts(_ context.Context, accountID string, ids ...string)
 		ended, code, enhanced, outcome := day.Add(time.Second), 451, "4.7.1", attempt.OutcomeDeferred
 		return []*ent.Attempt{
 			{EmailID: e.ID, RecipientID: 1, Number: 1, StartedAt: day, FinishedAt: &ended, Outcome: &outcome, Phase: "rcpt", Code: &code,
-				EnhancedCode: &enhanced, Reply: "451 4.7.1 Try again later", RemoteHost: "mx1.example.net", RemoteAddr: "192.0.2.1", TLS: "TLS 1.3"},
+				EnhancedCode: &enhanced, Reply: "451 4.7.1 Try again later", RemoteHost: "mx1.example.net", RemoteAddr: "192.0.2.1", TLS: "TLS 1.3",
+				TLSPolicy: "dane", LocalAddr: "198.51.100.7", Way: "smarthost:relay.example.org:587", Class: "greylist"},
 			{EmailID: e.ID, RecipientID: 2, Number: 1, StartedAt: day},
 		}
 	})
@@ -239,7 +241,7 @@ func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string)
 			event.New(accountID, event.EmailDeliveryDelayed, day, event.Email{EmailID: e.ID, Recipient: "bob@example.net",
 				Delay: &event.Delay{Attempt: 1, NextAttemptAt: event.At(day.Add(time.Minute)), Diagnostic: "451 4.7.1 Try again later"}}),
 			event.New(accountID, event.EmailBounced, day, event.Email{EmailID: e.ID, Recipient: "bob@example.net", Bounce: &event.Bounce{Type: "permanent",
-				Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 No such user", RemoteMTA: "mx1.example.net"}}),
+				Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 No such user", RemoteMTA: "mx1.example.net", Attempt: 2}}),
 			event.New(accountID, event.EmailFailed, day, event.Email{EmailID: e.ID, Recipient: "eve@example.org",
 				Failure: &event.Failure{Reason: "example.org does not accept mail", Code: "null_mx"}}),
 		}
@@ -299,6 +301,7 @@ func someEmails(n int) []*ent.Email {
 			e.Cc, e.Bcc, e.ReplyTo = []string{"cc@example.net"}, []string{"eve@example.org"}, []string{"help@example.com"}
 			e.Tags, e.Headers = []shape.Tag{{Name: "kind", Value: "receipt"}}, []shape.Header{{Name: "X-Shop", Value: "1"}}
 			e.HTML, e.Text, e.BounceReason, e.AttachmentCount = &html, &text, &why, 2
+			e.ExpiresAt = &later
 			e.ScheduledAt, e.SentAt, e.DeliveredAt, e.BouncedAt, e.CancelledAt = &day, &day, &later, &later, &later
 		}
 		rows = append(rows, e)

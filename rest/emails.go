@@ -21,6 +21,7 @@ type EmailService interface {
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	List(ctx context.Context, accountID string, q sending.ListQuery) (sending.EmailPage, error)
 	emailSchedule
+	emailDelivery
 }
 
 var _ EmailService = (*sending.Service)(nil)
@@ -41,6 +42,7 @@ type emailRecord struct {
 	BounceReason *string           `json:"bounce_reason" doc:"The receiving server's words, for bounces."`
 	Tags         []emailTag        `json:"tags" nullable:"false"`
 	ScheduledAt  optionalTimestamp `json:"scheduled_at"`
+	ExpiresAt    optionalTimestamp `json:"expires_at" doc:"Not delivered after this time; null when the request named none."`
 	CancelledAt  optionalTimestamp `json:"cancelled_at"`
 	CreatedAt    timestamp         `json:"created_at"`
 	SentAt       optionalTimestamp `json:"sent_at"`
@@ -57,7 +59,7 @@ func newEmailRecord(e *ent.Email) emailRecord {
 	return emailRecord{
 		ID: e.ID, From: e.From, To: listed(e.To), CC: listed(e.Cc), BCC: listed(e.Bcc), ReplyTo: listed(e.ReplyTo),
 		Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason, Tags: tagsOf(e.Tags),
-		ScheduledAt: optionalTimestamp{e.ScheduledAt}, CancelledAt: optionalTimestamp{e.CancelledAt}, CreatedAt: timestamp(e.CreatedAt),
+		ScheduledAt: optionalTimestamp{e.ScheduledAt}, ExpiresAt: optionalTimestamp{e.ExpiresAt}, CancelledAt: optionalTimestamp{e.CancelledAt}, CreatedAt: timestamp(e.CreatedAt),
 		SentAt: optionalTimestamp{e.SentAt}, DeliveredAt: optionalTimestamp{e.DeliveredAt}, BouncedAt: optionalTimestamp{e.BouncedAt},
 	}
 }
@@ -109,6 +111,7 @@ func Emails(service EmailService, store Idempotency) Routes {
 		e.batch(a)
 		e.resend(a)
 		e.change(a)
+		e.delivery(a)
 	}}
 }
 

@@ -27,7 +27,7 @@ func (e *emailEdge) change(a *API) {
 		method: http.MethodPatch, path: "/emails/{id}", id: "updateEmail", tag: tagEmails, needs: accounts.Write,
 		summary: "Reschedule or cancel an email",
 		description: "Only while its status is `scheduled`; any other is 409 `email_not_scheduled`, and `details.status` says which. The body is exactly one of " +
-			"`scheduled_at`, with the same limits as when sending, and `cancel`. An email whose cancellation was answered 200 is never sent.",
+			"`scheduled_at`, with the same limits as when sending and before `expires_at`, and `cancel`. An email whose cancellation was answered 200 is never sent.",
 		body: &requestBody{description: "The new time, or `cancel`.", schema: "UpdateEmail", examples: map[string]any{
 			"reschedule": map[string]any{"scheduled_at": "2026-01-15T09:30:00Z"},
 			"cancel":     map[string]any{"cancel": true},

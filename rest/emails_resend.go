@@ -18,7 +18,7 @@ func (e *emailEdge) resend(a *API) {
 		method: http.MethodPost, path: "/emails/{id}/resend", id: "resendEmail", tag: tagEmails, needs: accounts.Send, idempotent: true,
 		summary: "Send a stored email once more",
 		description: "Makes a new email, with an id of its own, of what the stored one said: `from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, " +
-			"`unsubscribe` and `category`. Attachments are left out. It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
+			"`unsubscribe` and `category`. Attachments and `expires_at` are left out. It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
 			"409 `conflict` when the body has been deleted.",
 		problems: []int{http.StatusNotFound, http.StatusBadGateway},
 		answer:   reflect.TypeFor[emailReceipt](), example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"},

@@ -22,6 +22,8 @@ var asked = map[string][2]string{
 	"GET /emails/{id}":                        {"/emails/" + emailID},
 	"PATCH /emails/{id}":                      {"/emails/" + emailID, `{"cancel":true}`},
 	"POST /emails/{id}/resend":                {"/emails/" + emailID + "/resend"},
+	"GET /emails/{id}/recipients":             {"/emails/" + emailID + "/recipients"},
+	"GET /emails/{id}/attempts":               {"/emails/" + emailID + "/attempts?limit=2"},
 	"POST /emails/batch":                      {"/emails/batch", `{"emails":[` + simple + `,{"from":"ada@example.com","to":["bob"],"subject":"Hi","text":"Hello"}]}`},
 	"POST /emails/test":                       {"/emails/test", `{"event":"email.delivered"}`},
 	"GET /domains":                            {"/domains"},

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
@@ -133,6 +135,37 @@ func (f *fakeSending) Get(_ context.Context, account, id string) (*ent.Email, er
 func (f *fakeSending) List(_ context.Context, _ string, q sending.ListQuery) (sending.EmailPage, error) {
 	f.list = q
 	return f.page, f.fail
+}
+
+func (f *fakeSending) RecipientsOf(ctx context.Context, account, id string) ([]*ent.Recipient, error) {
+	if _, err := f.Get(ctx, account, id); err != nil {
+		return nil, err
+	}
+	started := sampleEmail().CreatedAt
+	next, diagnostic, lane := started.Add(time.Minute), "451 4.7.1 Greylisted", "held"
+	return []*ent.Recipient{
+		{ID: 7, Address: "bob@example.net", Kind: recipient.KindTo, State: recipient.StateDeferred, Attempts: 1, DueAt: &next, Code: new(451),
+			EnhancedCode: new("4.7.1"), Diagnostic: &diagnostic, RemoteMta: new("mx1.example.net")},
+		{ID: 8, Address: "carol@example.net", Kind: recipient.KindCc, State: recipient.StateQueued, DueAt: &next, Lane: &lane},
+		{ID: 9, Address: "dan@example.net", Kind: recipient.KindBcc, State: recipient.StateDelivered, Attempts: 1, Code: new(250), Diagnostic: new("250 OK"), SettledAt: &started},
+	}, nil
+}
+
+func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page.Request) (sending.AttemptPage, error) {
+	if _, err := f.Get(ctx, account, id); err != nil {
+		return sending.AttemptPage{}, err
+	}
+	started := sampleEmail().CreatedAt
+	finished := started.Add(360 * time.Millisecond)
+	deferred, unknown := attempt.OutcomeDeferred, attempt.OutcomeUnknown
+	all := []*ent.Attempt{
+		{RecipientID: 8, Number: 2, StartedAt: finished},
+		{RecipientID: 7, Number: 1, StartedAt: started, FinishedAt: &finished, Outcome: &deferred, Phase: "rcpt", Code: new(451), EnhancedCode: new("4.7.1"), Reply: "451 4.7.1 Greylisted",
+			Class: "greylist", RemoteHost: "mx1.example.net", RemoteAddr: "192.0.2.25", LocalAddr: "198.51.100.7", Way: "198.51.100.7", TLS: "TLS 1.3", TLSPolicy: "mta-sts"},
+		{RecipientID: 8, Number: 1, StartedAt: started, FinishedAt: &finished, Outcome: &unknown},
+	}
+	return sending.AttemptPage{Attempts: all[:min(r.Limit, len(all))], Addresses: map[int64]string{7: "bob@example.net", 8: "carol@example.net"},
+		HasMore: r.Limit < len(all), NextCursor: "next"}, nil
 }
 
 func sampleEmail() *ent.Email {

@@ -55,6 +55,11 @@ func decodeMessage(root value) (sending.Message, error) {
 				m.ScheduledAt = &at
 			}
 		}},
+		{name: "expires_at", decode: func(path string, v value) {
+			if at, ok := d.time(path, v); ok {
+				m.ExpiresAt = &at
+			}
+		}},
 		{name: "template", decode: func(path string, v value) { m.Template = d.template(path, v) }},
 		{name: "category", decode: func(path string, v value) { m.Category = d.category(path, v) }},
 		{name: "unsubscribe", decode: func(path string, v value) {

@@ -30,7 +30,7 @@ func sendOperation() operation {
 				"tags": map[string]any{"kind": "receipt"}, "headers": map[string]any{"X-Order": "1742"},
 				"attachments": []any{map[string]any{"name": "logo.png", "content_type": "image/png", "content_id": "logo", "data": "iVBORw0KGgo="}}},
 			"from_template": map[string]any{"to": "bob@example.net", "template": map[string]any{"alias": "receipt", "variables": map[string]any{"name": "Bob", "total": "12.00 EUR"}},
-				"scheduled_at": "2026-01-16T09:30:00+01:00", "unsubscribe": true, "category": "Receipts"},
+				"scheduled_at": "2026-01-16T09:30:00+01:00", "expires_at": "2026-01-16T18:00:00+01:00", "unsubscribe": true, "category": "Receipts"},
 		}},
 		answer: reflect.TypeFor[emailReceipt](), example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "sent"},
 		problems: []int{http.StatusBadGateway},
@@ -79,6 +79,9 @@ func sendEmailSchema() *huma.Schema {
 		"attachments": {Type: huma.TypeArray, MaxItems: &maxFiles, Items: refTo("AttachmentInput"), Description: "At most 10 files of 10 MB each."},
 		"scheduled_at": {Type: huma.TypeString, Nullable: true, Format: "date-time",
 			Description: "Sends at this time instead of at once. Needs an offset or `Z`; at most 365 days ahead and not more than 60 seconds in the past. Not together with `attachments`."},
+		"expires_at": {Type: huma.TypeString, Nullable: true, Format: "date-time",
+			Description: "Until when the message is of use: what has not been delivered by then is not delivered late. The recipients that are still open fail with `email.failed` and " +
+				"`failure.code` `expired`; nobody is suppressed for it. Needs an offset or `Z`; in the future, after `scheduled_at`, and at most 72 hours after the message is sent. Left out: when retries end."},
 		"unsubscribe": {Type: huma.TypeBoolean, Nullable: true,
 			Description: "Managed unsubscribe. Left out: as the template says, else off."},
 		"category": {Type: huma.TypeString, Nullable: true, MinLength: &least, MaxLength: &maxCategory,

@@ -29,6 +29,7 @@ type ResolverRoot interface {
 	Email() EmailResolver
 	EmailContent() EmailContentResolver
 	Query() QueryResolver
+	Recipient() RecipientResolver
 	Template() TemplateResolver
 }
 
@@ -119,9 +120,11 @@ type ComplexityRoot struct {
 	}
 
 	DeliveryAttempt struct {
+		Class        func(childComplexity int) int
 		Code         func(childComplexity int) int
 		EnhancedCode func(childComplexity int) int
 		FinishedAt   func(childComplexity int) int
+		LocalAddr    func(childComplexity int) int
 		Number       func(childComplexity int) int
 		Outcome      func(childComplexity int) int
 		Phase        func(childComplexity int) int
@@ -132,6 +135,7 @@ type ComplexityRoot struct {
 		StartedAt    func(childComplexity int) int
 		TLS          func(childComplexity int) int
 		TLSPolicy    func(childComplexity int) int
+		Way          func(childComplexity int) int
 	}
 
 	Domain struct {
@@ -184,6 +188,7 @@ type ComplexityRoot struct {
 		DeliveredAt  func(childComplexity int) int
 		Engagement   func(childComplexity int) int
 		Engagements  func(childComplexity int, first *int) int
+		ExpiresAt    func(childComplexity int) int
 		From         func(childComplexity int) int
 		ID           func(childComplexity int) int
 		LastEvent    func(childComplexity int) int
@@ -269,16 +274,17 @@ type ComplexityRoot struct {
 	}
 
 	Recipient struct {
-		Address      func(childComplexity int) int
-		Attempts     func(childComplexity int) int
-		Code         func(childComplexity int) int
-		Diagnostic   func(childComplexity int) int
-		DueAt        func(childComplexity int) int
-		EnhancedCode func(childComplexity int) int
-		Kind         func(childComplexity int) int
-		RemoteMta    func(childComplexity int) int
-		SettledAt    func(childComplexity int) int
-		State        func(childComplexity int) int
+		Address       func(childComplexity int) int
+		Attempts      func(childComplexity int) int
+		Code          func(childComplexity int) int
+		Diagnostic    func(childComplexity int) int
+		EnhancedCode  func(childComplexity int) int
+		Held          func(childComplexity int) int
+		Kind          func(childComplexity int) int
+		NextAttemptAt func(childComplexity int) int
+		RemoteMta     func(childComplexity int) int
+		SettledAt     func(childComplexity int) int
+		State         func(childComplexity int) int
 	}
 
 	SendingCounts struct {
@@ -357,6 +363,7 @@ type ComplexityRoot struct {
 
 	TimelineEntry struct {
 		At            func(childComplexity int) int
+		Attempt       func(childComplexity int) int
 		Code          func(childComplexity int) int
 		Data          func(childComplexity int) int
 		Detail        func(childComplexity int) int
@@ -729,6 +736,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DNSRecord.Value(childComplexity), true
 
+	case "DeliveryAttempt.class":
+		if e.ComplexityRoot.DeliveryAttempt.Class == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryAttempt.Class(childComplexity), true
 	case "DeliveryAttempt.code":
 		if e.ComplexityRoot.DeliveryAttempt.Code == nil {
 			break
@@ -747,6 +760,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeliveryAttempt.FinishedAt(childComplexity), true
+	case "DeliveryAttempt.localAddr":
+		if e.ComplexityRoot.DeliveryAttempt.LocalAddr == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryAttempt.LocalAddr(childComplexity), true
 	case "DeliveryAttempt.number":
 		if e.ComplexityRoot.DeliveryAttempt.Number == nil {
 			break
@@ -807,6 +826,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeliveryAttempt.TLSPolicy(childComplexity), true
+	case "DeliveryAttempt.way":
+		if e.ComplexityRoot.DeliveryAttempt.Way == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryAttempt.Way(childComplexity), true
 
 	case "Domain.clickTracking":
 		if e.ComplexityRoot.Domain.ClickTracking == nil {
@@ -1049,6 +1074,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.Engagements(childComplexity, args["first"].(*int)), true
+	case "Email.expiresAt":
+		if e.ComplexityRoot.Email.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.ExpiresAt(childComplexity), true
 	case "Email.from":
 		if e.ComplexityRoot.Email.From == nil {
 			break
@@ -1474,24 +1505,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Recipient.Diagnostic(childComplexity), true
-	case "Recipient.nextAttemptAt":
-		if e.ComplexityRoot.Recipient.DueAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Recipient.DueAt(childComplexity), true
 	case "Recipient.enhancedCode":
 		if e.ComplexityRoot.Recipient.EnhancedCode == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Recipient.EnhancedCode(childComplexity), true
+	case "Recipient.held":
+		if e.ComplexityRoot.Recipient.Held == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.Held(childComplexity), true
 	case "Recipient.kind":
 		if e.ComplexityRoot.Recipient.Kind == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Recipient.Kind(childComplexity), true
+	case "Recipient.nextAttemptAt":
+		if e.ComplexityRoot.Recipient.NextAttemptAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.NextAttemptAt(childComplexity), true
 	case "Recipient.remoteMta":
 		if e.ComplexityRoot.Recipient.RemoteMta == nil {
 			break
@@ -1813,6 +1850,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TimelineEntry.At(childComplexity), true
+	case "TimelineEntry.attempt":
+		if e.ComplexityRoot.TimelineEntry.Attempt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TimelineEntry.Attempt(childComplexity), true
 	case "TimelineEntry.code":
 		if e.ComplexityRoot.TimelineEntry.Code == nil {
 			break
@@ -2339,6 +2382,8 @@ type Email {
   createdAt: DateTime!
   "When it is, or was, to be sent; null for an immediate send."
   scheduledAt: DateTime
+  "After this time it is not delivered; null when the request named none."
+  expiresAt: DateTime
   "When it was cancelled; null when it was not."
   cancelledAt: DateTime
   "When it was handed over for delivery; null when it was not."
@@ -2433,8 +2478,10 @@ type Recipient {
   diagnostic: String
   "The server that the last attempt spoke to; null when none was reached."
   remoteMta: String
-  "When the next attempt is due; null once settled."
+  "When the next attempt is due; null once settled, and while it is held."
   nextAttemptAt: DateTime
+  "Whether the operator of the service holds it back: nothing is attempted until that ends."
+  held: Boolean!
   "When its final state was reached; null before that."
   settledAt: DateTime
 }
@@ -2491,6 +2538,12 @@ type DeliveryAttempt {
   tls: String
   "Whose demand decided about TLS: ` + "`" + `opportunistic` + "`" + ` for nobody's, ` + "`" + `enforced` + "`" + ` for the domain's ` + "`" + `tls_mode` + "`" + `, ` + "`" + `mta-sts` + "`" + ` and ` + "`" + `dane` + "`" + ` for the receiver's; null when no server was reached."
   tlsPolicy: String
+  "The IP address that the connection came from; null when none was made."
+  localAddr: String
+  "By which way out it went: a source address, or a smarthost as ` + "`" + `smarthost:host:port` + "`" + `; null for the machine's own address."
+  way: String
+  "What the answer means, as ` + "`" + `greylist` + "`" + `; null when it was delivered, and while it runs."
+  class: String
 }
 
 "How an attempt ended."
@@ -2521,6 +2574,8 @@ type TimelineEntry {
   detail: String
   "The SMTP reply code behind it (RFC 5321); null when there is none."
   code: Int
+  "Which attempt for the recipient it was, from 1, for a delay and a bounce; null otherwise."
+  attempt: Int
   "When the next attempt was due, for a delay; null otherwise."
   nextAttemptAt: DateTime
   "The full data of the event, as the webhooks carry it."
@@ -3016,6 +3071,12 @@ func (ec *executionContext) childFields_DeliveryAttempt(ctx context.Context, fie
 		return ec.fieldContext_DeliveryAttempt_tls(ctx, field)
 	case "tlsPolicy":
 		return ec.fieldContext_DeliveryAttempt_tlsPolicy(ctx, field)
+	case "localAddr":
+		return ec.fieldContext_DeliveryAttempt_localAddr(ctx, field)
+	case "way":
+		return ec.fieldContext_DeliveryAttempt_way(ctx, field)
+	case "class":
+		return ec.fieldContext_DeliveryAttempt_class(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeliveryAttempt", field.Name)
 }
@@ -3126,6 +3187,8 @@ func (ec *executionContext) childFields_Email(ctx context.Context, field graphql
 		return ec.fieldContext_Email_createdAt(ctx, field)
 	case "scheduledAt":
 		return ec.fieldContext_Email_scheduledAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_Email_expiresAt(ctx, field)
 	case "cancelledAt":
 		return ec.fieldContext_Email_cancelledAt(ctx, field)
 	case "sentAt":
@@ -3276,6 +3339,8 @@ func (ec *executionContext) childFields_Recipient(ctx context.Context, field gra
 		return ec.fieldContext_Recipient_remoteMta(ctx, field)
 	case "nextAttemptAt":
 		return ec.fieldContext_Recipient_nextAttemptAt(ctx, field)
+	case "held":
+		return ec.fieldContext_Recipient_held(ctx, field)
 	case "settledAt":
 		return ec.fieldContext_Recipient_settledAt(ctx, field)
 	}
@@ -3444,6 +3509,8 @@ func (ec *executionContext) childFields_TimelineEntry(ctx context.Context, field
 		return ec.fieldContext_TimelineEntry_detail(ctx, field)
 	case "code":
 		return ec.fieldContext_TimelineEntry_code(ctx, field)
+	case "attempt":
+		return ec.fieldContext_TimelineEntry_attempt(ctx, field)
 	case "nextAttemptAt":
 		return ec.fieldContext_TimelineEntry_nextAttemptAt(ctx, field)
 	case "data":

@@ -138,6 +138,12 @@ type DeliveryAttempt struct {
 	TLS *string `json:"tls,omitempty"`
 	// Whose demand decided about TLS: `opportunistic` for nobody's, `enforced` for the domain's `tls_mode`, `mta-sts` and `dane` for the receiver's; null when no server was reached.
 	TLSPolicy *string `json:"tlsPolicy,omitempty"`
+	// The IP address that the connection came from; null when none was made.
+	LocalAddr *string `json:"localAddr,omitempty"`
+	// By which way out it went: a source address, or a smarthost as `smarthost:host:port`; null for the machine's own address.
+	Way *string `json:"way,omitempty"`
+	// What the answer means, as `greylist`; null when it was delivered, and while it runs.
+	Class *string `json:"class,omitempty"`
 }
 
 // One check of a domain's DNS records.
@@ -320,6 +326,8 @@ type TimelineEntry struct {
 	Detail *string `json:"detail,omitempty"`
 	// The SMTP reply code behind it (RFC 5321); null when there is none.
 	Code *int `json:"code,omitempty"`
+	// Which attempt for the recipient it was, from 1, for a delay and a bounce; null otherwise.
+	Attempt *int `json:"attempt,omitempty"`
 	// When the next attempt was due, for a delay; null otherwise.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 	// The full data of the event, as the webhooks carry it.

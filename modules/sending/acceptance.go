@@ -118,7 +118,7 @@ type emailRow struct {
 	status                         email.Status
 	lastEvent                      event.Type
 	createdAt                      time.Time
-	scheduledAt                    *time.Time
+	scheduledAt, expiresAt         *time.Time
 }
 
 func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, now time.Time) emailRow {
@@ -131,10 +131,7 @@ func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, 
 		attachments: len(msg.Attachments), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
 		createdAt: now,
 	}
-	if msg.ScheduledAt != nil {
-		at := msg.ScheduledAt.UTC().Truncate(time.Millisecond)
-		row.scheduledAt = &at
-	}
+	row.scheduledAt, row.expiresAt = moment(msg.ScheduledAt), moment(msg.ExpiresAt)
 	if row.headers == nil {
 		row.headers = []shape.Header{}
 	}
@@ -143,6 +140,15 @@ func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, 
 	}
 	row.messageID = fmt.Sprintf("%s@%s", row.id, msg.from.Domain)
 	return row
+}
+
+// moment is a time as the database keeps it.
+func moment(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	rounded := at.UTC().Truncate(time.Millisecond)
+	return &rounded
 }
 
 // payload is the email part that every fact about it carries.

@@ -37,6 +37,9 @@ type Message struct {
 	Attachments []Attachment
 	// ScheduledAt is when to send; nil: now.
 	ScheduledAt *time.Time
+	// ExpiresAt is when the message is of no use any more: it is not delivered later.
+	// nil: when retries run out.
+	ExpiresAt *time.Time
 	// Unsubscribe asks for header fields and a link to unsubscribe with; nil: as the
 	// template says, else no.
 	Unsubscribe *bool
@@ -109,6 +112,7 @@ func (m Message) parse(now time.Time) (parsed, fault.Fields) {
 	validateHeaders(m.Headers, wrong)
 	p.Attachments = validateAttachments(m.Attachments, wrong)
 	m.validateSchedule(now, wrong)
+	m.validateExpiry(now, wrong)
 	m.validateTemplate(wrong)
 	m.validateUnsubscribe(wrong)
 	return p, wrong

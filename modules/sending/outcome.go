@@ -56,7 +56,7 @@ func (v verdict) describe(data *event.Email, d delivery, out smtpclient.Outcome,
 			kind = "transient"
 		}
 		data.BounceReason = out.Diagnostic()
-		data.Bounce = &event.Bounce{Type: kind, Code: out.Code, EnhancedCode: out.EnhancedCode, Diagnostic: out.Diagnostic(), RemoteMTA: out.RemoteHost}
+		data.Bounce = &event.Bounce{Type: kind, Code: out.Code, EnhancedCode: out.EnhancedCode, Diagnostic: out.Diagnostic(), RemoteMTA: out.RemoteHost, Attempt: d.attempt}
 	case event.EmailDeliveryDelayed:
 		data.Delay = &event.Delay{Attempt: d.attempt, NextAttemptAt: event.At(now.Add(v.wait)), Diagnostic: out.Diagnostic()}
 	case event.EmailFailed:

@@ -185,7 +185,7 @@ func (s *Service) logRelease(ctx context.Context, batch release) {
 // lockDueSQL takes the rows that are still due and that nobody else has.
 const lockDueSQL = `
 SELECT id, account_id, "from", "to", coalesce(cc, '[]'), subject, coalesce(tags, '[]'), created_at, coalesce(category, ''), status, last_event, now(),
-	(extract(epoch FROM now() - coalesce(scheduled_at, release_at)) * 1000000)::bigint
+	(extract(epoch FROM now() - coalesce(scheduled_at, release_at)) * 1000000)::bigint, coalesce(expires_at <= now(), false)
 FROM emails WHERE id = ANY($1) AND status IN ('scheduled', 'queued') AND release_at <= now() ORDER BY id FOR UPDATE SKIP LOCKED`
 
 const envelopeSQL = `SELECT id, email_id, address FROM recipients WHERE email_id = ANY($1) ORDER BY id`
@@ -203,7 +203,7 @@ func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (release, 
 	}
 	batch, err := scanAll(rows, func(r *releasing) []any {
 		return []any{&r.id, &r.accountID, &r.from, jsonColumn{&r.to}, jsonColumn{&r.cc}, &r.subject, jsonColumn{&r.tags}, &r.createdAt,
-			&r.category, &r.status, &r.lastEvent, &r.now, (*microseconds)(&r.late)}
+			&r.category, &r.status, &r.lastEvent, &r.now, (*microseconds)(&r.late), &r.expired}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lock due emails: %w", err)

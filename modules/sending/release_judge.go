@@ -30,6 +30,7 @@ type releasing struct {
 	envelope  []envelope
 	now       time.Time     // of the database
 	late      time.Duration // since scheduled_at, by the database clock
+	expired   bool          // its expires_at has come meanwhile
 
 	status     email.Status
 	event      event.Type // "" while it is held
@@ -93,6 +94,9 @@ func suppressedDiagnostic(reason string) string {
 // false when that decides.
 func (r *releasing) permit() (bool, error) {
 	switch {
+	case r.expired:
+		r.fail(&fault.Error{Kind: fault.Forbidden, Code: CodeExpired, Message: expiredDiagnostic})
+		return false, nil
 	case r.account.Suspended:
 		r.hold()
 		return false, nil

@@ -17,7 +17,7 @@ type Resend struct {
 }
 
 // Resend sends what a stored email said to those whom it named, whatever became
-// of it; attachments are left out, and all rules of a send apply anew. Errors: NotFound, Conflict
+// of it; attachments and expires_at, which was that one's, are left out, and all rules of a send apply anew. Errors: NotFound, Conflict
 // when the body has been deleted, and those of Send.
 func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) (Receipt, error) {
 	stored, err := s.Get(ctx, caller.AccountID, r.EmailID)

@@ -23,7 +23,7 @@ const cancelledDiagnostic = "cancelled"
 const (
 	rescheduleSQL = `
 UPDATE emails SET scheduled_at = $3, release_at = $3, last_event = $4
-WHERE id = $1 AND account_id = $2 AND status = 'scheduled'`
+WHERE id = $1 AND account_id = $2 AND status = 'scheduled' AND (expires_at IS NULL OR expires_at > $3)`
 
 	cancelSQL = `
 WITH cancelled AS (
@@ -36,7 +36,7 @@ WITH cancelled AS (
 SELECT id FROM cancelled`
 )
 
-// Reschedule gives a scheduled email another time. Errors: Invalid naming
+// Reschedule gives a scheduled email another time, before it expires. Errors: Invalid naming
 // scheduled_at, NotFound, also for another account's email, and Conflict with
 // fault.CodeEmailNotScheduled, whose detail "status" says what it is instead.
 func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at time.Time) (*ent.Email, error) {
@@ -76,6 +76,8 @@ func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string
 			return fault.Missing("email", emailID)
 		case err != nil:
 			return err
+		case rows == 0 && found.Status == email.StatusScheduled: // and nothing else keeps the row from a change
+			return fault.InvalidField("scheduled_at", "is not before expires_at, which is %s", found.ExpiresAt.UTC().Format(time.RFC3339))
 		case rows == 0:
 			return fault.Conflictf(fault.CodeEmailNotScheduled, "The email is not scheduled (any more): it is %s", found.Status).With("status", string(found.Status))
 		}

@@ -40,36 +40,39 @@ const insertSQL = `
 WITH stored AS (
 INSERT INTO emails (id, account_id, domain_id, api_key_id, template_id, template_version, "from", from_address, "to", cc, bcc, reply_to,
 	subject, html, text, headers, tags, message_id, attachment_count, unsubscribe, category, status, uncommon, last_event,
-	created_at, sent_at, scheduled_at, release_at, search)
+	created_at, sent_at, scheduled_at, expires_at, release_at, search)
 SELECT v.id, v.account_id, v.domain_id, NULLIF(v.key_id, ''), NULLIF(v.template_id, ''), NULLIF(v.template_version, '')::int,
 	v.from_header, v.from_address, v.to_list::jsonb, v.cc::jsonb, v.bcc::jsonb, v.reply_to::jsonb,
 	v.subject, NULLIF(v.html, ''), NULLIF(v.body, ''), v.headers::jsonb, v.tags::jsonb, v.message_id, v.attachments::int,
 	v.unsubscribe::bool, NULLIF(v.category, ''), v.status, NULLIF(v.uncommon, ''), v.last_event,
-	v.created_at::timestamptz, NULLIF(v.sent_at, '')::timestamptz, NULLIF(v.scheduled_at, '')::timestamptz, NULLIF(v.release_at, '')::timestamptz, ` + searchSQL + `
+	v.created_at::timestamptz, NULLIF(v.sent_at, '')::timestamptz, NULLIF(v.scheduled_at, '')::timestamptz, NULLIF(v.expires_at, '')::timestamptz, NULLIF(v.release_at, '')::timestamptz, ` + searchSQL + `
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
 	$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
-	$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[])
+	$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::text[])
 	AS v (id, account_id, domain_id, key_id, template_id, template_version, from_header, from_address, to_list, cc, bcc, reply_to,
 	subject, html, body, headers, tags, message_id, attachments, unsubscribe, category, status, uncommon, last_event,
-	created_at, sent_at, scheduled_at, release_at, words, marks)
+	created_at, sent_at, scheduled_at, expires_at, release_at, words, marks)
 )
 INSERT INTO recipients (email_id, account_id, kind, address, destination, state, diagnostic, due_at, settled_at)
 SELECT r.email_id, r.account_id, r.kind, r.address, r.destination, r.state, NULLIF(r.diagnostic, ''),
 	CASE WHEN r.email_status = 'sent' THEN now() END, CASE WHEN r.email_status = 'failed' THEN now() END
-FROM unnest($31::text[], $32::text[], $33::text[], $34::text[], $35::text[], $36::text[], $37::text[], $38::text[])
+FROM unnest($32::text[], $33::text[], $34::text[], $35::text[], $36::text[], $37::text[], $38::text[], $39::text[])
 	AS r (email_id, account_id, kind, address, destination, state, diagnostic, email_status)`
 
 func insertEmails(ctx context.Context, tx db.Execer, batch []*acceptance) error {
-	rows, recipients := make(columns, 30), make(columns, 8)
+	rows, recipients := make(columns, 31), make(columns, 8)
 	for _, a := range batch {
 		e := a.email
 		find := a.searchText()
-		templateVersion, sentAt, scheduledAt, releaseAt := "", "", "", ""
+		templateVersion, sentAt, scheduledAt, expiresAt, releaseAt := "", "", "", "", ""
 		if e.templateID != "" {
 			templateVersion = intText(e.templateVersion)
 		}
 		if e.scheduledAt != nil {
 			scheduledAt = timeText(*e.scheduledAt)
+		}
+		if e.expiresAt != nil {
+			expiresAt = timeText(*e.expiresAt)
 		}
 		switch e.status {
 		case email.StatusSent:
@@ -82,7 +85,7 @@ func insertEmails(ctx context.Context, tx db.Execer, batch []*acceptance) error 
 			jsonText(e.to), jsonText(e.cc), jsonText(e.bcc), jsonText(e.replyTo),
 			e.subject, e.html, e.text, jsonText(e.headers), jsonText(e.tags), e.messageID,
 			intText(e.attachments), strconv.FormatBool(e.unsubscribe), e.category, string(e.status), uncommon(e.status), string(e.lastEvent),
-			timeText(e.createdAt), sentAt, scheduledAt, releaseAt, find.words, find.marks)
+			timeText(e.createdAt), sentAt, scheduledAt, expiresAt, releaseAt, find.words, find.marks)
 		for _, r := range a.recipients {
 			recipients.add(r.emailID, r.accountID, string(r.kind), r.address, r.destination, string(r.state), r.diagnostic, string(e.status))
 		}

@@ -84,7 +84,7 @@ var catalog = []Entry{
 		d.Recipient = "bob@example.net"
 		d.BounceReason = "550 5.1.1 <bob@example.net>: Recipient address rejected"
 		d.Bounce = &Bounce{Type: "permanent", Code: 550, EnhancedCode: "5.1.1",
-			Diagnostic: "550 5.1.1 <bob@example.net>: Recipient address rejected", RemoteMTA: "mx1.example.net"}
+			Diagnostic: "550 5.1.1 <bob@example.net>: Recipient address rejected", RemoteMTA: "mx1.example.net", Attempt: 1}
 	})},
 	{EmailCancelled, "A scheduled email was cancelled before its time", false, sampleEmail("cancelled", func(d *Email) {
 		d.ScheduledAt = &sampleSchedule

@@ -40,6 +40,7 @@ type Bounce struct {
 	EnhancedCode string `json:"enhanced_code"`
 	Diagnostic   string `json:"diagnostic"`
 	RemoteMTA    string `json:"remote_mta"`
+	Attempt      int    `json:"attempt,omitempty"` // from 1; left out when the report came later
 }
 
 // Delay tells why and until when a recipient waits.

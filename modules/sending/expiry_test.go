@@ -1,0 +1,106 @@
+package sending
+
+import (
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+func TestExpiryIsAfterTheSendingAndWithinTheTimeOfRetries(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
+	at := func(d time.Duration) *time.Time { moment := now.Add(d); return &moment }
+	for name, c := range map[string]struct {
+		expires, scheduled *time.Time
+		want               string
+	}{
+		"none":               {},
+		"soon":               {expires: at(time.Millisecond)},
+		"now":                {expires: at(0), want: "is not in the future"},
+		"the last moment":    {expires: at(72 * time.Hour)},
+		"later":              {expires: at(72*time.Hour + 1), want: "is more than 72 hours after the message is sent"},
+		"with its time":      {expires: at(time.Hour), scheduled: at(time.Hour), want: "is not after scheduled_at"},
+		"behind its time":    {expires: at(time.Hour + 1), scheduled: at(time.Hour)},
+		"72 hours behind it": {expires: at(73 * time.Hour), scheduled: at(time.Hour)},
+		"later than that":    {expires: at(73*time.Hour + 1), scheduled: at(time.Hour), want: "is more than 72 hours after the message is sent"},
+		"a late schedule":    {expires: at(72*time.Hour - 1), scheduled: at(-30 * time.Second)},
+	} {
+		m := simple("bob@example.net")
+		m.ExpiresAt, m.ScheduledAt = c.expires, c.scheduled
+		if _, wrong := m.parse(now); wrong["expires_at"] != c.want {
+			t.Errorf("%s: %q, want %q", name, wrong["expires_at"], c.want)
+		}
+	}
+}
+
+func TestExpiryIsStoredAndNotCopied(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := simple("bob@example.net")
+	at := time.Now().Add(time.Hour).In(time.FixedZone("", 3600))
+	m.ExpiresAt = &at
+	id := f.send(t, m)
+	e, _, _, _ := f.state(t, id)
+	if e.ExpiresAt == nil || !e.ExpiresAt.Equal(at.Truncate(time.Millisecond)) {
+		t.Errorf("stored %v, want %v", e.ExpiresAt, at)
+	}
+	again, err := f.Resend(t.Context(), f.caller(), Resend{EmailID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, _, _, _ := f.state(t, again.ID); e.ExpiresAt != nil {
+		t.Errorf("the email that was sent again expires at %v", e.ExpiresAt)
+	}
+}
+
+func TestRescheduleStaysBeforeTheExpiry(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := simple("bob@example.net")
+	now := time.Now()
+	at, expires := now.Add(time.Hour), now.Add(2*time.Hour)
+	m.ScheduledAt, m.ExpiresAt = &at, &expires
+	id := f.send(t, m)
+	for late, refused := range map[time.Duration]bool{90 * time.Minute: false, 3 * time.Hour: true} {
+		_, err := f.Reschedule(t.Context(), testAccount, id, now.Add(late))
+		if refused != (fault.KindOf(err) == fault.Invalid) || !refused && err != nil {
+			t.Errorf("moved by %s: %v", late, err)
+		}
+	}
+	if _, err := f.Cancel(t.Context(), testAccount, id); err != nil {
+		t.Errorf("cancel: %v", err)
+	}
+}
+
+// Its account was suspended at its time, and resumed after its expiry.
+func TestExpiredEmailIsNotReleased(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := simple("a@example.net", "b@example.net")
+	at, expires := time.Now().Add(-30*time.Second), time.Now().Add(time.Hour)
+	m.ScheduledAt, m.ExpiresAt = &at, &expires
+	id := f.send(t, m)
+	f.near.account.Suspended = true
+	f.releaseAll(t)
+	if e, _, _, _ := f.state(t, id); e.Status != email.StatusQueued {
+		t.Fatalf("held email is %s", e.Status)
+	}
+	f.exec(t, `UPDATE emails SET release_at = now(), expires_at = now()`)
+	f.near.left = 1
+	f.releaseAll(t)
+	e, recipients, _, types := f.state(t, id)
+	if e.Status != email.StatusFailed || types[len(types)-1] != "email.failed" || len(types) != 2 || f.near.left != 1 {
+		t.Errorf("%s, facts %v, %d left of the cap", e.Status, types, f.near.left)
+	}
+	if data := f.payload(t, id, 1); data.Failure == nil || data.Failure.Code != CodeExpired {
+		t.Errorf("payload: %+v", data)
+	}
+	for _, r := range recipients {
+		if r.State != recipient.StateFailed || r.DueAt != nil || r.Diagnostic == nil || *r.Diagnostic != expiredDiagnostic {
+			t.Errorf("recipient: %+v", r)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// emailDelivery is what the operations on the delivery of an email need of sending.
+type emailDelivery interface {
+	RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error)
+	AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (sending.AttemptPage, error)
+}
+
+// recipientRecord is one address of an email, and where delivery to it stands.
+type recipientRecord struct {
+	Address       string            `json:"address" doc:"An internationalised domain is in A-labels (xn--…)." example:"bob@example.net"`
+	Kind          string            `json:"kind" enum:"to,cc,bcc" doc:"The list of the request that named it."`
+	State         string            `json:"state" enum:"queued,deferred,delivered,bounced,failed" doc:"queued: not tried yet. deferred: refused for now, and tried again. delivered: its server took the message. bounced: its server refused for good, or retries ran out. failed: no attempt could succeed for another reason."`
+	Held          bool              `json:"held" doc:"Whether the operator of the service holds it back: nothing is attempted until that ends."`
+	Attempts      int               `json:"attempts" doc:"How many attempts were begun."`
+	NextAttemptAt optionalTimestamp `json:"next_attempt_at" doc:"When the next attempt is due; null once settled, and while it is held."`
+	Code          *int              `json:"code" doc:"The last SMTP reply code (RFC 5321); null when there was none."`
+	EnhancedCode  *string           `json:"enhanced_code" doc:"The last enhanced status code (RFC 3463); null when there was none." example:"4.7.1"`
+	Diagnostic    *string           `json:"diagnostic" doc:"The last words of the receiving server, or why none was reached."`
+	RemoteMTA     *string           `json:"remote_mta" doc:"The server that the last attempt spoke to." example:"mx1.example.net"`
+	SettledAt     optionalTimestamp `json:"settled_at" doc:"When its final state was reached; null before that."`
+}
+
+func newRecipientRecord(r *ent.Recipient) recipientRecord {
+	return recipientRecord{Address: r.Address, Kind: string(r.Kind), State: string(r.State), Held: sending.Held(r), Attempts: r.Attempts, NextAttemptAt: optionalTimestamp{sending.NextAttempt(r)},
+		Code: r.Code, EnhancedCode: r.EnhancedCode, Diagnostic: r.Diagnostic, RemoteMTA: r.RemoteMta, SettledAt: optionalTimestamp{r.SettledAt}}
+}
+
+// attemptRecord is one try to hand the message to a server for one recipient.
+type attemptRecord struct {
+	Recipient    string            `json:"recipient" doc:"The address that it was for." example:"bob@example.net"`
+	Number       int               `json:"number" doc:"Which attempt for this recipient, from 1."`
+	StartedAt    timestamp         `json:"started_at"`
+	FinishedAt   optionalTimestamp `json:"finished_at" doc:"null while it runs, and when it was cut off."`
+	Outcome      *string           `json:"outcome" enum:"delivered,deferred,bounced,failed,unknown" doc:"null while it runs. unknown: the whole message had gone out and the answer never came, or the service was cut off in the middle: the recipient may have it, and may get a second copy with the same Message-ID."`
+	Phase        *string           `json:"phase" doc:"The step where it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body, or wait when no connection was made because the receiving servers had just failed." example:"rcpt"`
+	Code         *int              `json:"code" doc:"The SMTP reply code (RFC 5321); null when there was none."`
+	EnhancedCode *string           `json:"enhanced_code" doc:"The enhanced status code (RFC 3463); null when there was none." example:"4.7.1"`
+	Reply        *string           `json:"reply" doc:"The words of the receiving server, or why none was reached."`
+	Class        *string           `json:"class" doc:"What the answer is about: bad_address, bad_domain, mailbox_full, system, block, throttle, greylist, size, content, policy, challenge or unknown; null when it was delivered." example:"greylist"`
+	RemoteHost   *string           `json:"remote_host" doc:"Name of the receiving server; null when none was reached." example:"mx1.example.net"`
+	RemoteAddr   *string           `json:"remote_addr" doc:"Its IP address; null when none was reached." example:"192.0.2.25"`
+	LocalAddr    *string           `json:"local_addr" doc:"The IP address that the connection came from; null when none was made." example:"198.51.100.7"`
+	Way          *string           `json:"way" doc:"By which way out: a source address, or smarthost:host:port; null for the machine's own address."`
+	TLS          *string           `json:"tls" doc:"TLS version of the connection; null when it was clear text." example:"TLS 1.3"`
+	TLSPolicy    *string           `json:"tls_policy" doc:"Whose demand decided about TLS: opportunistic (nobody's), enforced (the sending domain's tls_mode), mta-sts or dane (the receiver's)."`
+}
+
+func newAttemptRecord(a *ent.Attempt, address string) attemptRecord {
+	out := attemptRecord{Recipient: address, Number: a.Number, StartedAt: timestamp(a.StartedAt), FinishedAt: optionalTimestamp{a.FinishedAt},
+		Phase: filled(a.Phase), Code: a.Code, EnhancedCode: a.EnhancedCode, Reply: filled(a.Reply), Class: filled(a.Class),
+		RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr), LocalAddr: filled(a.LocalAddr), Way: filled(a.Way),
+		TLS: filled(a.TLS), TLSPolicy: filled(a.TLSPolicy)}
+	if a.Outcome != nil {
+		out.Outcome = filled(string(*a.Outcome))
+	}
+	return out
+}
+
+type recipientList struct {
+	Recipients []recipientRecord `json:"recipients" nullable:"false"`
+	HasMore    bool              `json:"has_more" doc:"Always false: an email has at most 50 recipients, and all are here."`
+	NextCursor *string           `json:"next_cursor" doc:"Always null."`
+}
+
+type attemptList struct {
+	Attempts   []attemptRecord `json:"attempts" nullable:"false"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor" doc:"Give it as cursor to get the next page; null on the last."`
+}
+
+// attemptsInput is a page of an email's attempts. Huma does not see the
+// parameters of an embedded pageInput.
+type attemptsInput struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many to return."`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before; opaque. Left out: the newest."`
+	ID     string `path:"id" doc:"Id of the email." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+}
+
+// delivery registers the operations that tell how the delivery of an email goes.
+func (e *emailEdge) delivery(a *API) {
+	register(a, operation{
+		method: http.MethodGet, path: "/emails/{id}/recipients", id: "listEmailRecipients", tag: tagEmails, needs: accounts.ReadSent,
+		summary:     "List the recipients of an email",
+		description: "Every address that the email goes to, each with its own state, in the order of the request.",
+		problems:    []int{http.StatusNotFound},
+		example:     map[string]any{"recipients": []any{recipientExample()}, "has_more": false, "next_cursor": nil},
+	}, e.recipients)
+	register(a, operation{
+		method: http.MethodGet, path: "/emails/{id}/attempts", id: "listEmailAttempts", tag: tagEmails, needs: accounts.ReadSent,
+		summary:     "List the delivery attempts of an email",
+		description: "Newest first, those of all recipients together. Each is recorded before it begins, so one that was cut off is here too, as `unknown`.",
+		problems:    []int{http.StatusNotFound},
+		example:     map[string]any{"attempts": []any{attemptExample()}, "has_more": false, "next_cursor": nil},
+	}, e.attempts)
+}
+
+func recipientExample() map[string]any {
+	return map[string]any{"address": "bob@example.net", "kind": "to", "state": "deferred", "held": false, "attempts": 1, "next_attempt_at": "2026-01-15T09:31:00.000Z",
+		"code": 451, "enhanced_code": "4.7.1", "diagnostic": "451 4.7.1 Greylisted, try again later", "remote_mta": "mx1.example.net", "settled_at": nil}
+}
+
+func attemptExample() map[string]any {
+	return map[string]any{"recipient": "bob@example.net", "number": 1, "started_at": "2026-01-15T09:30:00.120Z", "finished_at": "2026-01-15T09:30:00.480Z", "outcome": "deferred",
+		"phase": "rcpt", "code": 451, "enhanced_code": "4.7.1", "reply": "451 4.7.1 Greylisted, try again later", "class": "greylist",
+		"remote_host": "mx1.example.net", "remote_addr": "192.0.2.25", "local_addr": "198.51.100.7", "way": nil, "tls": "TLS 1.3", "tls_policy": "opportunistic"}
+}
+
+func (e *emailEdge) recipients(ctx context.Context, c *call, in *emailID) (*recipientList, error) {
+	if !id.Is(id.Email, in.ID) {
+		return nil, fault.Missing("email", shown(in.ID))
+	}
+	found, err := e.send.RecipientsOf(ctx, c.AccountID, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := recipientList{Recipients: []recipientRecord{}}
+	for _, r := range found {
+		out.Recipients = append(out.Recipients, newRecipientRecord(r))
+	}
+	return &out, nil
+}
+
+func (e *emailEdge) attempts(ctx context.Context, c *call, in *attemptsInput) (*attemptList, error) {
+	if !id.Is(id.Email, in.ID) {
+		return nil, fault.Missing("email", shown(in.ID))
+	}
+	found, err := e.send.AttemptsOf(ctx, c.AccountID, in.ID, page.Request{Limit: in.Limit, Cursor: in.Cursor})
+	if err != nil {
+		return nil, err
+	}
+	out := attemptList{Attempts: []attemptRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
+	for _, a := range found.Attempts {
+		out.Attempts = append(out.Attempts, newAttemptRecord(a, found.Addresses[a.RecipientID]))
+	}
+	return &out, nil
+}
