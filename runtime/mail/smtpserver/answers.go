@@ -1,0 +1,148 @@
+package smtpserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+)
+
+func (r *Reply) line() string {
+	return fmt.Sprintf("%d %s %s\r\n", r.Code, r.enhanced(), oneLine(r.Text))
+}
+
+// Write sends an answer of go-smtp, which writes line by line. The first is the
+// greeting, and with it comes the decision whether there is one.
+func (w *wire) Write(p []byte) (int, error) {
+	if !w.greeting {
+		w.greeting = true
+		if refusal := w.admitted(); refusal != nil {
+			w.finish(refusal)
+		}
+	}
+	if w.get(func() bool { return w.mute }) {
+		return len(p), nil
+	}
+	line := string(p)
+	if w.swallow {
+		w.swallow = len(line) < 4 || line[3] != ' '
+		return len(p), nil
+	}
+	if err := w.write(w.amended(line)); err != nil {
+		return 0, err
+	}
+	w.judge(line)
+	return len(p), nil
+}
+
+func (w *wire) write(line string) error {
+	if err := w.base.SetWriteDeadline(time.Now().Add(w.server.config.WriteTime)); err != nil {
+		return err
+	}
+	_, err := w.conn.Write([]byte(line))
+	return err
+}
+
+// amended puts right what go-smtp says in its answer to EHLO: its own name first (RFC
+// 5321, 4.1.1.1), STARTTLS, and the limit that it was not told.
+func (w *wire) amended(line string) string {
+	if rest, ok := strings.CutPrefix(line, "250-Hello "); ok {
+		line = "250-" + w.server.config.Hostname + " Hello " + rest
+		if w.server.config.TLS != nil && w.state == nil {
+			line += "250-STARTTLS\r\n"
+		}
+		return line
+	}
+	for _, prefix := range []string{"250-SIZE ", "250 SIZE "} {
+		if strings.HasPrefix(line, prefix) {
+			return prefix + strconv.FormatInt(w.server.config.MaxMessageBytes, 10) + "\r\n"
+		}
+	}
+	return line
+}
+
+// judge counts an answer that has gone out.
+func (w *wire) judge(line string) {
+	if len(line) < 4 || line[3] != ' ' {
+		return
+	}
+	c := w.server.config
+	w.answers++
+	if w.get(func() bool { renew := w.renew; w.renew = false; return renew }) {
+		w.answers = 0
+	}
+	if strings.HasPrefix(line, "221 ") {
+		w.bye()
+	}
+	if line[0] == '4' || line[0] == '5' {
+		w.errors++
+	}
+	if strings.HasPrefix(line, "535 ") {
+		w.authFailures++
+	}
+	switch {
+	case w.errors >= c.MaxErrors || w.authFailures >= c.MaxAuthFailures:
+		w.finish(replyErrors)
+	case w.answers >= c.MaxCommands:
+		w.finish(replyChatter)
+	}
+}
+
+// admitted decides before the greeting; nil: welcome.
+func (w *wire) admitted() *Reply {
+	w.remote = addressOf(w.base.RemoteAddr())
+	if p, ok := w.base.(*proxyproto.Conn); ok && p.ProxyHeader() == nil {
+		return replyNoProxy
+	}
+	if !w.countAddress() {
+		return w.quietly(replyTooManyFrom)
+	}
+	if w.server.config.ImplicitTLS {
+		if w.handshake() != nil {
+			return w.quietly(replyHandshake)
+		}
+		return nil
+	}
+	return w.earlyTalk()
+}
+
+// countAddress is one step with the look whether the connection is closed already.
+func (w *wire) countAddress() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.from = neighbourhood(w.remote)
+	w.counted = !w.closed && w.server.admit.enterFrom(w.from)
+	return w.counted
+}
+
+// quietly lets a connection end without a line in clear where TLS was to come first.
+func (w *wire) quietly(r *Reply) *Reply {
+	if w.server.config.ImplicitTLS {
+		w.mu.Lock()
+		w.over, w.mute = true, true
+		w.mu.Unlock()
+		w.server.metrics.refused(r)
+	}
+	return r
+}
+
+// earlyTalk waits a moment for who does not wait for the greeting (RFC 5321, 4.3.1).
+func (w *wire) earlyTalk() *Reply {
+	pause := w.server.config.GreetPause
+	if pause <= 0 {
+		return nil
+	}
+	if w.base.SetReadDeadline(time.Now().Add(pause)) != nil {
+		return replyEarly
+	}
+	var b [1]byte
+	n, err := w.base.Read(b[:])
+	if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		return replyEarly
+	}
+	return nil
+}

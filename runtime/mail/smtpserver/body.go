@@ -1,0 +1,59 @@
+package smtpserver
+
+import (
+	"errors"
+	"io"
+
+	"github.com/emersion/go-smtp"
+)
+
+// body is a message on its way in. At its end, and only there, it is known whether
+// the message was whole, not too large, and made of lines that end with CRLF.
+type body struct {
+	from io.Reader
+	wire *wire
+	left int64
+
+	lastCR, bare bool
+	err          error // sticky
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err := b.from.Read(p)
+	for _, c := range p[:n] {
+		b.bare = b.bare || (c == '\n') != b.lastCR
+		b.lastCR = c == '\r'
+	}
+	if b.left -= int64(n); b.left < 0 {
+		b.err = replyTooLarge
+		return 0, b.err
+	}
+	switch {
+	case err == nil:
+		return n, nil
+	case errors.Is(err, io.EOF) && b.wire.isOver(): // what came last was no end
+		b.err = replyIncomplete
+	case errors.Is(err, io.EOF) && (b.bare || b.lastCR || b.wire.sawBare()):
+		b.err = replyBareNewline
+	case errors.Is(err, io.EOF):
+		b.err = io.EOF
+	case errors.Is(err, smtp.ErrDataTooLarge):
+		b.err = replyTooLarge
+	default:
+		b.err = replyIncomplete
+	}
+	return n, b.err
+}
+
+// accepted begins the count of commands anew.
+func (w *wire) accepted() { w.get(func() bool { w.renew = true; return true }) }
+
+// closeAfterAnswer lets the answer out and reads nothing more.
+func (w *wire) closeAfterAnswer() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+}

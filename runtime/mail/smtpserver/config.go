@@ -1,0 +1,71 @@
+package smtpserver
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"time"
+)
+
+// Config says how one listener behaves. Zero limits become those of Defaults.
+type Config struct {
+	Name     string // of the listener, in metrics and the log: bounces, inbound, relay
+	Hostname string // the name that it greets with
+	Handler  Handler
+	Logger   *slog.Logger
+	Metrics  *Metrics // nil: counted for nobody
+
+	MaxMessageBytes int64 // a message of exactly this size is accepted
+	MaxRecipients   int   // of one message
+	Connections     int   // in all
+	PerAddress      int   // of one IPv4 address or IPv6 /64
+	MaxErrors       int   // refusals of one connection
+	MaxAuthFailures int   // of one connection
+	MaxCommands     int   // answers since the last message that was accepted
+
+	Idle           time.Duration // a command line must have come; RFC 5321, 4.5.3.2.7: 5 minutes at least
+	BodyRead       time.Duration // each read inside a message
+	MessageTime    time.Duration // a whole message
+	ConnectionTime time.Duration // a whole connection
+	WriteTime      time.Duration
+	GreetPause     time.Duration // who talks within it is turned away; 0: nobody waits
+
+	TLS          *tls.Config    // STARTTLS is offered; nil: it is not
+	ImplicitTLS  bool           // TLS from the first octet
+	SMTPUTF8     bool           // offered
+	ProxyTrusted []netip.Prefix // from these the PROXY protocol is demanded; none: it is not spoken
+}
+
+// Defaults of the limits.
+var Defaults = Config{
+	MaxMessageBytes: 40 << 20, MaxRecipients: 100, Connections: 1000, PerAddress: 20, MaxErrors: 20, MaxAuthFailures: 5, MaxCommands: 500,
+	Idle: 5 * time.Minute, BodyRead: 3 * time.Minute, MessageTime: 30 * time.Minute, ConnectionTime: 2 * time.Hour, WriteTime: time.Minute,
+}
+
+func (c Config) complete() (Config, error) {
+	var wrong error
+	if c.Handler == nil || c.Logger == nil || c.Name == "" || c.Hostname == "" {
+		wrong = errors.New("smtp server: name, host name, handler and logger are needed")
+	}
+	if c.ImplicitTLS && c.TLS == nil {
+		wrong = errors.Join(wrong, errors.New("smtp server: TLS from the start needs a certificate"))
+	}
+	d := Defaults
+	orElse(&c.MaxMessageBytes, d.MaxMessageBytes)
+	for limit, def := range map[*int]int{&c.MaxRecipients: d.MaxRecipients, &c.Connections: d.Connections, &c.PerAddress: d.PerAddress,
+		&c.MaxErrors: d.MaxErrors, &c.MaxAuthFailures: d.MaxAuthFailures, &c.MaxCommands: d.MaxCommands} {
+		orElse(limit, def)
+	}
+	for limit, def := range map[*time.Duration]time.Duration{&c.Idle: d.Idle, &c.BodyRead: d.BodyRead, &c.MessageTime: d.MessageTime,
+		&c.ConnectionTime: d.ConnectionTime, &c.WriteTime: d.WriteTime} {
+		orElse(limit, def)
+	}
+	return c, wrong
+}
+
+func orElse[T int | int64 | time.Duration](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}

@@ -1,0 +1,102 @@
+package smtpserver
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/emersion/go-smtp"
+)
+
+// Reply is an answer that is no success. It is an error, so that sessions return it.
+type Reply struct {
+	Code     int               // 550
+	Enhanced smtp.EnhancedCode // 5.1.1
+	Text     string            // one line
+	Reason   string            // for the metric of refusals; empty: the enhanced code
+}
+
+func (r *Reply) Error() string {
+	return fmt.Sprintf("%d %s %s", r.Code, r.enhanced(), r.Text)
+}
+
+func (r *Reply) enhanced() string {
+	return fmt.Sprintf("%d.%d.%d", r.Enhanced[0], r.Enhanced[1], r.Enhanced[2])
+}
+
+func (r *Reply) reason() string {
+	if r.Reason != "" {
+		return r.Reason
+	}
+	return r.enhanced()
+}
+
+// Refuse makes a permanent or temporary Reply; enhanced is as "5.1.1".
+func Refuse(code int, enhanced, text string) *Reply {
+	r := &Reply{Code: code, Text: text}
+	if _, err := fmt.Sscanf(enhanced, "%d.%d.%d", &r.Enhanced[0], &r.Enhanced[1], &r.Enhanced[2]); err != nil {
+		panic(fmt.Sprintf("smtpserver: %q is no enhanced status code", enhanced))
+	}
+	return r
+}
+
+// The answers that this package gives itself.
+var (
+	replyLater       = Refuse(451, "4.3.0", "Try again later")
+	replyNested      = Refuse(503, "5.5.1", "A transaction is under way already")
+	replyNoTransfer  = Refuse(503, "5.5.1", "No transaction is under way")
+	replyGreet       = Refuse(503, "5.5.1", "Say EHLO first")
+	replySender      = Refuse(501, "5.1.7", "The sender's address is not valid")
+	replyRecipient   = Refuse(501, "5.1.3", "The recipient's address is not valid")
+	replyUTF8        = Refuse(553, "5.6.7", "The address needs SMTPUTF8, which was not asked for")
+	replyTooLarge    = Refuse(552, "5.3.4", "The message is too large")
+	replyBareNewline = Refuse(554, "5.5.2", "Bare CR or LF; lines end with CRLF")
+	replyIncomplete  = Refuse(451, "4.4.2", "The message did not arrive whole")
+	replyShutdown    = Refuse(421, "4.3.2", "Shutting down, come back later")
+	replyTooMany     = Refuse(421, "4.7.0", "Too many connections")
+	replyEarly       = Refuse(554, "5.5.1", "Talked before the greeting")
+	replyErrors      = Refuse(421, "4.7.0", "Too many errors")
+	replyChatter     = Refuse(421, "4.7.0", "Too many commands without a message")
+	replyPlainTLS    = Refuse(554, "5.5.1", "Commands behind STARTTLS")
+	replyNeedsTLS    = Refuse(538, "5.7.11", "AUTH needs TLS")
+	replyIdle        = Refuse(421, "4.4.2", "Idle for too long")
+	replyStalled     = Refuse(451, "4.4.2", "The message took too long")
+	replyHandshake   = Refuse(454, "4.7.0", "The TLS handshake failed")
+	replyNoProxy     = Refuse(421, "4.3.0", "The proxy did not say for whom it speaks")
+	replyTooManyFrom = Refuse(421, "4.7.0", "Too many connections from your address")
+)
+
+func init() {
+	for reply, reason := range map[*Reply]string{replyLater: "unavailable", replyTooLarge: "too_large", replyBareNewline: "bare_newline",
+		replyIncomplete: "incomplete", replyShutdown: "shutdown", replyTooMany: "connections", replyEarly: "early_talker", replyErrors: "errors",
+		replyChatter: "chatter", replyPlainTLS: "starttls", replyIdle: "idle",
+		replyStalled: "stalled", replyHandshake: "handshake", replyNoProxy: "proxy", replyTooManyFrom: "address_connections"} {
+		reply.Reason = reason
+	}
+}
+
+// wireError is what go-smtp is given. It wants its own type, unwrapped, with one line:
+// of more it would put the enhanced code on the last.
+func wireError(r *Reply) error {
+	return &smtp.SMTPError{Code: r.Code, EnhancedCode: r.Enhanced, Message: oneLine(r.Text)}
+}
+
+// asReply is the answer to an error of a session.
+func asReply(err error) (r *Reply, known bool) {
+	if errors.As(err, &r) {
+		return r, true
+	}
+	return replyLater, false
+}
+
+const maxText = 400 // a reply line has 512 octets (RFC 5321, 4.5.3.1.5)
+
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.ToValidUTF8(s[:min(len(s), maxText)], "")
+}

@@ -1,0 +1,311 @@
+package smtpserver_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+)
+
+// keeper takes every message and keeps it.
+type keeper struct {
+	mu       sync.Mutex
+	messages []string
+	senders  []string
+	to       []string
+	refuse   error         // of Rcpt
+	fail     error         // of Data, after the body
+	inside   chan struct{} // told when Data has begun; may be nil
+}
+
+func (k *keeper) NewSession(context.Context, smtpserver.Peer) (smtpserver.Session, error) {
+	return &visit{keeper: k}, nil
+}
+
+func (k *keeper) kept() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return append([]string{}, k.messages...)
+}
+
+type visit struct {
+	keeper *keeper
+	from   smtpserver.Path
+}
+
+func (v *visit) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {
+	v.from = from
+	return nil
+}
+
+func (v *visit) Rcpt(_ context.Context, to smtpserver.Path) error {
+	v.keeper.mu.Lock()
+	defer v.keeper.mu.Unlock()
+	v.keeper.to = append(v.keeper.to, to.String())
+	return v.keeper.refuse
+}
+
+func (v *visit) Data(_ context.Context, body io.Reader) error {
+	if v.keeper.inside != nil {
+		v.keeper.inside <- struct{}{}
+	}
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	if v.keeper.fail != nil {
+		return v.keeper.fail
+	}
+	v.keeper.mu.Lock()
+	defer v.keeper.mu.Unlock()
+	v.keeper.messages = append(v.keeper.messages, string(text))
+	v.keeper.senders = append(v.keeper.senders, v.from.String())
+	return nil
+}
+
+func (v *visit) Reset() {}
+func (v *visit) End()   {}
+
+// running is a server on loopback.
+type running struct {
+	*smtpserver.Server
+
+	addr  string
+	ended chan error
+}
+
+func start(t testing.TB, k smtpserver.Handler, change func(*smtpserver.Config)) *running {
+	t.Helper()
+	c := smtpserver.Config{Name: "test", Hostname: "mx.test", Handler: k, Logger: slog.New(slog.DiscardHandler)}
+	if change != nil {
+		change(&c)
+	}
+	s, err := smtpserver.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{Server: s, addr: l.Addr().String(), ended: make(chan error, 1)}
+	go func() { r.ended <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := s.Stop(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// client writes octets and reads lines.
+type client struct {
+	net.Conn
+
+	t testing.TB
+	r *bufio.Reader
+}
+
+func (s *running) dial(t testing.TB) *client {
+	t.Helper()
+	c, err := net.Dial("tcp", s.addr) //nolint:noctx // loopback
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return talk(t, c)
+}
+
+func talk(t testing.TB, c net.Conn) *client {
+	t.Helper()
+	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return &client{Conn: c, t: t, r: bufio.NewReader(c)}
+}
+
+func (c *client) send(format string, args ...any) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c, format, args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// line is the next answer with all its lines; empty when the connection has ended.
+func (c *client) line() string {
+	c.t.Helper()
+	var all string
+	for {
+		line, err := c.r.ReadString('\n')
+		all += line
+		if err != nil || len(line) < 4 || line[3] != '-' {
+			return strings.TrimSpace(all)
+		}
+	}
+}
+
+// expect reads answers and compares their beginnings.
+func (c *client) expect(prefixes ...string) {
+	c.t.Helper()
+	for _, want := range prefixes {
+		if got := c.line(); !strings.HasPrefix(got, want) {
+			c.t.Fatalf("answered %q, want %s", got, want)
+		}
+	}
+}
+
+// end wants the connection to end, with nothing more said.
+func (c *client) end() {
+	c.t.Helper()
+	if rest, err := io.ReadAll(c.r); err != nil && errors.Is(err, context.DeadlineExceeded) || len(rest) > 0 {
+		c.t.Fatalf("%q and %v, want the end", rest, err)
+	}
+}
+
+func (c *client) hello() *client {
+	c.t.Helper()
+	c.expect("220 mx.test")
+	c.send("EHLO client.test\r\n")
+	c.expect("250-mx.test Hello client.test")
+	return c
+}
+
+// transaction begins one up to DATA.
+func (c *client) transaction() *client {
+	c.t.Helper()
+	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n")
+	c.expect("250 ", "250 ", "354 ")
+	return c
+}
+
+func TestAMessageIsTaken(t *testing.T) {
+	t.Parallel()
+	k := &keeper{}
+	c := start(t, k, nil).dial(t).hello().transaction()
+	c.send("Subject: x\r\n\r\n..dot\r\n.\r\nQUIT\r\n")
+	c.expect("250 2.0.0", "221 ")
+	c.end()
+	if got := k.kept(); len(got) != 1 || got[0] != "Subject: x\r\n\r\n.dot\r\n" {
+		t.Errorf("kept %q", got)
+	}
+}
+
+// A body that stalls past its time must not be gone on with as commands: on an
+// authenticated connection the second message would be sent under the account.
+func TestWhatFollowsABodyThatStalledIsNeverACommand(t *testing.T) {
+	t.Parallel()
+	k := &keeper{}
+	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello().transaction()
+	c.send("Subject: first\r\n\r\nbegins\r\n")
+	c.expect("451 4.4.2")                                                                                               // its time is over
+	fmt.Fprint(c, "RSET\r\nMAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n.\r\n") //nolint:errcheck // it may be gone already
+	c.end()
+	if got := k.kept(); len(got) != 0 {
+		t.Errorf("kept %q", got)
+	}
+}
+
+func TestWhatFollowsAChunkThatStalledIsNeverACommand(t *testing.T) {
+	t.Parallel()
+	k := &keeper{}
+	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello()
+	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\nSubject")
+	c.expect("250 ", "250 ", "451 4.4.2")
+	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n\r\n.\r\n") //nolint:errcheck // it may be gone already
+	c.end()
+	if got := k.kept(); len(got) != 0 {
+		t.Errorf("kept %q", got)
+	}
+}
+
+// go-smtp takes the last chunk for whole when the connection ends inside it.
+func TestAChunkThatIsCutIsNoMessage(t *testing.T) {
+	t.Parallel()
+	k := &keeper{inside: make(chan struct{}, 1)}
+	s := start(t, k, nil)
+	for _, cut := range []string{"", "Subject: x\r\n"} {
+		c := s.dial(t).hello()
+		c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\n%s", cut)
+		c.expect("250 ", "250 ")
+		<-k.inside
+		c.Conn.(*net.TCPConn).CloseWrite() //nolint:errcheck,forcetypeassert // the answer tells
+		c.expect("451 4.4.2")
+	}
+	if got := k.kept(); len(got) != 0 {
+		t.Errorf("kept %q", got)
+	}
+}
+
+// A message may take longer than one read, and no longer than its total.
+func TestReadsOfAMessageHaveATimeEachAndOneTogether(t *testing.T) {
+	t.Parallel()
+	k := &keeper{}
+	s := start(t, k, func(c *smtpserver.Config) { c.BodyRead, c.MessageTime = 400*time.Millisecond, 1200*time.Millisecond })
+	slow := s.dial(t).hello().transaction()
+	tick := time.NewTicker(150 * time.Millisecond)
+	defer tick.Stop()
+	for range 5 { // 750 ms: longer than one read may take
+		<-tick.C
+		slow.send("x\r\n")
+	}
+	slow.send(".\r\n")
+	slow.expect("250 ")
+	endless := s.dial(t).hello().transaction()
+	began := time.Now()
+	for time.Since(began) < 10*time.Second {
+		<-tick.C
+		if _, err := fmt.Fprint(endless, "x\r\n"); err != nil {
+			break
+		}
+		if endless.r.Buffered() > 0 || time.Since(began) > 1500*time.Millisecond {
+			break
+		}
+	}
+	endless.expect("451 4.4.2")
+	if len(k.kept()) != 1 {
+		t.Errorf("kept %q", k.kept())
+	}
+}
+
+func TestIdleClientsAreToldToGo(t *testing.T) {
+	t.Parallel()
+	c := start(t, &keeper{}, func(c *smtpserver.Config) { c.Idle = 100 * time.Millisecond }).dial(t)
+	c.expect("220 ")
+	c.send("EH") // a line that never ends is idle too
+	c.expect("421 4.4.2")
+	c.end()
+}
+
+func TestAConnectionHasAnEnd(t *testing.T) {
+	t.Parallel()
+	c := start(t, &keeper{}, func(c *smtpserver.Config) { c.ConnectionTime = 300 * time.Millisecond }).dial(t).hello()
+	for range 100 {
+		if _, err := fmt.Fprint(c, "NOOP\r\n"); err != nil {
+			return
+		}
+		if line := c.line(); strings.HasPrefix(line, "421 ") || line == "" {
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	t.Error("the connection goes on")
+}
+
+func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
+	t.Parallel()
+	k := &keeper{fail: errors.New("connection refused")}
+	c := start(t, k, nil).dial(t).hello().transaction()
+	c.send("x\r\n.\r\n")
+	c.expect("451 4.3.0 Try again later")
+}

@@ -1,0 +1,257 @@
+package smtpserver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/netip"
+	"sync"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+)
+
+// Handler is what a listener is for.
+type Handler interface {
+	// NewSession is called at the first EHLO of a connection.
+	NewSession(ctx context.Context, p Peer) (Session, error)
+}
+
+// Session is one connection. Its methods are never called at the same time. Errors
+// are a *Reply, or anything else for "try again later".
+type Session interface {
+	Mail(ctx context.Context, from Path, o MailOptions) error
+	Rcpt(ctx context.Context, to Path) error
+	// Data takes the message. It reads body to its end, whose error says that the
+	// message is not whole, too large or badly formed, before it stores anything, and
+	// returns nil when the message is stored.
+	Data(ctx context.Context, body io.Reader) error
+	// Reset forgets the transaction. It also follows each Data.
+	Reset()
+	// End is called once, at the end of the connection.
+	End()
+}
+
+// Authenticator is a Session that offers AUTH. It is asked over TLS only.
+type Authenticator interface {
+	Mechanisms() []string
+	Auth(ctx context.Context, mechanism string) (sasl.Server, error)
+}
+
+// MailOptions are the parameters of MAIL.
+type MailOptions struct {
+	Size int64 // as declared; 0: not
+	UTF8 bool
+}
+
+// Peer is who talks to us.
+type Peer struct {
+	Remote netip.Addr
+	hello  func() string
+	state  func() *tls.ConnectionState
+}
+
+// Hello is the name that the client gave in EHLO.
+func (p Peer) Hello() string { return oneLine(p.hello()) }
+
+// TLS is the state of the connection; nil in clear. It may begin after the first EHLO.
+func (p Peer) TLS() *tls.ConnectionState { return p.state() }
+
+var (
+	_ smtp.Session     = (*session)(nil)
+	_ smtp.AuthSession = (*session)(nil)
+)
+
+// session is what go-smtp calls.
+type session struct {
+	server *Server
+	wire   *wire
+	own    Session
+	ctx    context.Context //nolint:containedctx // go-smtp's calls have none; it is the connection's
+	end    context.CancelFunc
+
+	// BDAT runs Data in a goroutine of its own, and a RSET may come meanwhile.
+	calls sync.Mutex
+	stop  sync.Mutex
+	abort context.CancelFunc // of the Data that runs
+
+	transaction, utf8, recipient bool
+}
+
+func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
+	w, ok := c.Conn().(*wire)
+	if !ok {
+		return nil, wireError(replyLater) // never: the listener gives wires only
+	}
+	ctx, end := context.WithCancel(s.base)
+	own, err := s.config.Handler.NewSession(ctx, Peer{Remote: w.remote, hello: c.Hostname, state: func() *tls.ConnectionState { return w.state }})
+	if err != nil {
+		end()
+		return nil, s.answer(ctx, err)
+	}
+	return &session{server: s, wire: w, own: own, ctx: ctx, end: end}, nil
+}
+
+// answer is an error as go-smtp wants it; it is counted.
+func (s *Server) answer(ctx context.Context, err error) error {
+	r, known := asReply(err)
+	if !known {
+		s.config.Logger.WarnContext(ctx, "smtp: a session could not do its work", telemetryListener, s.config.Name, "error", err)
+	}
+	s.metrics.refused(r)
+	return wireError(r)
+}
+
+func (s *session) Mail(from string, o *smtp.MailOptions) error {
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	var path Path
+	valid := true
+	if from != "" {
+		path, valid = parsePath(from)
+	}
+	switch {
+	case s.wire.isOver() || s.wire.isStopping():
+		return s.server.answer(s.ctx, replyShutdown)
+	case !s.wire.greeted:
+		return s.server.answer(s.ctx, replyGreet)
+	case s.transaction:
+		return s.server.answer(s.ctx, replyNested)
+	case !valid:
+		return s.server.answer(s.ctx, replySender)
+	case !path.ASCII() && !o.UTF8:
+		return s.server.answer(s.ctx, replyUTF8)
+	case o.Size > s.server.config.MaxMessageBytes:
+		return s.server.answer(s.ctx, replyTooLarge)
+	}
+	if err := s.own.Mail(s.ctx, path, MailOptions{Size: o.Size, UTF8: o.UTF8}); err != nil {
+		return s.server.answer(s.ctx, err)
+	}
+	s.transaction, s.utf8 = true, o.UTF8
+	return nil
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	path, valid := parsePath(to)
+	switch {
+	case s.wire.isOver():
+		return s.server.answer(s.ctx, replyShutdown)
+	case !s.transaction:
+		return s.server.answer(s.ctx, replyNoTransfer)
+	case !valid:
+		return s.server.answer(s.ctx, replyRecipient)
+	case !path.ASCII() && !s.utf8:
+		return s.server.answer(s.ctx, replyUTF8)
+	}
+	if err := s.own.Rcpt(s.ctx, path); err != nil {
+		return s.server.answer(s.ctx, err)
+	}
+	s.recipient = true
+	return nil
+}
+
+func (s *session) Data(r io.Reader) error {
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	if s.wire.isOver() {
+		return s.server.answer(s.ctx, replyShutdown)
+	}
+	if !s.transaction || !s.recipient {
+		return s.server.answer(s.ctx, replyNoTransfer)
+	}
+	ctx, abort := context.WithCancel(s.ctx)
+	defer abort()
+	s.setAbort(abort)
+	defer s.setAbort(nil)
+	s.wire.beginBody()
+	defer s.wire.endBody()
+	b := &body{from: r, wire: s.wire, left: s.server.config.MaxMessageBytes}
+	err := s.own.Data(ctx, b)
+	if b.err != nil && !errors.Is(b.err, io.EOF) {
+		err = b.err // whatever the session made of it
+	}
+	if err != nil {
+		if errors.Is(err, replyBareNewline) { // such clients are not talked to further
+			defer s.wire.closeAfterAnswer()
+		}
+		return s.server.answer(ctx, err)
+	}
+	s.server.metrics.messages.Inc()
+	s.wire.accepted()
+	return nil
+}
+
+func (s *session) setAbort(f context.CancelFunc) {
+	s.stop.Lock()
+	defer s.stop.Unlock()
+	s.abort = f
+}
+
+// Reset may come while Data runs, whose reader go-smtp has closed by then. What becomes
+// of that Data could be taken for the answer to the next, so there is no next.
+func (s *session) Reset() {
+	s.stop.Lock()
+	if s.abort != nil {
+		s.abort()
+		s.wire.closeAfterAnswer()
+	}
+	s.stop.Unlock()
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	s.transaction, s.utf8, s.recipient = false, false, false
+	s.own.Reset()
+}
+
+func (s *session) Logout() error {
+	s.end()
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	s.own.End()
+	return nil
+}
+
+// AuthMechanisms is empty in clear.
+func (s *session) AuthMechanisms() []string {
+	a, ok := s.own.(Authenticator)
+	if !ok || s.wire.state == nil {
+		return nil
+	}
+	return a.Mechanisms()
+}
+
+// Auth begins an exchange; its errors are the answers.
+func (s *session) Auth(mechanism string) (sasl.Server, error) {
+	a, ok := s.own.(Authenticator)
+	switch {
+	case !ok:
+		return nil, smtp.ErrAuthUnsupported
+	case s.wire.state == nil:
+		return nil, s.server.answer(s.ctx, replyNeedsTLS)
+	case s.transaction:
+		return nil, s.server.answer(s.ctx, replyNested) // RFC 4954, 4
+	case s.wire.isOver():
+		return nil, s.server.answer(s.ctx, replyShutdown)
+	}
+	exchange, err := a.Auth(s.ctx, mechanism)
+	if err != nil {
+		return nil, s.server.answer(s.ctx, err)
+	}
+	return answering{s, exchange}, nil
+}
+
+// answering makes a mechanism's errors answers.
+type answering struct {
+	session  *session
+	exchange sasl.Server
+}
+
+func (a answering) Next(response []byte) (challenge []byte, done bool, err error) {
+	challenge, done, err = a.exchange.Next(response)
+	if err != nil {
+		err = a.session.server.answer(a.session.ctx, err)
+	}
+	return challenge, done, err
+}

@@ -1,0 +1,162 @@
+package smtpserver_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+)
+
+func certificate(t testing.TB) *tls.Config {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"mx.test"}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+}
+
+// secure goes on over TLS, after 220.
+func (c *client) secure() *client {
+	c.t.Helper()
+	over := tls.Client(c.Conn, &tls.Config{ServerName: "mx.test", InsecureSkipVerify: true}) //nolint:gosec // the test's own certificate
+	if err := over.Handshake(); err != nil {
+		c.t.Fatal(err)
+	}
+	return talk(c.t, over)
+}
+
+func TestSTARTTLSBeginsAnew(t *testing.T) {
+	t.Parallel()
+	k := &keeper{}
+	s := start(t, k, func(c *smtpserver.Config) { c.TLS = certificate(t) })
+	c := s.dial(t)
+	c.expect("220 ")
+	c.send("EHLO client.test\r\n")
+	if got := c.line(); !strings.Contains(got, "250-STARTTLS\r\n") || strings.Contains(got, "AUTH") {
+		t.Errorf("in clear: %q", got)
+	}
+	c.send("MAIL FROM:<clear@client.test>\r\nRCPT TO:<clear@mx.test>\r\nSTARTTLS\r\n")
+	c.expect("250 ", "250 ", "220 ")
+	c = c.secure()
+	c.send("MAIL FROM:<a@client.test>\r\n")
+	c.expect("503 5.5.1 Say EHLO first")
+	c.send("EHLO client.test\r\n")
+	if got := c.line(); strings.Contains(got, "STARTTLS") {
+		t.Errorf("over TLS: %q", got)
+	}
+	c.send("DATA\r\n")
+	c.expect("502 ") // what was said in clear is forgotten
+	c.transaction().send("x\r\n.\r\nQUIT\r\n")
+	c.expect("250 ", "221 ")
+	c.end()
+	if len(k.senders) != 1 || k.senders[0] != "a@client.test" {
+		t.Errorf("from %q", k.senders)
+	}
+}
+
+func TestNothingInClearSurvivesSTARTTLS(t *testing.T) {
+	t.Parallel()
+	s := start(t, &keeper{}, func(c *smtpserver.Config) { c.TLS = certificate(t) })
+	injected := s.dial(t).hello()
+	injected.send("STARTTLS\r\nMAIL FROM:<a@client.test>\r\n")
+	injected.expect("554 5.5.1")
+	injected.end()
+	broken := s.dial(t).hello()
+	broken.send("STARTTLS\r\n")
+	broken.expect("220 ")
+	broken.send("this is no handshake\r\nMAIL FROM:<a@client.test>\r\n")
+	rest, err := io.ReadAll(broken.r)
+	if strings.Contains(string(rest), "250") || err != nil && errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("after a handshake that failed: %q %v", rest, err)
+	}
+}
+
+// The rules hold inside TLS.
+func TestRulesHoldInsideTLS(t *testing.T) {
+	t.Parallel()
+	k := &keeper{refuse: smtpserver.Refuse(550, "5.1.1", "Nobody")}
+	s := start(t, k, func(c *smtpserver.Config) {
+		c.TLS, c.ImplicitTLS, c.MaxErrors, c.BodyRead = certificate(t), true, 2, 100*time.Millisecond
+	})
+	c := s.dial(t).secure().hello()
+	c.send("NOOP\nNOOP\r\n")
+	c.expect("554 5.5.2")
+	c.end()
+	c = s.dial(t).secure().hello()
+	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<postmaster>\r\nRCPT TO:<b@mx.test>\r\nRCPT TO:<b@mx.test>\r\n")
+	c.expect("250 ", "550 ", "550 ", "421 4.7.0")
+	c.end()
+	k.mu.Lock()
+	k.refuse = nil
+	k.mu.Unlock()
+	c = s.dial(t).secure().hello().transaction()
+	c.send("begins\r\n")
+	c.expect("451 4.4.2")
+	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nsmuggled\r\n.\r\n") //nolint:errcheck // it may be gone already
+	c.end()
+	if len(k.kept()) != 0 {
+		t.Errorf("kept %q", k.kept())
+	}
+}
+
+// door lets nobody in.
+type door struct{ keeper }
+
+type guest struct{ visit }
+
+func (d *door) NewSession(context.Context, smtpserver.Peer) (smtpserver.Session, error) {
+	return &guest{visit{keeper: &d.keeper}}, nil
+}
+
+func (g *guest) Mechanisms() []string { return []string{sasl.Plain} }
+
+func (g *guest) Auth(context.Context, string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, name, _ string) error {
+		if name == "ada" {
+			return nil
+		}
+		return smtpserver.Refuse(535, "5.7.8", "Wrong name or password")
+	}), nil
+}
+
+func TestAUTHIsOverTLSOnlyAndNotForEver(t *testing.T) {
+	t.Parallel()
+	s := start(t, &door{}, func(c *smtpserver.Config) { c.TLS, c.MaxAuthFailures = certificate(t), 3 })
+	c := s.dial(t).hello()
+	c.send("AUTH PLAIN AGFkYQBh\r\nSTARTTLS\r\n")
+	c.expect("538 5.7.11", "220 ")
+	c = c.secure()
+	c.send("EHLO client.test\r\n")
+	if got := c.line(); !strings.Contains(got, "AUTH PLAIN") {
+		t.Errorf("over TLS: %q", got)
+	}
+	const eve = "AUTH PLAIN AGV2ZQBh\r\n"
+	c.send("%s", eve+eve+eve+eve)
+	c.expect("535 5.7.8", "535 5.7.8", "535 5.7.8", "421 4.7.0")
+	c.end()
+	c = s.dial(t).hello()
+	c.send("STARTTLS\r\n")
+	c.expect("220 ")
+	c = c.secure()
+	c.send("EHLO client.test\r\nAUTH PLAIN AGFkYQBh\r\n")
+	c.expect("250-", "235 ")
+}
