@@ -38,9 +38,17 @@ test: toolchain postgres ## run every test
 test-race: toolchain postgres ## run every test under the race detector
 	$(GO) test -race ./...
 
+.PHONY: torture
+torture: build postgres ## kill, stop, freeze and cut for about half an hour, and count what became of the mail
+	@POSTRIDER_TORTURE=long POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=60m -v -run '$(or $(ONLY),.)' ./runtime/faulttest
+
 .PHONY: bench
 bench: build postgres ## measure accepts and end-to-end delivery beside pgbench and RSA signing
 	@$(GO) run ./runtime/bench
+
+.PHONY: bench-peers
+bench-peers: build postgres ## measure delivery beside Postfix with OpenDKIM, which must be installed
+	@$(GO) run ./runtime/bench -only peers
 
 .PHONY: generate
 generate: toolchain postgres ## write the generated code anew (Ent, then gqlgen)

@@ -1,0 +1,146 @@
+package faulttest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/faulttest"
+)
+
+// answerLimit is the promise of six seconds, and a little for a loaded machine.
+const answerLimit = 6*time.Second + 500*time.Millisecond
+
+// A database that stops at once under load costs 503s while it is away.
+func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
+	t.Parallel()
+	sink := faulttest.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	database := dbtest.NewServer(t)
+	server := faulttest.Start(t, database.URL(), outbound(host))
+	load := faulttest.Begin(server, lengthOf(1, 2))
+	var recovery, delivery time.Duration
+	times := lengthOf(1, 10)
+	for range times {
+		before := sink.Count()
+		expect.Within(t, 20*time.Second, "the load runs", func() bool { return sink.Count() > before+50 })
+		if err := syscall.Kill(database.PID(), syscall.SIGQUIT); err != nil { // pg_ctl stop -m immediate
+			t.Fatal(err)
+		}
+		database.Stop()
+		<-time.After(lengthOf(3*time.Second, 12*time.Second))
+		database.Start()
+		back := time.Now()
+		arrived := sink.Count()
+		expect.Within(t, 15*time.Second, "mail is accepted again", func() bool { return load.LastAccepted().After(back) })
+		recovery = max(recovery, time.Since(back))
+		expect.Within(t, 30*time.Second, "mail is delivered again", func() bool { return sink.Count() > arrived })
+		delivery = max(delivery, time.Since(back))
+	}
+	load.End()
+	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	settled(t, server)
+	figure(t, "stops", times, "-")
+	onlyUnavailable(t, load)
+	atMost(t, "accepts again after it is back", recovery, 15*time.Second)
+	atMost(t, "delivers again after it is back", delivery, 30*time.Second)
+	audit(t, load.Audit(sink, server.Unknown(), nil))
+}
+
+// onlyUnavailable looks at the answers of an outage: 2xx or 503, and in time.
+func onlyUnavailable(t *testing.T, load *faulttest.Load) {
+	t.Helper()
+	counts, slowest := load.Statuses()
+	figure(t, "answers", fmt.Sprint(counts), "2xx and 503")
+	for status, n := range counts {
+		if status != http.StatusOK && status != http.StatusServiceUnavailable {
+			t.Errorf("%d answers were %d", n, status)
+		}
+		atMost(t, fmt.Sprintf("slowest answer %d", status), slowest[status], answerLimit)
+	}
+	if counts[http.StatusServiceUnavailable] == 0 {
+		t.Error("no request met the outage")
+	}
+}
+
+// A database that is frozen is one that is away: every call is answered, the
+// process lives, and nothing piles up.
+func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
+	t.Parallel()
+	sink := faulttest.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	database := dbtest.NewServer(t)
+	server := faulttest.Start(t, database.URL(), outbound(host))
+	warm := faulttest.Begin(server, 1)
+	expect.Within(t, 20*time.Second, "the load runs", func() bool { return sink.Count() > 50 })
+	base := goroutines(t, server) // under load
+	load := faulttest.Begin(server, 1)
+	warm.End()
+
+	database.Freeze()
+	frozen := time.Now()
+	var unready time.Duration
+	var probes sync.WaitGroup
+	probing, stop := context.WithCancel(t.Context())
+	defer stop()
+	alive := 0
+	probes.Go(func() {
+		for probing.Err() == nil {
+			if a := server.Do(t.Context(), http.MethodGet, "/readyz", ""); a.Status == http.StatusServiceUnavailable && unready == 0 {
+				unready = time.Since(frozen)
+			}
+			if a := server.Do(t.Context(), http.MethodGet, "/healthz", ""); a.Status != http.StatusOK || a.Took > time.Second {
+				t.Errorf("liveness: %d after %s", a.Status, a.Took)
+			}
+			alive++
+			<-time.After(200 * time.Millisecond)
+		}
+	})
+	<-time.After(lengthOf(8*time.Second, time.Minute))
+	during := goroutines(t, server)
+	stop()
+	probes.Wait()
+	database.Thaw()
+	thawed := time.Now()
+	expect.Within(t, 15*time.Second, "mail is accepted again", func() bool { return load.LastAccepted().After(thawed) })
+	recovery := time.Since(thawed)
+	expect.Within(t, 30*time.Second, "the goroutines of the outage have ended", func() bool { return goroutines(t, server) <= base+base/5 })
+	ebb := time.Since(thawed)
+	load.End()
+	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
+	settled(t, server)
+
+	atMost(t, "readiness is false after", unready, 10*time.Second)
+	if unready == 0 || alive < 10 {
+		t.Errorf("readiness never fell (%d probes)", alive)
+	}
+	onlyUnavailable(t, load)
+	figure(t, "goroutines before and during", fmt.Sprintf("%d, %d", base, during), "-")
+	atMost(t, "goroutines are back after", ebb, 30*time.Second)
+	atMost(t, "accepts again after", recovery, 15*time.Second)
+	audit(t, load.Audit(sink, server.Unknown(), nil))
+}
+
+func goroutines(t *testing.T, server *faulttest.Server) int {
+	t.Helper()
+	a := server.Do(t.Context(), http.MethodGet, "/metrics", "")
+	for line := range strings.Lines(string(a.Body)) {
+		if value, found := strings.CutPrefix(line, "go_goroutines "); found {
+			n, err := strconv.Atoi(strings.TrimSpace(value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatalf("no go_goroutines in the metrics: %d", a.Status)
+	return 0
+}

@@ -1,0 +1,154 @@
+package faulttest_test
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/faulttest"
+)
+
+// kills at random points: what was accepted arrives, and arrives once, but for the
+// attempts that were open when the process died.
+func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
+	t.Parallel()
+	sink := faulttest.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	server := faulttest.Start(t, dbtest.URL(t), outbound(host))
+	load := faulttest.Begin(server, lengthOf(1, 2))
+	kills := lengthOf(10, 200)
+	open := map[faulttest.Accepted]int{}
+	heldSince := map[faulttest.Accepted]time.Time{}
+	var resumed time.Duration
+	for range kills {
+		<-time.After(100*time.Millisecond + rand.N(800*time.Millisecond))
+		server.Kill()
+		killed := time.Now()
+		for one := range server.OpenAttempts() {
+			open[one]++
+			heldSince[one] = killed
+		}
+		before := sink.Count()
+		server.Launch()
+		expect.Within(t, 30*time.Second, "delivery goes on", func() bool { return sink.Count() > before })
+		resumed = max(resumed, time.Since(killed))
+	}
+	load.End()
+	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	settled(t, server)
+
+	figure(t, "kills", kills, "10 short, 200 long")
+	audit(t, load.Audit(sink, open, nil))
+	atMost(t, "delivery resumes after a kill, longest", resumed, 30*time.Second)
+	figure(t, "what the killed process held arrives after, longest", heldFor(sink, heldSince), "its lease of 25s, and a poll")
+	if n := load.Contradictions(); n > 0 {
+		t.Errorf("%d replays of a key had another answer", n)
+	}
+	oneEmailPerRecipient(t, sink)
+}
+
+// heldFor is the longest wait of what was open at a kill.
+func heldFor(sink *faulttest.Sink, since map[faulttest.Accepted]time.Time) (longest time.Duration) {
+	last := map[faulttest.Accepted]time.Time{}
+	for _, line := range sink.Lines() {
+		one := faulttest.Accepted{EmailID: line.EmailID(), Recipient: line.Recipient}
+		if line.At.After(since[one]) && !since[one].IsZero() {
+			last[one] = line.At
+		}
+	}
+	for one, at := range last {
+		longest = max(longest, at.Sub(since[one]))
+	}
+	return longest
+}
+
+// oneEmailPerRecipient holds for keyed sends, whose recipients nobody else uses: a
+// key that was repeated until it was answered has made one message. Other callers
+// do not repeat.
+func oneEmailPerRecipient(t *testing.T, sink *faulttest.Sink) {
+	t.Helper()
+	messages := map[string]string{}
+	for _, line := range sink.Lines() {
+		if other := messages[line.Recipient]; other != "" && other != line.Message {
+			t.Errorf("%s had two messages, %s and %s", line.Recipient, other, line.Message)
+		}
+		messages[line.Recipient] = line.Message
+	}
+}
+
+// settled waits until nothing is on its way any more.
+func settled(t *testing.T, server *faulttest.Server) {
+	t.Helper()
+	expect.Within(t, 40*time.Second, "every outcome is stored", func() bool {
+		return server.Query(`SELECT count(*) FROM recipients WHERE settled_at IS NULL`)[0][0] == "0"
+	})
+}
+
+// A drain under load ends in time, and nothing is left half done.
+func TestDrainUnderLoad(t *testing.T) {
+	t.Parallel()
+	sink := faulttest.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	host.Set(faulttest.Reply, faulttest.Slow) // so that many deliveries are under way
+	server := faulttest.Start(t, dbtest.URL(t), outbound(host))
+	load := faulttest.Begin(server, 1)
+	expect.Within(t, 20*time.Second, "the load runs", func() bool { return sink.Count() > 20 })
+	begin := time.Now()
+	server.Signal(syscall.SIGTERM)
+	err := server.Ended()
+	took := time.Since(begin)
+	open := server.OpenAttempts()
+	load.End()
+	if err != nil || len(open) > 0 {
+		t.Errorf("the drain ended with %v and left %d attempts open", err, len(open))
+	}
+	if err := host.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	server.Launch()
+	expect.Within(t, 40*time.Second, "the rest has arrived", func() bool { return load.Missing(sink) == 0 })
+	settled(t, server)
+	atMost(t, "drain under load", took, 30*time.Second)
+	audit(t, load.Audit(sink, nil, nil))
+}
+
+// A worker that is stopped past its lease, and goes on, sends nothing that another
+// has sent meanwhile.
+func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
+	t.Parallel()
+	sink := faulttest.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	host.Set(faulttest.Envelope, faulttest.Hold)
+	first := faulttest.Start(t, dbtest.URL(t), outbound(host))
+	load := faulttest.Begin(first, 1)
+	expect.Within(t, 20*time.Second, "deliveries are under way", func() bool { return host.Hits() > 0 && load.Count() >= 20 })
+	load.End()
+	first.Signal(syscall.SIGSTOP)
+	held := len(first.OpenAttempts())
+	if held == 0 {
+		t.Fatal("the first worker holds nothing")
+	}
+	if err := host.Clear(); err != nil { // what the first one waits for is on its way to it
+		t.Fatal(err)
+	}
+	stopped := time.Now()
+	second := first.Beside()
+	expect.Within(t, time.Minute, "the second worker delivers everything", func() bool { return load.Missing(sink) == 0 })
+	settled(t, second)
+	took := time.Since(stopped)
+	if err := second.Stop(); err != nil {
+		t.Error(err)
+	}
+	first.Signal(syscall.SIGCONT)
+	more := faulttest.Begin(first, 1)
+	expect.Within(t, 20*time.Second, "the first worker is at work again", func() bool { return more.Count() > 40 && more.Missing(sink) < more.Count() })
+	more.End()
+	expect.Within(t, 20*time.Second, "the first worker delivers new mail", func() bool { return more.Missing(sink) == 0 })
+	settled(t, first)
+	figure(t, "attempts held by the stopped worker", held, "> 0")
+	figure(t, "the second worker has delivered all after", took, "a lease of 25s, and a little")
+	audit(t, load.Audit(sink, nil, nil))
+}

@@ -1,0 +1,95 @@
+package faulttest_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/faulttest"
+)
+
+// long is the length of the cases: hundreds of kills instead of ten.
+var long = os.Getenv("POSTRIDER_TORTURE") == "long"
+
+// lengthOf picks by the length.
+func lengthOf[T any](short, torture T) T {
+	if long {
+		return torture
+	}
+	return short
+}
+
+var (
+	figuresMu sync.Mutex
+	figures   [][4]string // case, what, figure, wanted
+)
+
+// figure notes a result for the table, and in the log.
+func figure(t *testing.T, what string, value any, wanted string) {
+	t.Helper()
+	if d, is := value.(time.Duration); is {
+		value = d.Round(time.Millisecond)
+	}
+	t.Logf("%s: %v (wanted: %s)", what, value, wanted)
+	figuresMu.Lock()
+	defer figuresMu.Unlock()
+	figures = append(figures, [4]string{t.Name(), what, fmt.Sprint(value), wanted})
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if !long { // most of the time is waiting: for leases, and for outages to last
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			panic(err)
+		}
+	}
+	code := m.Run()
+	if long {
+		slices.SortStableFunc(figures, func(a, b [4]string) int { return strings.Compare(a[0], b[0]) })
+		fmt.Printf("\n%-44s %-54s %14s   %s\n", "case", "figure", "reached", "wanted")
+		for _, f := range figures {
+			fmt.Printf("%-44s %-54s %14s   %s\n", strings.TrimPrefix(f[0], "Test"), f[1], f[2], f[3])
+		}
+	}
+	if err := faulttest.RemoveBinary(); err != nil {
+		fmt.Println(err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// audit notes an audit's figures and fails the test when mail was lost, or doubled
+// without an explanation.
+func audit(t *testing.T, a faulttest.Audit) {
+	t.Helper()
+	figure(t, "accepted", a.Accepted, "-")
+	figure(t, "lost", a.Lost, "0")
+	figure(t, "unexplained duplicates", a.Unexplained, "0")
+	figure(t, "explained duplicates, of open attempts", fmt.Sprintf("%d of %d", a.Explained(), a.Open), "at most those open")
+	if a.Accepted == 0 || a.Lost > 0 || a.Unexplained > 0 {
+		t.Errorf("%s\n%s", a, strings.Join(a.Examples[:min(10, len(a.Examples))], "\n"))
+	}
+}
+
+// atMost notes a time and fails the test when it is longer than wanted.
+func atMost(t *testing.T, what string, took, limit time.Duration) {
+	t.Helper()
+	figure(t, what, took, "≤ "+limit.String())
+	if took > limit {
+		t.Errorf("%s: %s", what, took)
+	}
+}
+
+// outbound makes all mail go to one host of the sink.
+func outbound(h *faulttest.Host) string { return "POSTRIDER_OUTBOUND=smtp://" + h.Addr() }
+
+// noDeferral makes what waits for another try due, as if its time had come. It
+// leaves alone what a worker holds when the server has just been started.
+func noDeferral(s *faulttest.Server) {
+	s.Query(`UPDATE recipients SET due_at = now(), lane = NULL WHERE state = 'deferred' AND due_at > now()`)
+}

@@ -1,0 +1,237 @@
+package faulttest
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq" // the driver
+
+	"github.com/postrider/postrider/runtime/expect"
+)
+
+// Server is a Postrider in a process of its own: killed and started again it is
+// the same server, on the same data and the same port.
+type Server struct {
+	t        testing.TB
+	database string
+	data     string
+	env      []string
+	client   *http.Client
+
+	mu      sync.Mutex
+	command *exec.Cmd
+	ended   func() error
+	address string // where it listens, once known
+	Log     *expect.Log
+
+	// What the ready file said.
+	BaseURL   string `json:"base_url"`
+	APIKey    string `json:"api_key"`
+	AccountID string `json:"account_id"`
+}
+
+// Start runs the program in development mode on a database. env is NAME=value.
+func Start(t testing.TB, database string, env ...string) *Server {
+	t.Helper()
+	s := &Server{t: t, database: database, data: t.TempDir(), env: env, address: "127.0.0.1:0", Log: &expect.Log{},
+		client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	t.Cleanup(func() {
+		s.client.CloseIdleConnections()
+		if s.Running() {
+			s.Signal(syscall.SIGCONT)
+			s.Signal(syscall.SIGTERM)
+			_ = s.Ended() // a test that cares has asked before
+		}
+		if t.Failed() {
+			t.Logf("log of postrider, its end:\n%s", tail(s.Log.String()))
+		}
+	})
+	s.Launch()
+	return s
+}
+
+// Beside is another process on the same database, with the same keys.
+func (s *Server) Beside() *Server {
+	s.t.Helper()
+	return s.Moved(s.database, slices.Clone(s.env)...)
+}
+
+// Moved is the server again, with its keys, on a database that its own has been
+// moved to. env takes the place of what it had.
+func (s *Server) Moved(database string, env ...string) *Server {
+	s.t.Helper()
+	return Start(s.t, database, append(env, "POSTRIDER_DATA_DIR="+s.data)...)
+}
+
+func tail(text string) string { return text[max(0, len(text)-6000):] }
+
+// Launch starts the process, after it has ended, and returns when it is ready.
+func (s *Server) Launch() {
+	s.t.Helper()
+	ready := filepath.Join(s.t.TempDir(), "ready.json")
+	s.mu.Lock()
+	s.command = exec.Command(binary(s.t), "dev", "--ready-file", ready)
+	s.command.Env = append(append(os.Environ(), "DATABASE_URL="+s.database, "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_HTTP_ADDR="+s.address), s.env...)
+	s.command.Stdout, s.command.Stderr = s.Log, s.Log
+	err := s.command.Start()
+	s.ended = sync.OnceValue(s.command.Wait)
+	ended := s.ended
+	s.mu.Unlock()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- ended() }()
+	expect.Within(s.t, time.Minute, "ready", func() bool {
+		select {
+		case err := <-exited:
+			s.t.Fatalf("postrider ended before it was ready: %v", err)
+		default:
+		}
+		content, err := os.ReadFile(ready)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return err == nil && json.Unmarshal(content, s) == nil
+	})
+	s.mu.Lock()
+	s.address = strings.TrimPrefix(s.BaseURL, "http://")
+	s.mu.Unlock()
+}
+
+// Running tells whether the process has not ended.
+func (s *Server) Running() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.command != nil && s.command.ProcessState == nil && s.command.Process.Signal(syscall.Signal(0)) == nil
+}
+
+// PID is that of the process.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.command.Process.Pid
+}
+
+// Signal sends one to the process.
+func (s *Server) Signal(what os.Signal) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.command.Process.Signal(what); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.t.Errorf("signal postrider: %v", err)
+	}
+}
+
+// Ended waits for the end of the process.
+func (s *Server) Ended() error { return s.ended() }
+
+// Kill ends it at once, and waits until the database has noticed: a statement that
+// was on its way is then done or undone.
+func (s *Server) Kill() {
+	s.t.Helper()
+	s.Signal(syscall.SIGKILL)
+	_ = s.Ended() // killed
+	expect.Within(s.t, 20*time.Second, "the database has let go of the connections", func() bool {
+		return s.Query(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`)[0][0] == "0"
+	})
+}
+
+// Stop drains it.
+func (s *Server) Stop() error {
+	s.Signal(syscall.SIGTERM)
+	return s.Ended()
+}
+
+// Answer is what a request got; status 0 is none.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	Took   time.Duration
+}
+
+// Do calls the server. header is name and value in turns.
+func (s *Server) Do(ctx context.Context, method, path, body string, header ...string) (a Answer) {
+	begin := time.Now()
+	defer func() { a.Took = time.Since(begin) }()
+	s.mu.Lock()
+	address, key := s.BaseURL+path, s.APIKey
+	s.mu.Unlock()
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return Answer{}
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		return Answer{}
+	}
+	content, err := io.ReadAll(res.Body)
+	if closeErr := res.Body.Close(); err != nil || closeErr != nil {
+		return Answer{}
+	}
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: content}
+}
+
+// Query asks the database, on a connection of its own, and gives all as text.
+func (s *Server) Query(statement string, args ...any) [][]string {
+	s.t.Helper()
+	rows, err := Query(s.t.Context(), s.database, statement, args...)
+	if err != nil {
+		s.t.Fatalf("%s: %v", statement, err)
+	}
+	return rows
+}
+
+// Query asks a database, on a connection of its own, and gives all as text.
+func Query(ctx context.Context, database, statement string, args ...any) (out [][]string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	d, err := sql.Open("postgres", database)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	rows, err := d.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		row, into := make([]sql.NullString, len(names)), make([]any, len(names))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		line := make([]string, len(names))
+		for i, v := range row {
+			line[i] = v.String
+		}
+		out = append(out, line)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,147 @@
+package faulttest
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/textproto"
+	"strings"
+	"time"
+)
+
+// errBroken ends a session that a fault has ended.
+var errBroken = errors.New("broken off by the test")
+
+// session is one connection, served as RFC 5321 says, with PIPELINING.
+type session struct {
+	host *Host
+	conn *net.TCPConn
+	r    *bufio.Reader
+	to   []string
+}
+
+func newSession(h *Host, conn net.Conn) *session {
+	return &session{host: h, conn: conn.(*net.TCPConn), r: bufio.NewReader(conn)}
+}
+
+func (s *session) run() {
+	if s.say(Connect, "") != nil || s.say(Greeting, "220 sink.test ESMTP\r\n") != nil {
+		return
+	}
+	for {
+		line, err := s.r.ReadString('\n')
+		if err != nil || s.command(strings.TrimRight(line, "\r\n")) != nil {
+			return
+		}
+	}
+}
+
+func (s *session) command(line string) error {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch strings.ToUpper(verb) {
+	case "EHLO", "HELO":
+		return s.say(Hello, "250-sink.test\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SIZE 20000000\r\n")
+	case "MAIL":
+		s.to = nil
+		return s.say(Envelope, "250 2.1.0 ok\r\n")
+	case "RCPT":
+		_, address, _ := strings.Cut(rest, "<")
+		address, _, _ = strings.Cut(address, ">")
+		s.to = append(s.to, address)
+		return s.write("250 2.1.5 ok\r\n")
+	case "DATA":
+		return s.message()
+	case "QUIT":
+		_ = s.write("221 2.0.0 bye\r\n") // the other end may have gone
+		return io.EOF
+	default: // RSET, NOOP
+		return s.write("250 2.0.0 ok\r\n")
+	}
+}
+
+// message stores each recipient's copy before it is acknowledged.
+func (s *session) message() error {
+	if err := s.write("354 go on\r\n"); err != nil {
+		return err
+	}
+	if err := s.say(Body, ""); err != nil {
+		return err
+	}
+	body := textproto.NewReader(s.r)
+	id := ""
+	for {
+		line, err := body.ReadLine()
+		if err != nil {
+			return err
+		}
+		if line == "." {
+			break
+		}
+		if name, value, _ := strings.Cut(line, ":"); id == "" && strings.EqualFold(name, "Message-ID") {
+			id = strings.Trim(value, " <>")
+		}
+	}
+	pairs := make([]Pair, 0, len(s.to))
+	for _, to := range s.to {
+		p := Pair{Message: id, Recipient: to}
+		if err := s.host.sink.store(p); err != nil {
+			return s.write("451 4.3.0 not stored\r\n")
+		}
+		pairs = append(pairs, p)
+	}
+	err := s.say(Reply, "250 2.0.0 stored\r\n")
+	if errors.Is(err, errBroken) {
+		for _, p := range pairs {
+			s.host.sink.leave(p)
+		}
+	}
+	return err
+}
+
+// say writes a reply, unless the host's fault of this phase comes in between.
+func (s *session) say(phase Phase, reply string) error {
+	fault, cleared := s.host.at(phase)
+	switch fault {
+	case "":
+		return s.write(reply)
+	case Slow:
+		<-time.After(SlowBy)
+		for i := range len(reply) {
+			if err := s.write(reply[i : i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case Hold:
+		<-cleared
+		return s.write(reply)
+	case Silence:
+		<-cleared
+	case Reset:
+		if err := s.conn.SetLinger(0); err != nil {
+			return err
+		}
+	case HalfClose:
+		if err := s.conn.CloseWrite(); err != nil {
+			return errBroken
+		}
+		_, _ = io.Copy(io.Discard, s.r) // until the other end has gone, whatever way
+	case Cut:
+		_ = s.write(reply[:len(reply)/2]) // it is cut anyway
+		if phase == Body {
+			_, _ = io.CopyN(io.Discard, s.r, 100)
+		}
+	case Refuse:
+	}
+	s.conn.Close()
+	return errBroken
+}
+
+func (s *session) write(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := s.conn.Write([]byte(text))
+	return err
+}
