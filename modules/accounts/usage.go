@@ -136,6 +136,15 @@ func (s *Service) CheckCaps(ctx context.Context, accountID string) error {
 	return account.caps().refusal(used)
 }
 
+// Capped tells whether the account's emails are counted.
+func (s *Service) Capped(ctx context.Context, accountID string) (bool, error) {
+	account, err := s.Account(ctx, accountID)
+	if err != nil {
+		return false, err
+	}
+	return !account.caps().none(), nil
+}
+
 func (a Account) caps() caps {
 	if a.Unmetered {
 		return caps{}

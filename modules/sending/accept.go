@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -79,7 +78,11 @@ func (s *Service) accept(ctx context.Context, sub *submission) (*idempotency.Ans
 // which the joiner then tries one by one.
 func (s *Service) flushAccepts(ctx context.Context, batch []*submission) []error {
 	errs := make([]error, len(batch))
-	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
+	stored, err := s.storeOnce(ctx, batch)
+	if stored || err != nil && !refusedByDatabase(err) {
+		return repeat(errs, err)
+	}
+	err = s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		clear(errs)
 		items := begin(batch)
 		if err := s.judgeItems(ctx, tx, items); err != nil {
@@ -95,9 +98,15 @@ func (s *Service) flushAccepts(ctx context.Context, batch []*submission) []error
 		return []error{err}
 	}
 	if err != nil {
-		for i := range errs {
-			errs[i] = err
-		}
+		return repeat(errs, err)
+	}
+	return errs
+}
+
+// repeat gives everybody the same answer.
+func repeat(errs []error, err error) []error {
+	for i := range errs {
+		errs[i] = err
 	}
 	return errs
 }
@@ -120,13 +129,7 @@ func (s *Service) judgeItems(ctx context.Context, tx db.Execer, items []*accepta
 	if len(items) == 0 {
 		return nil
 	}
-	var list []suppression.Address
-	for _, a := range items {
-		for _, r := range a.recipients {
-			list = append(list, suppression.Address{AccountID: a.email.accountID, Email: r.address, Category: a.email.category})
-		}
-	}
-	blocks, err := s.suppression.Blocked(ctx, tx, list)
+	blocks, err := s.suppression.Blocked(ctx, tx, addressees(items))
 	if err != nil {
 		return fmt.Errorf("check suppression: %w", err)
 	}

@@ -2,6 +2,10 @@ package sending
 
 import (
 	"context"
+	"fmt"
+	"github.com/lib/pq"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/postrider/postrider/modules/accounts"
@@ -50,6 +54,20 @@ func (n *neighbours) Blocked(_ context.Context, _ db.Execer, list []suppression.
 	return blocks, nil
 }
 
+func (n *neighbours) BlockedSQL(first int) (string, int) {
+	return fmt.Sprintf(`SELECT 1 FROM unnest($%d::text[]) AS a WHERE a = ANY($%d::text[])`, first, first+1), first + 2
+}
+
+func (n *neighbours) BlockedArgs(list []suppression.Address) []any {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	asked := make([]string, 0, len(list))
+	for _, a := range list {
+		asked = append(asked, a.Email)
+	}
+	return []any{pq.Array(asked), pq.Array(slices.Collect(maps.Keys(n.suppressed)))}
+}
+
 func (n *neighbours) Link(u suppression.Unsubscribe) string {
 	return "https://mail.example.com/u/" + u.AccountID + "." + u.EmailID + "." + u.Email + "." + suppression.CategoryKey(u.Category)
 }
@@ -92,6 +110,12 @@ func (n *neighbours) Refund(_ context.Context, _ db.Execer, uses []accounts.Use)
 	defer n.mu.Unlock()
 	n.refunded += len(uses)
 	return nil
+}
+
+func (n *neighbours) Capped(context.Context, string) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.left >= 0, nil
 }
 
 func (n *neighbours) CheckCaps(context.Context, string) error {

@@ -56,6 +56,9 @@ type Domains interface {
 // unsubscribe with.
 type Suppression interface {
 	Blocked(ctx context.Context, tx db.Execer, list []suppression.Address) ([]suppression.Block, error)
+	// BlockedSQL and BlockedArgs are Blocked as a part of another statement.
+	BlockedSQL(first int) (text string, next int)
+	BlockedArgs(list []suppression.Address) []any
 	Link(u suppression.Unsubscribe) string
 }
 
@@ -69,6 +72,7 @@ type Quota interface {
 	Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error)
 	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
 	CheckCaps(ctx context.Context, accountID string) error
+	Capped(ctx context.Context, accountID string) (bool, error)
 }
 
 // Rewriter makes bodies trackable.
@@ -79,6 +83,7 @@ type Rewriter interface {
 // Bus publishes facts inside a transaction and wakes their consumers after it.
 type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
+	InsertArgs(facts ...event.Fact) ([]any, error)
 	Wake()
 	WakeFor(facts ...event.Fact) // Wake, where somebody wants one of them
 	// Forget and Rewrite are for what is deleted by age, or erased.
@@ -143,8 +148,9 @@ func New(p Params) (*Service, error) {
 		db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
 		suppression: p.Suppression, templates: p.Templates, quota: p.Quota, rewriter: p.Rewriter,
 		idempotency: p.Idempotency, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
-		acceptOnly: p.Config.Concurrency == 0,
-		memory:     semaphore.NewWeighted(heavyBudget), load: heavyLoad{most: max(1, p.Config.Concurrency/4)},
+		acceptOnly:   p.Config.Concurrency == 0,
+		storeOnceSQL: storeOnceSQL(p.Suppression),
+		memory:       semaphore.NewWeighted(heavyBudget), load: heavyLoad{most: max(1, p.Config.Concurrency/4)},
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
@@ -207,24 +213,25 @@ func (s *Service) Stop(ctx context.Context) error {
 
 // Service accepts, delivers and tells of messages.
 type Service struct {
-	db          *db.DB
-	bus         Bus
-	timeline    Timeline
-	accounts    Accounts
-	domains     Domains
-	suppression Suppression
-	templates   Templates
-	quota       Quota
-	rewriter    Rewriter
-	idempotency Answers
-	transport   Transport
-	returnPaths *returnpath.Signer
-	signals     Signals
-	pages       *page.Codec
-	logger      *slog.Logger
-	acceptOnly  bool
-	stopNudging func()
-	accepts     *db.Joiner[*submission]
+	db           *db.DB
+	bus          Bus
+	timeline     Timeline
+	accounts     Accounts
+	domains      Domains
+	suppression  Suppression
+	templates    Templates
+	quota        Quota
+	rewriter     Rewriter
+	idempotency  Answers
+	transport    Transport
+	returnPaths  *returnpath.Signer
+	signals      Signals
+	pages        *page.Codec
+	logger       *slog.Logger
+	acceptOnly   bool
+	storeOnceSQL string
+	stopNudging  func()
+	accepts      *db.Joiner[*submission]
 	// Large messages and batches have writers of their own: nobody's mail waits for
 	// somebody's upload.
 	heavyAccepts *db.Joiner[*submission]

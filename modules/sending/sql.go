@@ -33,11 +33,11 @@ func (c columns) args() []any {
 	return args
 }
 
-// insertSQL stores emails and their recipients in one round trip; the foreign key
-// is checked when the whole statement has run. A recipient is due from now on if
-// its email is sent, and settled if the email is not to be sent.
-const insertSQL = `
-WITH stored AS (
+// insertEmailsSQL and insertRecipientsSQL take their rows from the parameters 1 to
+// 31 and 32 to 39. A recipient is due from now on if its email is sent, and settled
+// if the email is not to be sent.
+const (
+	insertEmailsSQL = `
 INSERT INTO emails (id, account_id, domain_id, api_key_id, template_id, template_version, "from", from_address, "to", cc, bcc, reply_to,
 	subject, html, text, headers, tags, message_id, attachment_count, unsubscribe, category, status, uncommon, last_event,
 	created_at, sent_at, scheduled_at, expires_at, release_at, search)
@@ -51,15 +51,27 @@ FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text
 	$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::text[])
 	AS v (id, account_id, domain_id, key_id, template_id, template_version, from_header, from_address, to_list, cc, bcc, reply_to,
 	subject, html, body, headers, tags, message_id, attachments, unsubscribe, category, status, uncommon, last_event,
-	created_at, sent_at, scheduled_at, expires_at, release_at, words, marks)
-)
+	created_at, sent_at, scheduled_at, expires_at, release_at, words, marks)`
+	insertRecipientsSQL = `
 INSERT INTO recipients (email_id, account_id, kind, address, destination, state, diagnostic, due_at, settled_at)
 SELECT r.email_id, r.account_id, r.kind, r.address, r.destination, r.state, NULLIF(r.diagnostic, ''),
 	CASE WHEN r.email_status = 'sent' THEN now() END, CASE WHEN r.email_status = 'failed' THEN now() END
 FROM unnest($32::text[], $33::text[], $34::text[], $35::text[], $36::text[], $37::text[], $38::text[], $39::text[])
 	AS r (email_id, account_id, kind, address, destination, state, diagnostic, email_status)`
+	insertParameters = 39
+)
+
+// insertSQL stores emails and their recipients in one round trip; the foreign key
+// is checked when the whole statement has run.
+const insertSQL = `WITH stored AS (` + insertEmailsSQL + `)` + insertRecipientsSQL
 
 func insertEmails(ctx context.Context, tx db.Execer, batch []*acceptance) error {
+	_, err := tx.ExecContext(ctx, insertSQL, insertArgs(batch)...)
+	return err
+}
+
+// insertArgs are the parameters of insertEmailsSQL and insertRecipientsSQL.
+func insertArgs(batch []*acceptance) []any {
 	rows, recipients := make(columns, 31), make(columns, 8)
 	for _, a := range batch {
 		e := a.email
@@ -90,8 +102,7 @@ func insertEmails(ctx context.Context, tx db.Execer, batch []*acceptance) error 
 			recipients.add(r.emailID, r.accountID, string(r.kind), r.address, r.destination, string(r.state), r.diagnostic, string(e.status))
 		}
 	}
-	_, err := tx.ExecContext(ctx, insertSQL, append(rows.args(), recipients.args()...)...)
-	return err
+	return append(rows.args(), recipients.args()...)
 }
 
 const insertAttachmentSQL = `

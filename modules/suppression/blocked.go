@@ -25,15 +25,22 @@ type Block struct {
 	Reason string // "": it may be; bounce, failure, complaint, unsubscribe, manual, category
 }
 
-// blockedSQL asks for every address under every key. Scalar sub-selects, because
-// they are looked up in an index whatever the planner believes of the tables.
+// BlockedSQL asks for every address under every key: a query of (place, reason)
+// with a row for each address that must not be written to. It may stand inside
+// another statement, so its parameters are numbered from first to before next;
+// BlockedArgs gives them. Scalar sub-selects, because they are looked up in an index
+// whatever the planner believes of the tables.
+func (*Service) BlockedSQL(first int) (text string, next int) {
+	return fmt.Sprintf(blockedSQL, first, first+1, first+2), first + 3
+}
+
 const blockedSQL = `
 SELECT place, reason FROM (
   SELECT a.place, coalesce(
     (SELECT s.reason FROM suppressions s WHERE s.account_id = a.account_id AND s.address_hash = a.address_hash),
     (SELECT 'category' FROM category_opt_outs o
       WHERE a.category <> '' AND o.account_id = a.account_id AND o.address_hash = a.address_hash AND o.category = a.category)) AS reason
-  FROM unnest($1::text[], $2::bytea[], $3::text[]) WITH ORDINALITY AS a (account_id, address_hash, category, place)
+  FROM unnest($%d::text[], $%d::bytea[], $%d::text[]) WITH ORDINALITY AS a (account_id, address_hash, category, place)
   OFFSET 0) found
 WHERE reason IS NOT NULL`
 
@@ -46,15 +53,7 @@ func (s *Service) Blocked(ctx context.Context, tx db.Execer, list []Address) ([]
 		return blocks, nil
 	}
 	keys := len(s.hashes.keys)
-	accounts, categories := make([]string, 0, len(list)*keys), make([]string, 0, len(list)*keys)
-	hashes := make([][]byte, 0, len(list)*keys)
-	for _, a := range list {
-		category := CategoryKey(a.Category)
-		for _, hash := range s.hashes.all(a.Email) {
-			accounts, hashes, categories = append(accounts, a.AccountID), append(hashes, hash), append(categories, category)
-		}
-	}
-	rows, err := tx.QueryContext(ctx, blockedSQL, pq.Array(accounts), pq.Array(hashes), pq.Array(categories))
+	rows, err := tx.QueryContext(ctx, blockedAlone, s.BlockedArgs(list)...)
 	if err != nil {
 		return nil, fmt.Errorf("look up suppressions: %w", err)
 	}
@@ -74,4 +73,20 @@ func (s *Service) Blocked(ctx context.Context, tx db.Execer, list []Address) ([]
 		return nil, fmt.Errorf("look up suppressions: %w", err)
 	}
 	return blocks, nil
+}
+
+var blockedAlone, _ = (*Service)(nil).BlockedSQL(1)
+
+// BlockedArgs are the parameters of BlockedSQL.
+func (s *Service) BlockedArgs(list []Address) []any {
+	keys := len(s.hashes.keys)
+	accounts, categories := make([]string, 0, len(list)*keys), make([]string, 0, len(list)*keys)
+	hashes := make([][]byte, 0, len(list)*keys)
+	for _, a := range list {
+		category := CategoryKey(a.Category)
+		for _, hash := range s.hashes.all(a.Email) {
+			accounts, hashes, categories = append(accounts, a.AccountID), append(hashes, hash), append(categories, category)
+		}
+	}
+	return []any{pq.Array(accounts), pq.Array(hashes), pq.Array(categories)}
 }

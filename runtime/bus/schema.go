@@ -22,6 +22,22 @@ type schema struct {
 
 var _ wsql.SchemaAdapter = schema{}
 
+// InsertSQL writes facts and their messages. It may be the common table
+// expressions of another statement, so its parameters are numbered from first and
+// condition, a boolean expression, says whether anything is written; InsertArgs
+// gives the parameters. The statement that it stands in goes on after it.
+func InsertSQL(first int, condition string) string {
+	return fmt.Sprintf(`fact AS (
+INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
+SELECT id, account_id, type, subject_id, data::jsonb, created_at
+FROM unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::timestamptz[])
+     AS f (id, account_id, type, subject_id, data, created_at) WHERE %s),
+message AS (
+INSERT INTO bus_messages (consumer, fact_id)
+SELECT consumer, fact_id FROM unnest($%d::text[], $%d::text[]) AS m (consumer, fact_id) WHERE %s)`,
+		first, first+1, first+2, first+3, first+4, first+5, condition, first+6, first+7, condition)
+}
+
 const insertFacts = `
 INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
 SELECT id, account_id, type, subject_id, data::jsonb, created_at
@@ -33,11 +49,35 @@ WITH fact AS (` + insertFacts + `)
 INSERT INTO bus_messages (consumer, fact_id)
 SELECT consumer, fact_id FROM unnest($7::text[], $8::text[]) AS m (consumer, fact_id)`
 
-// InsertQuery writes all facts and their messages in one statement. Arrays go
-// as text, so that it works on both pools, with binary parameters and without.
+// InsertArgs are the parameters of InsertSQL.
+func (b *Bus) InsertArgs(facts ...event.Fact) ([]any, error) {
+	messages := make(message.Messages, len(facts))
+	for i, f := range facts {
+		m, err := messageOf(f)
+		if err != nil {
+			return nil, fmt.Errorf("publish facts: %w", err)
+		}
+		messages[i] = m
+	}
+	return schema{audience: b.audience}.insertArgs(messages), nil
+}
+
+// InsertQuery writes all facts and their messages in one statement.
 func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
-	var ids, accounts, types, subjects, data, times, consumers, wanted []string
+	args := s.insertArgs(p.Msgs)
 	for _, m := range p.Msgs {
+		if len(s.audience[event.Type(m.Metadata[metaType])]) > 0 {
+			return wsql.Query{Query: insertFactsAndMessages, Args: args}, nil
+		}
+	}
+	return wsql.Query{Query: insertFacts, Args: args[:6]}, nil
+}
+
+// insertArgs go as arrays of text, so that they work on both pools, with binary
+// parameters and without.
+func (s schema) insertArgs(messages message.Messages) []any {
+	var ids, accounts, types, subjects, data, times, consumers, wanted []string
+	for _, m := range messages {
 		ids = append(ids, m.UUID)
 		accounts = append(accounts, m.Metadata[metaAccount])
 		types = append(types, m.Metadata[metaType])
@@ -49,11 +89,8 @@ func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
 			wanted = append(wanted, m.UUID)
 		}
 	}
-	args := []any{pq.Array(ids), pq.Array(accounts), pq.Array(types), pq.Array(subjects), pq.Array(data), pq.Array(times)}
-	if len(consumers) == 0 {
-		return wsql.Query{Query: insertFacts, Args: args}, nil
-	}
-	return wsql.Query{Query: insertFactsAndMessages, Args: append(args, pq.Array(consumers), pq.Array(wanted))}, nil
+	return []any{pq.Array(ids), pq.Array(accounts), pq.Array(types), pq.Array(subjects), pq.Array(data), pq.Array(times),
+		pq.Array(consumers), pq.Array(wanted)}
 }
 
 // selectMessages locks the next messages of a group that nobody else holds. The

@@ -53,7 +53,7 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	hot, err := open(config, shared, parameter{"binary_parameters", "yes"})
+	hot, err := open(config, shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), ordinary.Close())
 	}

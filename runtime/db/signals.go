@@ -18,7 +18,7 @@ import (
 
 const (
 	signalChannel = "postrider"               // the one Postgres channel; the payload says which of ours
-	joinFor       = 5 * time.Millisecond      // how long wakes wait for company
+	joinFor       = 25 * time.Millisecond     // how long wakes of other processes wait for company
 	pingEvery     = 10 * time.Second          // so that a dead server is noticed
 	idleLimit     = 3*pingEvery + time.Second // of a listener's read
 )

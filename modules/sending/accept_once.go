@@ -1,0 +1,83 @@
+package sending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// What most messages need is one statement: nobody is suppressed, no cap counts,
+// no idempotency key was given, no file is attached. Between this process and the
+// database a commit of five round trips costs several times what its rows do, so
+// that case has a statement that looks for suppressed recipients and, if there are
+// none, stores everything. If there are some it stores nothing, and the transaction
+// of flushAccepts has its turn.
+func storeOnceSQL(blocked Suppression) string {
+	suppressed, next := blocked.BlockedSQL(insertParameters + 1)
+	return `WITH blocked AS MATERIALIZED (` + suppressed + `),
+stored AS (` + insertEmailsSQL + ` WHERE ` + nobodyBlocked + `),
+addressed AS (` + insertRecipientsSQL + ` WHERE ` + nobodyBlocked + `),
+` + bus.InsertSQL(next, nobodyBlocked) + `
+SELECT count(*) FROM blocked`
+}
+
+const nobodyBlocked = `NOT EXISTS (SELECT FROM blocked)`
+
+// storeOnce stores the submissions with one statement if that is all they need.
+func (s *Service) storeOnce(ctx context.Context, batch []*submission) (stored bool, err error) {
+	for _, sub := range batch {
+		simple, err := s.simple(ctx, sub)
+		if err != nil || !simple {
+			return false, err
+		}
+	}
+	items := begin(batch)
+	facts := make([]event.Fact, 0, len(items))
+	for _, a := range items {
+		facts = append(facts, a.fact)
+	}
+	published, err := s.bus.InsertArgs(facts...)
+	if err != nil {
+		return false, err
+	}
+	args := append(insertArgs(items), s.suppression.BlockedArgs(addressees(items))...)
+	rows, err := s.db.QueryPrepared(ctx, s.storeOnceSQL, append(args, published...)...)
+	if err != nil {
+		return false, fmt.Errorf("insert emails: %w", err)
+	}
+	blocked, err := scanAll(rows, func(n *int) []any { return []any{n} })
+	if err == nil && len(blocked) != 1 {
+		err = errors.New("the statement did not end")
+	}
+	if err != nil {
+		return false, fmt.Errorf("insert emails: %w", err)
+	}
+	return blocked[0] == 0, nil
+}
+
+// simple tells whether a submission needs no more than its rows.
+func (s *Service) simple(ctx context.Context, sub *submission) (bool, error) {
+	if sub.claim != nil || len(sub.items) == 0 {
+		return false, nil
+	}
+	for _, a := range sub.items {
+		if len(a.files) > 0 {
+			return false, nil
+		}
+	}
+	capped, err := s.quota.Capped(ctx, sub.items[0].email.accountID) // one caller, one account
+	return !capped, err
+}
+
+func addressees(items []*acceptance) (list []suppression.Address) {
+	for _, a := range items {
+		for _, r := range a.recipients {
+			list = append(list, suppression.Address{AccountID: a.email.accountID, Email: r.address, Category: a.email.category})
+		}
+	}
+	return list
+}
