@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
@@ -41,35 +42,47 @@ type transportParams struct {
 
 var errNoInbox = errors.New("POSTRIDER_OUTBOUND: capture needs the module devinbox: switch it on, or say where mail goes (mx, smtp://…)")
 
-func newTransport(p transportParams) (*smtpclient.Transport, error) {
+// newTransport makes the transport and the lanes that say how much goes where.
+func newTransport(p transportParams) (*smtpclient.Transport, *lane.Registry, error) {
+	c, err := p.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Lanes, err = newLanes(p.Config.Mail, c.Smarthost, p.Registry); err != nil {
+		return nil, nil, err
+	}
+	t, err := smtpclient.New(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Lifecycle.Append(fx.StopHook(func(context.Context) error { t.Close(); return nil }))
+	return t, c.Lanes, nil
+}
+
+func (p transportParams) config() (smtpclient.Config, error) {
 	out := p.Config.Mail.Outbound
 	c := smtpclient.Config{Hostname: p.Config.Mail.Hostname, Resolver: p.Resolver, Control: p.Guard.Control,
-		MXPort: p.Config.Mail.MXPort, ConnectionsPerRoute: max(1, p.Config.Mail.Concurrency), Logger: p.Logger}
+		MXPort: p.Config.Mail.MXPort, Logger: p.Logger}
 	switch {
 	case out.How == config.Smarthost:
 		c.Smarthost = &smtpclient.Smarthost{Host: out.Host, Port: out.Port, Implicit: out.ImplicitTLS,
 			Username: out.Username, Password: out.Password.Reveal()}
 	case out.How == config.Capture && p.Inbox == nil:
-		return nil, errNoInbox
+		return c, errNoInbox
 	case out.How == config.Capture:
 		var err error
 		if c.Smarthost, err = smtpclient.ParseSmarthost("smtp://" + p.Inbox.Addr()); err != nil {
-			return nil, err
+			return c, err
 		}
 		c.Smarthost.InProcess = true
 	default:
 		policies, err := p.policies()
 		if err != nil {
-			return nil, err
+			return c, err
 		}
 		c.STS, c.Reports = policies, newTLSReports(p.Registry)
 	}
-	t, err := smtpclient.New(c)
-	if err != nil {
-		return nil, err
-	}
-	p.Lifecycle.Append(fx.StopHook(func(context.Context) error { t.Close(); return nil }))
-	return t, nil
+	return c, nil
 }
 
 // policies finds MTA-STS policies. Who receives mail names the host that is asked

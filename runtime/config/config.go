@@ -78,6 +78,7 @@ type Mail struct {
 	DNS         string         // resolver ip:port, "" the system's
 	Hostname    string         // for EHLO, A-labels
 	Concurrency int            // deliveries at once; 0: this process only accepts
+	LanesFile   string         // limits per mailbox provider; "" the built-in ones
 }
 
 // Names are the names under which customers' DNS records and mail programs find
@@ -137,7 +138,7 @@ func (c Config) LogValue() slog.Value {
 		slog.String("modules", c.Modules),
 		slog.Group("mail", slog.Any("outbound", c.Mail.Outbound), slog.Int("mx_port", c.Mail.MXPort),
 			slog.Any("mx_allow", c.Mail.MXAllow), slog.String("dns", c.Mail.DNS), slog.String("hostname", c.Mail.Hostname),
-			slog.Int("concurrency", c.Mail.Concurrency)),
+			slog.Int("concurrency", c.Mail.Concurrency), slog.String("lanes_file", c.Mail.LanesFile)),
 		slog.Group("names", slog.String("sandbox_domain", c.Names.SandboxDomain), slog.String("return_path_host", c.Names.ReturnPathHost),
 			slog.String("spf_include", c.Names.SPFInclude), slog.String("smtp_host", c.Names.SMTPHost),
 			slog.String("tracking_host", c.Names.TrackingHost)),

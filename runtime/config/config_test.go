@@ -83,7 +83,7 @@ func TestEverySettingArrives(t *testing.T) {
 		HTTPAddr:       ":0", AllowPublic: "1", BaseURL: "http://Bücher.example:8443/", TrustedProxies: "192.0.2.9",
 		MasterKey: masterKey,
 		Outbound:  "smtps://user%40x:p%2Fw@relay.example.com", MXPort: "2525", MXAllow: "10.1.2.3/8, 192.0.2.7,fd00::/8",
-		DNS: "192.0.2.1", Hostname: "MX1.Example.com.", DeliveryConcurrency: "7",
+		DNS: "192.0.2.1", Hostname: "MX1.Example.com.", DeliveryConcurrency: "7", LanesFile: "/etc/lanes.txt",
 		SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com",
 		TrackingHost: "T.example.com", TrackingTLSAddr: ":8443", ACMEEmail: "ops@example.com", ACMECA: "https://ca.example/dir",
 		OTLPEndpoint: "http://collector:4318", MachineName: "unused",
@@ -99,7 +99,7 @@ func TestEverySettingArrives(t *testing.T) {
 		Mail: config.Mail{
 			Outbound: config.Outbound{How: config.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true, Username: "user@x", Password: secret.New("p/w")},
 			MXPort:   2525, MXAllow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")},
-			DNS: "192.0.2.1:53", Hostname: "mx1.example.com", Concurrency: 7},
+			DNS: "192.0.2.1:53", Hostname: "mx1.example.com", Concurrency: 7, LanesFile: "/etc/lanes.txt"},
 		Tracking: config.Tracking{TLSAddr: ":8443", CA: "https://ca.example/dir", Email: "ops@example.com"},
 		Names:    config.Names{TrackingHost: "t.example.com", SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
 		Log:      config.Log{Format: telemetry.Text, Level: slog.LevelDebug},

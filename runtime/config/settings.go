@@ -22,6 +22,7 @@ type Settings struct {
 	DNS                 string `env:"POSTRIDER_DNS"                  group:"Mail" help:"Resolver for everything that is looked up (the system's)."                                                              name:"dns"                  placeholder:"IP:PORT"`
 	Hostname            string `env:"POSTRIDER_HOSTNAME"             group:"Mail" help:"Name to greet mail servers with (the machine's)."                                                                       name:"hostname"             placeholder:"NAME"`
 	DeliveryConcurrency string `env:"POSTRIDER_DELIVERY_CONCURRENCY" group:"Mail" help:"Deliveries under way at once (64). 0 only accepts and leaves delivery to other processes."                                                                                     name:"delivery-concurrency" placeholder:"N"`
+	LanesFile           string `env:"POSTRIDER_LANES_FILE"           group:"Mail" help:"Limits per mailbox provider that replace or join the built-in ones (none)."                                         name:"lanes-file"           placeholder:"PATH"`
 
 	SandboxDomain  string `env:"POSTRIDER_SANDBOX_DOMAIN"   group:"Names" help:"Sending domain that every account may try out (sandbox. under the base URL's host)." name:"sandbox-domain"   placeholder:"NAME"`
 	ReturnPathHost string `env:"POSTRIDER_RETURN_PATH_HOST" group:"Names" help:"Target of the return path CNAME (rp. under the base URL's host)."                    name:"return-path-host" placeholder:"NAME"`

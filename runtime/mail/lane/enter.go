@@ -14,6 +14,7 @@ type Pass struct {
 	r       *Registry
 	l       *lane
 	entered time.Time
+	left    bool
 }
 
 // waiter is an Enter that waits its turn. It gets one answer: a pass, or nil when the
@@ -105,7 +106,7 @@ func (r *Registry) giveUp(ctx context.Context, l *lane, w *waiter) (*Pass, error
 
 // arrive finds the lane of a set, and remembers that the destination leads there.
 func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane {
-	k, known := r.locate(way, destination)
+	k, known := r.locate(way, destination) // what is known is believed for its hour only
 	if known != nil && (known.Own || known.Name == set.Name) {
 		return r.lane(k, known, now)
 	}
@@ -116,7 +117,8 @@ func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane
 		known = &set
 	}
 	l := r.lane(home, known, now)
-	r.routes.Set(route{way, destination}, known)
+	destination = canonical(destination)
+	r.routes.Set(route{way, destination}, leads{set: known, until: now.Add(remembered)})
 	if provisional := r.lanes[key{way: way, name: destination, provisional: true}]; provisional != nil {
 		r.prove(provisional, l.proven)
 	}
@@ -159,6 +161,7 @@ func (p *Pass) Leave(f Feedback) {
 
 func (r *Registry) leave(p *Pass, f Feedback, now time.Time) {
 	l := p.l
+	p.left = true
 	r.count(l, -1, 0)
 	l.used, l.stuck = now, false
 	switch {
@@ -182,11 +185,18 @@ func (r *Registry) leave(p *Pass, f Feedback, now time.Time) {
 	r.changed(l, now)
 }
 
-// Window is how many connections the lane may have now, idle ones included.
-func (p *Pass) Window() int {
+// Idle is how many unused connections may be kept beside those that others use.
+func (p *Pass) Idle() int {
 	p.r.mu.Lock()
 	defer p.r.unlock()
-	return p.l.pace.limit()
+	if p.l.pace.paused(time.Now()) {
+		return 0
+	}
+	others := p.l.active
+	if !p.left {
+		others--
+	}
+	return max(0, p.l.pace.limit()-others)
 }
 
 // Messages is how many messages may go over one connection.

@@ -31,7 +31,9 @@
 package lane
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +47,7 @@ const (
 	unusedAfter = 10 * time.Minute // a lane is forgotten
 	remembered  = time.Hour        // which lane a destination leads to
 	maxRoutes   = 50_000           // destinations remembered
+	maxName     = 200              // octets of a set's name
 )
 
 // Config shapes a Registry. Zero values take the defaults.
@@ -75,7 +78,12 @@ func NewSet(hosts ...string) Set {
 		names = append(names, canonical(h))
 	}
 	slices.Sort(names)
-	return Set{Name: strings.Join(slices.Compact(names), ","), Hosts: hosts}
+	name := strings.Join(slices.Compact(names), ",")
+	if len(name) > maxName { // strangers write it
+		sum := sha256.Sum256([]byte(name))
+		name = fmt.Sprintf("%s…%x", name[:maxName-20], sum[:8])
+	}
+	return Set{Name: name, Hosts: hosts}
 }
 
 func canonical(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }

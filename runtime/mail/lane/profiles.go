@@ -49,7 +49,7 @@ func BuiltIn() *Profiles { return parseBuiltIn() }
 
 // own is the profile of an operator's own server.
 func own(connections int) Profile {
-	return Profile{Provider: "smarthost", Start: connections, Connections: connections, Messages: 1000, Age: time.Hour}
+	return Profile{Provider: "smarthost", Start: connections, Connections: connections, Messages: 100, Age: 10 * time.Minute}
 }
 
 // Find gives the profile of a set of mail hosts: that of the first host, in their

@@ -11,7 +11,7 @@ import (
 // Registry is all lanes of a process.
 type Registry struct {
 	cfg    Config
-	routes *otter.Cache[route, *Set] // destination → MX set, bounded
+	routes *otter.Cache[route, leads] // bounded
 
 	mu    sync.Mutex
 	lanes map[key]*lane
@@ -23,10 +23,17 @@ type Registry struct {
 	newCrowded         bool // or of all unproven ones
 	waiting            map[*lane]struct{}
 	roomy              bool // OnRoom is to be called once the lock is released
+	onRoom             []func()
 }
 
 // route is a destination by a way.
 type route struct{ way, destination string }
+
+// leads is where a destination leads, as far as is known.
+type leads struct {
+	set   *Set
+	until time.Time
+}
 
 // key names a lane.
 type key struct {
@@ -59,38 +66,50 @@ func New(cfg Config) *Registry {
 	if cfg.Profiles == nil {
 		cfg.Profiles = BuiltIn()
 	}
-	if cfg.OnRoom == nil {
-		cfg.OnRoom = func() {}
-	}
-	return &Registry{
+	r := &Registry{
 		cfg: cfg, lanes: map[key]*lane{}, waiting: map[*lane]struct{}{}, swept: time.Now(),
-		routes: otter.Must(&otter.Options[route, *Set]{
-			MaximumSize:      maxRoutes,
-			ExpiryCalculator: otter.ExpiryWriting[route, *Set](remembered),
-		}),
+		// Without an expiry of its own and on the caller's goroutine, the cache needs no end.
+		routes: otter.Must(&otter.Options[route, leads]{MaximumSize: maxRoutes, Executor: func(task func()) { task() }}),
 	}
+	if cfg.OnRoom != nil {
+		r.OnRoom(cfg.OnRoom)
+	}
+	return r
+}
+
+// OnRoom adds somebody to be told what Config.OnRoom is told, for those who come after
+// the registry.
+func (r *Registry) OnRoom(tell func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.onRoom = append(r.onRoom, tell)
 }
 
 // unlock releases the lock and passes on what happened under it.
 func (r *Registry) unlock() {
 	roomy := r.roomy
 	r.roomy = false
+	tell := r.onRoom
 	r.mu.Unlock()
-	if roomy {
-		r.cfg.OnRoom()
+	if !roomy {
+		return
+	}
+	for _, f := range tell {
+		f()
 	}
 }
 
 // locate finds which lane a destination leads to, as far as that is known.
 func (r *Registry) locate(way, destination string) (key, *Set) {
+	destination = canonical(destination)
 	if address, ok := strings.CutPrefix(way, smarthostPrefix); ok {
 		return key{way: way, name: address}, &Set{Name: address, Hosts: []string{address}, Own: true}
 	}
 	if s := r.cfg.Smarthost; s != nil {
 		return key{way: way, name: s.Name}, s
 	}
-	if set, ok := r.routes.GetIfPresent(route{way, destination}); ok {
-		return key{way: way, name: set.Name}, set
+	if to, ok := r.routes.GetIfPresent(route{way, destination}); ok && time.Now().Before(to.until) {
+		return key{way: way, name: to.set.Name}, to.set
 	}
 	return key{way: way, name: destination, provisional: true}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
 // Config shapes a Transport. Zero values take the defaults, except where required.
@@ -18,7 +19,7 @@ type Config struct {
 
 	// Control judges the address of every mail host about to be dialled, as a
 	// net.Dialer.Control; what it refuses ends as Failed with reason policy.
-	// Required without a smarthost. The operator's smarthost is not asked about.
+	// Required without a smarthost. Smarthosts are the operator's and not asked about.
 	Control func(network, address string, c syscall.RawConn) error
 
 	MXPort    int            // default 25
@@ -28,11 +29,11 @@ type Config struct {
 	STS     STSPolicies // MTA-STS policies of receivers; nil: none are asked for. Not used with a smarthost.
 	Reports TLSReports  // counts sessions with mail hosts; nil: nobody
 
-	ConnectionsPerRoute   int           // default 20
-	MessagesPerConnection int           // default 100
-	IdleAge               time.Duration // how long an unused connection is kept; default 10 s
-	Timeouts              Timeouts
-	Logger                *slog.Logger // one debug line per connection; default: none
+	Lanes    *lane.Registry // says how many connections and messages may go where; default: one of its own
+	IdleAge  time.Duration  // how long an unused connection is kept; default 10 s
+	Longest  time.Duration  // that one Deliver may take, whatever it is waiting for; default 30 min
+	Timeouts Timeouts
+	Logger   *slog.Logger // one debug line per connection; default: none
 }
 
 // Timeouts are per phase, as RFC 5321, 4.5.3.2 sets their minimums.
@@ -68,11 +69,16 @@ func (c Config) withDefaults() Config {
 	if c.MXPort <= 0 {
 		c.MXPort = 25
 	}
-	if c.ConnectionsPerRoute <= 0 {
-		c.ConnectionsPerRoute = 20
+	if c.Lanes == nil {
+		lanes := lane.Config{}
+		if c.Smarthost != nil {
+			set := c.Smarthost.Set()
+			lanes.Smarthost = &set
+		}
+		c.Lanes = lane.New(lanes)
 	}
-	if c.MessagesPerConnection <= 0 {
-		c.MessagesPerConnection = 100
+	if c.Longest <= 0 {
+		c.Longest = 30 * time.Minute
 	}
 	if c.IdleAge <= 0 {
 		c.IdleAge = 10 * time.Second

@@ -21,6 +21,7 @@ type Envelope struct {
 	To       string // one recipient
 	SMTPUTF8 bool   // the message has UTF-8 in its headers; implied by a non-ASCII local part
 	TLSMode  string // default TLSOpportunistic
+	Way      Way    // by which the message leaves; zero: as the Config says
 }
 
 // consignment is a checked envelope and message.
@@ -30,13 +31,14 @@ type consignment struct {
 	smtputf8 bool
 	eightBit bool
 	enforced bool
+	way      Way
 	msg      []byte
 }
 
 // consign refuses what must never reach a wire. Addresses are parsed and written
 // anew: an unparsed one could carry parameters or commands of its own.
 func consign(env Envelope, msg []byte) (consignment, error) {
-	c := consignment{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced}
+	c := consignment{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced, way: env.Way}
 	switch env.TLSMode {
 	case "", TLSOpportunistic, TLSEnforced:
 	default:

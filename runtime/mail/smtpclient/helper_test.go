@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
@@ -56,6 +57,16 @@ func (w world) hosts(t testing.TB, domain string, addrs ...string) {
 		w.dns.Add(t, fmt.Sprintf("%s. 300 IN MX %d mx%d.%s.", domain, 10*(i+1), i+1, domain),
 			fmt.Sprintf("mx%d.%s. 300 IN A %s", i+1, domain, addr))
 	}
+}
+
+// lanes gives a transport lanes with the profiles of these rows.
+func lanes(t testing.TB, rows ...string) func(*smtpclient.Config) {
+	t.Helper()
+	profiles, err := lane.BuiltIn().With(strings.NewReader(strings.Join(rows, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *smtpclient.Config) { c.Lanes = lane.New(lane.Config{Profiles: profiles}) }
 }
 
 // one is a server that is the mail host of example.test, and a transport that finds it.

@@ -36,7 +36,7 @@ type Phase string
 const (
 	PhaseEnvelope Phase = "envelope" // before anything was looked up
 	PhaseDNS      Phase = "dns"
-	PhaseWait     Phase = "wait" // for a free connection of the route
+	PhaseWait     Phase = "wait" // for room in the lane
 	PhaseConnect  Phase = "connect"
 	PhaseGreeting Phase = "greeting"
 	PhaseEHLO     Phase = "ehlo"
@@ -53,6 +53,9 @@ const (
 // ErrHeldBack is in Outcome.Err when beforeFinalDot stopped the message.
 var ErrHeldBack = errors.New("held back before the final dot")
 
+// ErrTooLong is in Outcome.Err when Config.Longest was reached.
+var ErrTooLong = errors.New("the attempt took too long")
+
 // ErrClosed is in Outcome.Err after Transport.Close.
 var ErrClosed = errors.New("smtp transport is closed")
 
@@ -66,6 +69,7 @@ type Outcome struct {
 	Reply        string // the deciding reply on one line, with its codes: "250 2.0.0 Ok: queued as 4XyZ"
 	RemoteHost   string // the mail host's name
 	RemoteAddr   string // its address and port
+	LocalAddr    string // address and port on this side, where a connection was made
 	TLS          string // "TLS 1.3", or empty in the clear
 	TLSPolicy    TLSPolicy
 	Ambiguous    bool  // the final dot went out, its reply did not come in

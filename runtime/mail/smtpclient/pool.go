@@ -1,7 +1,7 @@
 package smtpclient
 
 import (
-	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -9,114 +9,85 @@ import (
 // routeKey names a route: messages with the same key may share a connection. What
 // makes connections differ (a source address, a stricter TLS policy) belongs in here.
 type routeKey struct {
-	hosts string // sorted host:port set
-	tls   string
+	hosts     string // sorted host:port set
+	tls       string
+	way       string
+	smarthost Smarthost // with its credentials
 }
 
-// pool keeps idle connections per route and bounds all of a route's connections.
+// pool keeps idle connections by lane. How many there may be is the lane's affair.
 type pool struct {
-	perRoute int
-	idleAge  time.Duration
-	quit     func(*session)
+	idleAge time.Duration
+	quit    func(*session)
 
 	mu      sync.Mutex
-	lanes   map[routeKey]*lane
+	idle    map[laneKey][]*session // the longest unused first
 	closed  bool
 	closers sync.WaitGroup // of connections saying goodbye
 }
 
-// lane is the connections of one route. A slot is held while a connection is used,
-// and a new connection is made only when none is idle, so used and idle together
-// never exceed the slots.
-type lane struct {
-	key   routeKey
-	slots chan struct{}
-	users int // holding or waiting for a slot
-	idle  []*session
+func newPool(idleAge time.Duration, quit func(*session)) *pool {
+	return &pool{idleAge: idleAge, quit: quit, idle: map[laneKey][]*session{}}
 }
 
-func newPool(perRoute int, idleAge time.Duration, quit func(*session)) *pool {
-	return &pool{perRoute: perRoute, idleAge: idleAge, quit: quit, lanes: map[routeKey]*lane{}}
-}
-
-// acquire waits for a slot of the route. Every success is followed by a release.
-func (p *pool) acquire(ctx context.Context, key routeKey) (*lane, error) {
-	p.mu.Lock()
-	l := p.lanes[key]
-	if l == nil {
-		l = &lane{key: key, slots: make(chan struct{}, p.perRoute)}
-		p.lanes[key] = l
-	}
-	l.users++
-	p.mu.Unlock()
-	select {
-	case l.slots <- struct{}{}:
-		return l, nil
-	case <-ctx.Done():
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		l.users--
-		p.forget(l)
-		return nil, context.Cause(ctx)
-	}
-}
-
-func (p *pool) release(l *lane) {
+// take gives the most recently used idle connection of a route, if there is one.
+func (p *pool) take(l laneKey, key routeKey) *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	<-l.slots
-	l.users--
-	p.forget(l)
+	for i, s := range slices.Backward(p.idle[l]) {
+		if s.key == key {
+			p.remove(l, i)
+			return s
+		}
+	}
+	return nil
 }
 
-// forget drops a lane that nobody uses: routes are as many as domains in the world.
-func (p *pool) forget(l *lane) {
-	if l.users == 0 && len(l.idle) == 0 {
-		delete(p.lanes, l.key)
+// remove takes a connection out. If it is too late to stop its timer, expire will not
+// find it.
+func (p *pool) remove(l laneKey, i int) {
+	p.idle[l][i].expiry.Stop()
+	p.idle[l] = slices.Delete(p.idle[l], i, i+1)
+	if len(p.idle[l]) == 0 {
+		delete(p.idle, l) // lanes are as many as domains in the world
 	}
 }
 
-// take gives the most recently used idle connection, if there is one.
-func (p *pool) take(l *lane) *session {
+// park keeps a connection for the next message, and of all of the lane only so many.
+func (p *pool) park(l laneKey, s *session, most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(l.idle) == 0 {
-		return nil
-	}
-	s := l.idle[len(l.idle)-1]
-	l.idle = l.idle[:len(l.idle)-1]
-	s.expiry.Stop() // if it is too late for that, expire will not find the session
-	return s
-}
-
-// park keeps a connection for the next message.
-func (p *pool) park(l *lane, s *session) {
-	p.mu.Lock()
 	if p.closed {
-		p.mu.Unlock()
 		s.cut()
 		return
 	}
 	s.kept = true
-	l.idle = append(l.idle, s)
+	p.idle[l] = append(p.idle[l], s)
 	s.expiry = time.AfterFunc(p.idleAge, func() { p.expire(l, s) })
-	p.mu.Unlock()
+	p.trimLocked(l, most)
 }
 
-func (p *pool) expire(l *lane, s *session) {
+// trim says goodbye to idle connections beyond a number.
+func (p *pool) trim(l laneKey, most int) {
 	p.mu.Lock()
-	found := false
-	for i, other := range l.idle {
-		if other == s {
-			l.idle = append(l.idle[:i], l.idle[i+1:]...)
-			found = true
-			break
-		}
+	defer p.mu.Unlock()
+	p.trimLocked(l, most)
+}
+
+func (p *pool) trimLocked(l laneKey, most int) {
+	for len(p.idle[l]) > max(0, most) {
+		s := p.idle[l][0]
+		p.remove(l, 0)
+		p.retireLocked(s)
 	}
-	p.forget(l)
-	p.mu.Unlock()
-	if found {
-		p.retire(s)
+}
+
+func (p *pool) expire(l laneKey, s *session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.idle[l], s); i >= 0 {
+		p.remove(l, i)
+		p.retireLocked(s)
 	}
 }
 
@@ -124,6 +95,10 @@ func (p *pool) expire(l *lane, s *session) {
 func (p *pool) retire(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.retireLocked(s)
+}
+
+func (p *pool) retireLocked(s *session) {
 	if p.closed {
 		s.cut()
 		return
@@ -134,15 +109,10 @@ func (p *pool) retire(s *session) {
 // close ends all idle connections and waits for their goodbyes.
 func (p *pool) close() {
 	p.mu.Lock()
-	p.closed = true
-	for _, l := range p.lanes {
-		for _, s := range l.idle {
-			s.expiry.Stop()
-			p.closers.Go(func() { p.quit(s) })
-		}
-		l.idle = nil
-		p.forget(l)
+	for l := range p.idle {
+		p.trimLocked(l, 0)
 	}
+	p.closed = true
 	p.mu.Unlock()
 	p.closers.Wait()
 }

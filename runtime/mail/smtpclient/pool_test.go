@@ -42,7 +42,7 @@ func TestAfterARefusalTheConnectionIsResetFirst(t *testing.T) {
 
 func TestMessagesPerConnectionAreLimited(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, func(c *smtpclient.Config) { c.MessagesPerConnection = 3 })
+	server, w := one(t, smtptest.Config{}, lanes(t, "default 20 20 3 10m -"))
 	for range 7 {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	}
@@ -71,7 +71,7 @@ func TestIdleConnectionsEndByThemselves(t *testing.T) {
 
 func TestConnectionsPerRouteAreLimited(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, func(c *smtpclient.Config) { c.ConnectionsPerRoute = 3 })
+	server, w := one(t, smtptest.Config{}, lanes(t, "default 3 3 100 10m -"))
 	other := "other.test"
 	w.hosts(t, other, server.Host())
 	var mu sync.Mutex
@@ -97,7 +97,7 @@ func TestConnectionsPerRouteAreLimited(t *testing.T) {
 
 func TestWaitingForAConnectionEndsWithTheContext(t *testing.T) {
 	t.Parallel()
-	server, w := one(t, smtptest.Config{}, func(c *smtpclient.Config) { c.ConnectionsPerRoute = 1 })
+	server, w := one(t, smtptest.Config{}, lanes(t, "default 1 1 100 10m -"))
 	server.On(smtptest.Dot, "", smtptest.Stall())
 	first := make(chan smtpclient.Outcome, 1)
 	go func() { first <- w.Deliver(t.Context(), envelope, []byte(message), nil) }()

@@ -1,8 +1,10 @@
 package smtpclient_test
 
 import (
+	"errors"
 	"testing"
 
+	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
@@ -55,8 +57,16 @@ func TestRefusalsByPhase(t *testing.T) {
 				if got.Ambiguous || got.RemoteHost != "mx1.example.test" || got.RemoteAddr != server.Addr() {
 					t.Errorf("got %+v", got)
 				}
-				// The same recipient, after the server has changed its mind.
-				expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
+				// The same recipient, after the server has changed its mind. Where it asked for
+				// less, that lane is paused; another one is not.
+				again := envelope
+				if c.code == 421 || c.code < 500 && c.at <= smtptest.EHLO {
+					if got := w.send(t); !errors.Is(got.Err, lane.ErrNoRoom) {
+						t.Errorf("the lane is not paused: %+v", got)
+					}
+					again.Way.Label = "192.0.2.1"
+				}
+				expect(t, w.Deliver(t.Context(), again, []byte(message), nil), smtpclient.Delivered, "", smtpclient.PhaseDot)
 			})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	moxdns "github.com/mjl-/mox/dns"
 	mox "github.com/mjl-/mox/smtpclient"
 
+	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 )
 
@@ -22,6 +23,8 @@ import (
 type route struct {
 	key       routeKey
 	hosts     []target // in the order of trying
+	set       lane.Set
+	way       Way
 	smarthost *Smarthost
 	tls       tlsDemand // of hosts that demand no more themselves
 	destination
@@ -46,21 +49,30 @@ type target struct {
 var silent = slog.New(slog.DiscardHandler)
 
 func (t *Transport) route(ctx context.Context, c consignment) (route, *Outcome) {
-	if t.cfg.Smarthost != nil {
-		return t.smarthostRoute(c), nil
+	way := t.way(c.way)
+	if way.Smarthost != nil {
+		return t.smarthostRoute(c, way), nil
 	}
 	hosts, to, out := t.mailHosts(ctx, c.domain)
 	if out != nil {
 		return route{}, out
 	}
-	rt := route{hosts: hosts, destination: to, sts: t.sts(ctx, c.domain)}
+	rt := route{hosts: hosts, set: setOf(hosts), way: way, destination: to, sts: t.sts(ctx, c.domain)}
 	rt.tls = demandOf(c, rt.sts)
 	rt.key = keyOf("mx", rt)
 	return rt, nil
 }
 
-func (t *Transport) smarthostRoute(c consignment) route {
-	h := t.cfg.Smarthost
+func setOf(hosts []target) lane.Set {
+	names := make([]string, 0, len(hosts))
+	for _, h := range hosts {
+		names = append(names, h.name)
+	}
+	return lane.NewSet(names...)
+}
+
+func (t *Transport) smarthostRoute(c consignment, way Way) route {
+	h := way.Smarthost
 	c.enforced = c.enforced && !h.InProcess
 	demand := tlsDemand{policy: PolicyOpportunistic, mode: mox.TLSOpportunistic, enforced: c.enforced}
 	switch {
@@ -79,8 +91,9 @@ func (t *Transport) smarthostRoute(c consignment) route {
 		ServerName: h.Host, RootCAs: t.cfg.RootCAs, MinVersion: tls.VersionTLS12,
 		InsecureSkipVerify: !demand.verify, //nolint:gosec // opportunistic TLS, RFC 7435: unverified is better than in clear
 	}
-	rt := route{hosts: []target{{name: h.Host, port: h.Port}}, smarthost: h, tls: demand}
+	rt := route{hosts: []target{{name: h.Host, port: h.Port}}, set: h.Set(), way: way, smarthost: h, tls: demand}
 	rt.key = keyOf("smarthost", rt)
+	rt.key.smarthost = *h
 	return rt
 }
 
@@ -94,7 +107,7 @@ func keyOf(kind string, rt route) routeKey {
 		hosts = append(hosts, name)
 	}
 	slices.Sort(hosts)
-	return routeKey{hosts: kind + " " + strings.Join(hosts, " "), tls: fmt.Sprintf("%s secure=%v", rt.tls.key(), rt.secure)}
+	return routeKey{hosts: kind + " " + strings.Join(hosts, " "), tls: fmt.Sprintf("%s secure=%v", rt.tls.key(), rt.secure), way: rt.way.key()}
 }
 
 // mailHosts finds the hosts of a domain (RFC 5321, 5.1).

@@ -20,6 +20,7 @@ import (
 // session is an open connection that has said EHLO. One goroutine uses it at a time.
 type session struct {
 	host target
+	key  routeKey
 	addr string // of the other end
 	tls  string // "TLS 1.3", or empty
 
@@ -32,6 +33,7 @@ type session struct {
 	ext  extensions
 
 	timeouts  Timeouts
+	opened    time.Time
 	messages  int  // transactions begun
 	needReset bool // the last transaction was broken off in good order
 	broken    bool // nothing more may be sent
@@ -47,6 +49,10 @@ func (e refusedTargetError) Unwrap() error { return e.error }
 // dial connects to one address of a host.
 func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (net.Conn, *Outcome) {
 	dialer := net.Dialer{Timeout: t.cfg.Timeouts.Connect}
+	local, _ := rt.way.local(addr.Addr())
+	if local.IsValid() {
+		dialer.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(local, 0))
+	}
 	if rt.smarthost == nil {
 		dialer.Control = func(network, address string, c syscall.RawConn) error {
 			if err := t.cfg.Control(network, address, c); err != nil {
@@ -64,6 +70,9 @@ func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (ne
 		out := failed(PhaseConnect, ReasonPolicy, "mail host address refused: %w", refused.error)
 		return nil, &out
 	}
+	if k, ok := family(addr.Addr(), local); ok && noRoute(err) {
+		t.noRoutes.add(k)
+	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
@@ -72,22 +81,33 @@ func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (ne
 }
 
 // open dials and opens a session; opportunistic TLS that fails is tried once more
-// in the clear, on a new connection.
+// in the clear, on a new connection. Where that helped, TLS is left out for a while:
+// else every message would cost two connections.
 func (t *Transport) open(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
-	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, demand)
-	if tlsFailed && demand.clearAllowed && ctx.Err() == nil {
+	first, broken := demand, hostKey{keyOfLane(rt.way, rt.set), host.name}
+	if demand.clearAllowed && t.brokenTLS.has(broken) {
+		first.mode = mox.TLSSkip
+	}
+	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, first)
+	if tlsFailed && first.clearAllowed && ctx.Err() == nil {
 		t.cfg.Logger.DebugContext(ctx, "smtp: tls failed, once more in the clear",
 			slog.String("host", host.name), slog.String("addr", addr.String()), slog.Any("error", out.Err))
 		inTheClear := demand
 		inTheClear.mode = mox.TLSSkip
 		s, out, _ = t.openOnce(ctx, rt, host, addr, inTheClear)
+		if out == nil {
+			t.brokenTLS.add(broken)
+		}
 	}
 	if out != nil {
 		from := out.from(host, addr.String())
+		if local, _ := rt.way.local(addr.Addr()); local.IsValid() && from.LocalAddr == "" {
+			from.LocalAddr = local.String()
+		}
 		from.TLSPolicy = demand.policy
 		return nil, &from
 	}
-	s.demand = demand
+	s.demand, s.key = demand, rt.key
 	t.cfg.Logger.DebugContext(ctx, "smtp: connected",
 		slog.String("host", host.name), slog.String("addr", s.addr), slog.String("tls", s.tls))
 	return s, nil
@@ -103,7 +123,7 @@ func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr ne
 	defer stop()
 
 	w.within(t.cfg.Timeouts.Greeting)
-	ear := &tap{command: func() { w.within(t.cfg.Timeouts.Command) }}
+	ear := &tap{command: func() { w.within(t.cfg.Timeouts.Command) }, refuse: w.refuse}
 	var results sessionResults
 	opts := mox.Opts{RootCAs: t.cfg.RootCAs, TLSConfig: demand.config, DANERecords: demand.records,
 		RecipientDomainResult: &results.pkix, HostResult: &results.dane}
@@ -114,9 +134,9 @@ func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr ne
 	if rt.smarthost != nil && rt.smarthost.Username != "" {
 		opts.Auth = rt.smarthost.authenticate
 	}
-	client, err := mox.New(ctx, slog.New(ear), w, demand.mode, demand.verify, moxdns.Domain{ASCII: t.cfg.Hostname}, name, opts)
+	client, err := mox.New(ctx, slog.New(ear), w, demand.mode, demand.verify, moxdns.Domain{ASCII: rt.way.Hostname}, name, opts)
 	if demand.mode != mox.TLSSkip {
-		t.reportSession(rt, host, demand, &results)
+		t.reportSession(rt, host, demand, &results, ear.missing)
 	}
 	if err == nil {
 		s, err = t.takeOver(client, w, host, addr, ear)
@@ -124,6 +144,7 @@ func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr ne
 	if err != nil {
 		conn.Close()
 		failure, tlsFailed := demand.openFailure(ctx, err, w, ear)
+		failure.LocalAddr = conn.LocalAddr().String()
 		return nil, &failure, tlsFailed
 	}
 	return s, nil, false
@@ -136,7 +157,7 @@ func (t *Transport) takeOver(client *mox.Client, w *wire, host target, addr neti
 		return nil, err
 	}
 	s := &session{
-		host: host, addr: addr.String(), wire: w, conn: conn,
+		host: host, addr: addr.String(), wire: w, conn: conn, opened: time.Now(),
 		r: bufio.NewReaderSize(conn, 4096), ext: ear.extensions(), timeouts: t.cfg.Timeouts,
 	}
 	s.w = bufio.NewWriterSize(blockWriter{s}, 32<<10)
@@ -150,6 +171,10 @@ func (t *Transport) takeOver(client *mox.Client, w *wire, host target, addr neti
 func (d tlsDemand) openFailure(ctx context.Context, err error, w *wire, ear *tap) (out Outcome, tlsFailed bool) {
 	var smtpErr mox.Error
 	isSMTP := errors.As(err, &smtpErr)
+	if ear.missing {
+		err = fmt.Errorf("%w: %w", mox.ErrTLS, errNotOffered)
+	}
+	err = plainError(err)
 	out = temporary(openPhase(smtpErr.Command), err)
 	if isSMTP && smtpErr.Line != "" {
 		if r, parseErr := parseReply(append([]string{smtpErr.Line}, smtpErr.MoreLines...)); parseErr == nil {

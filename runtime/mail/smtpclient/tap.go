@@ -16,6 +16,8 @@ type tap struct {
 	command   func() // called before each command goes out
 	listening bool   // to the answer to an EHLO
 	starttls  bool   // STARTTLS was asked for
+	missing   bool   // although the server does not offer it
+	refuse    func(error)
 	heard     strings.Builder
 }
 
@@ -27,7 +29,13 @@ func (t *tap) Handle(_ context.Context, record slog.Record) error {
 	if sent, ok := strings.CutPrefix(record.Message, "LC: "); ok {
 		verb, _, _ := strings.Cut(strings.TrimRight(sent, "\r\n"), " ")
 		t.listening = verb == "EHLO" || verb == "HELO"
-		t.starttls = t.starttls || verb == "STARTTLS"
+		if verb == "STARTTLS" {
+			// Where TLS is demanded mox asks even a server that has none (RFC 3207, 4).
+			t.starttls, t.missing = true, !t.extensions().starttls
+			if t.missing && t.refuse != nil {
+				t.refuse(errNotOffered)
+			}
+		}
 		if t.listening {
 			t.heard.Reset()
 		}
@@ -48,6 +56,7 @@ type extensions struct {
 	pipelining bool
 	eightBit   bool
 	smtputf8   bool
+	starttls   bool
 	size       bool
 	maxSize    int64 // 0: no limit known
 	mailMax    int   // transactions per connection (RFC 9422); 0: no limit known
@@ -83,6 +92,8 @@ func (ext *extensions) add(words []string) {
 		ext.eightBit = true
 	case "SMTPUTF8":
 		ext.smtputf8 = true
+	case "STARTTLS":
+		ext.starttls = true
 	case "SIZE":
 		ext.size = true
 		if len(words) > 1 {

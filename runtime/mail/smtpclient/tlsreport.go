@@ -35,7 +35,7 @@ type sessionResults struct{ pkix, dane tlsrpt.Result }
 
 // reportSession tells how TLS went. A session that ended before TLS was an issue
 // says nothing.
-func (t *Transport) reportSession(rt route, host target, d tlsDemand, r *sessionResults) {
+func (t *Transport) reportSession(rt route, host target, d tlsDemand, r *sessionResults, notOffered bool) {
 	if rt.smarthost != nil {
 		return
 	}
@@ -48,6 +48,8 @@ func (t *Transport) reportSession(rt route, host target, d tlsDemand, r *session
 		result = &r.pkix
 	}
 	switch {
+	case notOffered:
+		report.Result = string(tlsrpt.ResultSTARTTLSNotSupported)
 	case len(result.FailureDetails) > 0:
 		report.Result = string(result.FailureDetails[0].ResultType)
 	case result.Summary.TotalFailureSessionCount > 0:

@@ -237,7 +237,7 @@ func (s *session) finish() Outcome {
 // outcome says where it happened.
 func (s *session) outcome(o Outcome) Outcome {
 	o = o.from(s.host, s.addr)
-	o.TLS, o.TLSPolicy = s.tls, s.demand.policy
+	o.TLS, o.TLSPolicy, o.LocalAddr = s.tls, s.demand.policy, s.wire.LocalAddr().String()
 	if o.Err != nil {
 		o.Err = fmt.Errorf("%s: %s: %w", s.describe(), o.Phase, o.Err)
 	}

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
+	"time"
 
 	moxdns "github.com/mjl-/mox/dns"
+
+	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
 // Bounds of one Deliver, as other mail servers have them (Postfix: five addresses,
@@ -22,6 +26,9 @@ type Transport struct {
 	resolver moxdns.Resolver
 	pool     *pool
 
+	brokenTLS *memory[hostKey]
+	noRoutes  *memory[familyKey]
+
 	mu         sync.Mutex
 	closed     bool
 	under      uint64                             // deliveries begun, for their keys
@@ -36,10 +43,12 @@ func New(cfg Config) (*Transport, error) {
 	}
 	cfg = cfg.withDefaults()
 	return &Transport{
-		cfg:      cfg,
-		resolver: cfg.Resolver.SMTP(),
-		pool:     newPool(cfg.ConnectionsPerRoute, cfg.IdleAge, (*session).quit),
-		cancels:  map[uint64]context.CancelCauseFunc{},
+		cfg:       cfg,
+		resolver:  cfg.Resolver.SMTP(),
+		pool:      newPool(cfg.IdleAge, (*session).quit),
+		brokenTLS: newMemory[hostKey](clearFor),
+		noRoutes:  newMemory[familyKey](noRouteFor),
+		cancels:   map[uint64]context.CancelCauseFunc{},
 	}, nil
 }
 
@@ -59,13 +68,17 @@ func (t *Transport) Deliver(ctx context.Context, env Envelope, msg []byte, befor
 	if out != nil {
 		return *out
 	}
-	l, err := t.pool.acquire(ctx, rt.key)
+	pass, err := t.cfg.Lanes.Enter(ctx, rt.way.Label, c.domain, rt.set)
 	if err != nil {
 		return temporary(PhaseWait, fmt.Errorf("wait for a connection: %w", err))
 	}
-	defer t.pool.release(l)
-	d := delivery{t: t, rt: rt, lane: l, c: c, beforeFinalDot: beforeFinalDot}
-	return d.run(ctx)
+	d := delivery{t: t, rt: rt, lane: keyOfLane(rt.way, rt.set), pass: pass, c: c, beforeFinalDot: beforeFinalDot}
+	result := d.run(ctx)
+	pass.Leave(d.feedback(ctx, result))
+	if result.Kind != Delivered {
+		t.pool.trim(d.lane, pass.Idle()) // the window may be narrower now
+	}
+	return result
 }
 
 // begin ties a delivery to the life of the transport.
@@ -76,11 +89,13 @@ func (t *Transport) begin(ctx context.Context) (context.Context, func(), error) 
 		return nil, nil, ErrClosed
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	tooLong := time.AfterFunc(t.cfg.Longest, func() { cancel(ErrTooLong) })
 	t.under++
 	id := t.under
 	t.cancels[id] = cancel
 	t.deliveries.Add(1)
 	return ctx, func() {
+		tooLong.Stop()
 		cancel(nil)
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -105,12 +120,15 @@ func (t *Transport) Close() {
 type delivery struct {
 	t              *Transport
 	rt             route
-	lane           *lane
+	lane           laneKey
+	pass           *lane.Pass
 	c              consignment
 	beforeFinalDot func() error
 
 	addresses    int // tried
 	transactions int // tried
+	dialled      bool
+	greeted      bool // by any host
 	earlier      *Outcome
 }
 
@@ -146,7 +164,7 @@ func (d *delivery) run(ctx context.Context) Outcome {
 // take gives a kept session, if it still meets what is demanded of its host. TLSA
 // records are the host's own and may have come since it was opened.
 func (d *delivery) take(ctx context.Context) *session {
-	s := d.t.pool.take(d.lane)
+	s := d.t.pool.take(d.lane, d.rt.key)
 	if s == nil || !d.rt.secure {
 		return s
 	}
@@ -165,11 +183,15 @@ func (d *delivery) tryHost(ctx context.Context, host target) Outcome {
 	}
 	var earlier *Outcome
 	for _, addr := range addrs {
-		d.addresses++
-		s, out := d.t.open(ctx, d.rt, host, addr, demand)
+		out := d.unfit(addr)
 		if out == nil {
-			done, _ := d.use(ctx, s)
-			return done
+			var s *session
+			if s, out = d.open(ctx, host, addr, demand); out == nil {
+				done, _ := d.use(ctx, s)
+				return done
+			}
+		} else {
+			*out = out.from(host, addr.String())
 		}
 		merged := out.orEarlier(earlier)
 		earlier = &merged
@@ -181,6 +203,31 @@ func (d *delivery) tryHost(ctx context.Context, host target) Outcome {
 		return temporary(PhaseDNS, fmt.Errorf("mail host %s has no address", host.name)).from(host, "")
 	}
 	return *earlier
+}
+
+// unfit finds targets that are not worth dialling.
+func (d *delivery) unfit(addr netip.AddrPort) *Outcome {
+	local, ok := d.rt.way.local(addr.Addr())
+	if !ok {
+		out := temporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), errNoLocal))
+		return &out
+	}
+	if k, ok := family(addr.Addr(), local); ok && d.t.noRoutes.has(k) {
+		out := temporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), errNoRoute))
+		return &out
+	}
+	return nil
+}
+
+// open opens a session in the place of an idle one of another route, if the lane has
+// no room for both.
+func (d *delivery) open(ctx context.Context, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
+	d.addresses++
+	d.dialled = true
+	d.t.pool.trim(d.lane, d.pass.Idle()-1)
+	s, out := d.t.open(ctx, d.rt, host, addr, demand)
+	d.greeted = d.greeted || out == nil || out.Code != 0 || out.Phase != PhaseConnect && out.Phase != PhaseGreeting
+	return s, out
 }
 
 // use runs the transaction on a session and keeps or ends the session. stale: the
@@ -195,11 +242,12 @@ func (d *delivery) use(ctx context.Context, s *session) (out Outcome, stale bool
 		}
 	}
 	reused := s.kept
-	d.t.keep(d.lane, s)
+	d.keep(s)
 	if reused && dead(out, p) && ctx.Err() == nil {
 		return out, true
 	}
 	d.transactions++
+	d.greeted = true
 	if d.rt.smarthost != nil && (out.Code == 530 || out.Code == 535) {
 		out.Kind = Temporary // our credentials are at fault (RFC 4954, 6), not the message
 	}
@@ -234,17 +282,17 @@ func after(hosts []target, used target) []target {
 	return hosts
 }
 
-func (t *Transport) keep(l *lane, s *session) {
-	most := t.cfg.MessagesPerConnection
+func (d *delivery) keep(s *session) {
+	most := d.pass.Messages()
 	if s.ext.mailMax > 0 {
 		most = min(most, s.ext.mailMax)
 	}
 	switch {
 	case s.broken || s.r.Buffered() > 0: // it talks out of turn
 		s.cut()
-	case s.messages >= most:
-		t.pool.retire(s)
+	case s.messages >= most, time.Since(s.opened) >= d.pass.Age():
+		d.t.pool.retire(s)
 	default:
-		t.pool.park(l, s)
+		d.t.pool.park(d.lane, s, d.pass.Idle())
 	}
 }

@@ -1,6 +1,35 @@
 package smtpclient
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	mox "github.com/mjl-/mox/smtpclient"
+)
+
+// plainError is an error of mox's client without the words transient and permanent,
+// which it puts after every one: whether trying again helps is said by the Kind.
+func plainError(err error) error {
+	var smtpErr mox.Error
+	if !errors.As(err, &smtpErr) {
+		return err
+	}
+	text := err.Error()
+	for _, word := range []string{", transient", ", permanent"} {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, word+": ", ": "), word, "")
+	}
+	return worded{text, err}
+}
+
+// worded is an error in other words.
+type worded struct {
+	text string
+	error
+}
+
+func (e worded) Error() string { return e.text }
+func (e worded) Unwrap() error { return e.error }
 
 func (o Outcome) reply(r reply) Outcome {
 	o.Code, o.EnhancedCode, o.Reply = r.code, r.enhanced, r.text

@@ -10,6 +10,8 @@ import (
 // each transaction: more is no conversation.
 const maxRead = 256 << 10
 
+var errNotOffered = errors.New("the server does not offer STARTTLS")
+
 var errFlood = errors.New("the server sends without end")
 
 // wire is the TCP connection under a session. It takes no deadlines from above
@@ -18,6 +20,7 @@ var errFlood = errors.New("the server sends without end")
 type wire struct {
 	net.Conn
 	left   int   // octets that may still be read
+	closed error // why nothing more may be written
 	failed error // the first network error, told apart from TLS errors above
 }
 
@@ -34,6 +37,9 @@ func (w *wire) Read(p []byte) (int, error) {
 }
 
 func (w *wire) Write(p []byte) (int, error) {
+	if w.closed != nil {
+		return 0, w.closed
+	}
 	n, err := w.Conn.Write(p)
 	if err != nil && w.failed == nil {
 		w.failed = err
@@ -51,5 +57,8 @@ func (w *wire) within(d time.Duration) {
 		w.failed = err
 	}
 }
+
+// refuse ends all writing.
+func (w *wire) refuse(why error) { w.closed = why }
 
 func (w *wire) refill() { w.left = maxRead }

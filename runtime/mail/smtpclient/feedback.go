@@ -1,0 +1,37 @@
+package smtpclient
+
+import (
+	"context"
+	"errors"
+
+	"github.com/postrider/postrider/runtime/mail/bounce"
+	"github.com/postrider/postrider/runtime/mail/lane"
+)
+
+// feedback is what an attempt tells about its lane. A failure of one of several hosts
+// is none of the lane's when another host answered.
+func (d *delivery) feedback(ctx context.Context, out Outcome) lane.Feedback {
+	switch {
+	case out.Kind == Delivered:
+		return lane.Feedback{Delivered: true}
+	case out.throttles():
+		return lane.Feedback{Throttled: true, Reason: out.Diagnostic()}
+	case d.greeted:
+		return lane.Feedback{Refused: true}
+	case !d.dialled, out.Kind == Failed, ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrTooLong):
+		return lane.Feedback{} // nothing was learned of the other side
+	}
+	return lane.Feedback{Unreachable: true, Reason: out.Diagnostic()}
+}
+
+// throttles says that the server wants less from us altogether: 421, any 4xx before a
+// message was spoken of, and what is known to be said about too much at once. A 5xx
+// for a bad name stands for one message; a greeting with it for all of them.
+func (o Outcome) throttles() bool {
+	if o.Code < 400 || o.Phase == PhaseStartTLS || o.Phase == PhaseAuth {
+		return false
+	}
+	early := o.Phase == PhaseGreeting || o.Phase == PhaseEHLO
+	class := bounce.Classify(bounce.Reply{Code: o.Code, Enhanced: o.EnhancedCode, Text: o.Reply})
+	return o.Code == 421 || class == bounce.Throttle || class.Throttles() && (o.Code < 500 || early) || early && o.Code < 500
+}

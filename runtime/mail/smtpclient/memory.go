@@ -1,0 +1,98 @@
+package smtpclient
+
+import (
+	"errors"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/lane"
+)
+
+const (
+	clearFor      = time.Hour       // no TLS is tried with a host where it failed and the clear did not
+	noRouteFor    = 5 * time.Minute // a family without a route is not dialled
+	maxRemembered = 10_000
+)
+
+// memory holds keys for a while. It is bounded: when it is full of what still holds,
+// the oldest go.
+type memory[K comparable] struct {
+	keep time.Duration
+
+	mu   sync.Mutex
+	ends map[K]time.Time
+}
+
+func newMemory[K comparable](keep time.Duration) *memory[K] {
+	return &memory[K]{keep: keep, ends: map[K]time.Time{}}
+}
+
+func (m *memory[K]) has(k K) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return time.Now().Before(m.ends[k])
+}
+
+func (m *memory[K]) add(k K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	if len(m.ends) >= maxRemembered {
+		m.shrink(now)
+	}
+	m.ends[k] = now.Add(m.keep)
+}
+
+// shrink forgets what has ended, and the elder half if nothing has.
+func (m *memory[K]) shrink(now time.Time) {
+	limit := now
+	for range 2 {
+		for k, end := range m.ends {
+			if end.Before(limit) {
+				delete(m.ends, k)
+			}
+		}
+		if len(m.ends) < maxRemembered {
+			return
+		}
+		limit = now.Add(m.keep / 2)
+	}
+	clear(m.ends)
+}
+
+// hostKey is a mail host in a lane.
+type hostKey struct {
+	lane laneKey
+	host string
+}
+
+// familyKey is an address family from a local address.
+type familyKey struct {
+	ipv6  bool
+	local netip.Addr
+}
+
+var errNoLocal = errors.New("the way out has no address of that family")
+
+var errNoRoute = errors.New("this machine has no route to addresses of that family")
+
+// family is what a missing route is remembered by; ok is false for targets whose
+// routes differ from those of the world: of this machine and of private networks.
+func family(target, local netip.Addr) (k familyKey, ok bool) {
+	if !target.IsGlobalUnicast() || target.IsPrivate() {
+		return k, false
+	}
+	return familyKey{ipv6: target.Is6(), local: local}, true
+}
+
+// noRoute tells an error that every target of the family would meet, at once.
+func noRoute(err error) bool {
+	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)
+}
+
+// laneKey names a lane in the pool.
+type laneKey struct{ way, set string }
+
+func keyOfLane(way Way, set lane.Set) laneKey { return laneKey{way.Label, set.Name} }
