@@ -1,9 +1,17 @@
 package sending
 
 import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/lib/pq"
+
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
 )
 
 // laneHeld is the lane of recipients that an operator holds back: no lane has that
@@ -19,4 +27,198 @@ func NextAttempt(r *ent.Recipient) *time.Time {
 		return nil
 	}
 	return r.DueAt
+}
+
+// Queue is the operator's view of all recipients that are not settled and whose email
+// has been handed over, and the operator's hand in it. A recipient in it is
+//
+//	queued    in the common queue and not tried yet
+//	deferred  in the common queue after an attempt that did not succeed
+//	parked    waiting for room in the lane of its destination
+//	held      held back until it is released
+//
+// and it may be running besides: a worker has it, and an attempt of its present
+// fence is open. Scheduled mail is not in the queue before its release.
+//
+// What a running one can be asked for: retry passes over it, because it is being
+// tried. A hold lets its attempt end and keeps the next one from beginning. A drop
+// ends the recipient at once and raises its fencing number, so that the worker's
+// outcome changes nothing but the attempt's own row; the lease is lost with it,
+// which stops the attempt before its final dot if that is still ahead. If it is not,
+// the message has arrived, and the attempt says so.
+type Queue struct {
+	db  *db.DB
+	bus Bus
+}
+
+// NewQueue makes one; nothing runs.
+func NewQueue(d *db.DB, b Bus) *Queue { return &Queue{db: d, bus: b} }
+
+// Queue is the installation's queue; who asks for a tenant names the account in
+// each Selection.
+func (s *Service) Queue() *Queue { return NewQueue(s.db, s.bus) }
+
+// QueueState is where a recipient in the queue stands.
+type QueueState string
+
+// The states, see Queue.
+const (
+	InQueue  QueueState = "queued"
+	Deferred QueueState = "deferred"
+	Parked   QueueState = "parked"
+	OnHold   QueueState = "held"
+)
+
+// Selection names recipients in the queue: those for which everything holds that is given.
+type Selection struct {
+	AccountID    string
+	EmailID      string
+	Destination  string // the domain of the address, in A-labels
+	RecipientIDs []int64
+	State        QueueState
+	All          bool // an operation on everything has to say so
+}
+
+// Validate reports what is wrong. An operation needs a selection.
+func (s Selection) Validate() fault.Fields {
+	wrong := fault.Fields{}
+	switch s.State {
+	case "", InQueue, Deferred, Parked, OnHold:
+	default:
+		wrong.Add("state", "must be queued, deferred, parked or held")
+	}
+	if s.narrows() == s.All {
+		wrong.Add("selection", "give recipients, an email, a destination or an account, or all")
+	}
+	return wrong
+}
+
+func (s Selection) narrows() bool {
+	return s.AccountID != "" || s.EmailID != "" || s.Destination != "" || len(s.RecipientIDs) > 0 || s.State != ""
+}
+
+// Queued is one recipient in the queue.
+type Queued struct {
+	RecipientID int64
+	EmailID     string
+	AccountID   string
+	Address     string
+	Destination string
+	State       QueueState
+	Running     bool
+	Lane        string // while it is parked
+	Attempts    int
+	NextAttempt *time.Time    // nil while it is held or runs
+	QueuedAt    time.Time     // accepted or released
+	Age         time.Duration // since then, by the database clock
+	Diagnostic  string        // of the last attempt
+}
+
+// The open attempt of the present fence is asked for row by row, so that the
+// planner does not read all attempts there ever were.
+const queueColumns = `r.id, r.email_id, r.account_id, r.address, r.destination, r.state, r.lane, r.attempts, r.due_at, r.queued_at, r.diagnostic, ` + runningSQL + ` AS running`
+
+const runningSQL = `(r.due_at > now() AND r.attempts > 0 AND coalesce((SELECT a.outcome IS NULL FROM attempts a WHERE a.recipient_id = r.id AND a.fence = r.fence), false))`
+
+const queueStateSQL = `CASE WHEN r.lane = '` + laneHeld + `' THEN 'held' WHEN r.lane IS NOT NULL THEN 'parked' ELSE r.state END`
+
+// from is the rows of the selection, as a subquery named r. The two halves are
+// what the two partial indexes of the queue hold; without them settled
+// recipients, of which there are many more, would be read.
+func (s Selection) from(q *statement, columns string) string {
+	conditions := s.conditions(q)
+	if s.EmailID != "" || len(s.RecipientIDs) > 0 {
+		return `(SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL` + conditions + `) r`
+	}
+	return `(SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL AND r.lane IS NULL` + conditions +
+		` UNION ALL SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL AND r.lane IS NOT NULL` + conditions + `) r`
+}
+
+func (s Selection) conditions(q *statement) string {
+	var out strings.Builder
+	for column, value := range map[string]string{"account_id": s.AccountID, "email_id": s.EmailID, "destination": strings.ToLower(s.Destination)} {
+		if value != "" {
+			out.WriteString(` AND r.` + column + ` = ` + q.arg(value))
+		}
+	}
+	if len(s.RecipientIDs) > 0 {
+		out.WriteString(` AND r.id = ANY(` + q.arg(pq.Array(s.RecipientIDs)) + `)`)
+	}
+	if s.State != "" {
+		out.WriteString(` AND ` + queueStateSQL + ` = ` + q.arg(string(s.State)))
+	}
+	return out.String()
+}
+
+// List gives up to limit recipients of the selection behind the given one (0: from
+// the start), in the order of acceptance, so the oldest first.
+func (q *Queue) List(ctx context.Context, s Selection, after int64, limit int) ([]Queued, error) {
+	var query statement
+	query.text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, coalesce(NULLIF(r.lane, '` + laneHeld + `'), ''), r.attempts,
+	CASE WHEN NOT r.running AND r.lane IS DISTINCT FROM '` + laneHeld + `' THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
+FROM ` + s.from(&query, queueColumns) + ` WHERE r.id > ` + query.arg(after) + ` ORDER BY r.id LIMIT ` + strconv.Itoa(limit)
+	rows, err := q.db.Hot.QueryContext(ctx, query.text, query.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list queue: %w", err)
+	}
+	list, err := scanAll(rows, func(r *Queued) []any {
+		return []any{&r.RecipientID, &r.EmailID, &r.AccountID, &r.Address, &r.Destination, &r.State, &r.Running, &r.Lane, &r.Attempts,
+			&r.NextAttempt, &r.QueuedAt, (*microseconds)(&r.Age), &r.Diagnostic}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list queue: %w", err)
+	}
+	return list, nil
+}
+
+// Backlog is what waits for one destination.
+type Backlog struct {
+	Destination string
+	Due         int // may be tried now
+	Running     int // are being tried
+	Parked      int // wait for room in a lane
+	Deferred    int // wait for their next attempt
+	Held        int
+	Oldest      time.Duration // age of the oldest, by the database clock
+	Diagnostic  string        // of the last attempt that left one
+}
+
+// Total is how many recipients wait or run.
+func (b Backlog) Total() int { return b.Due + b.Running + b.Parked + b.Deferred + b.Held }
+
+// Summary gives what waits by destination, most first, at most limit of them.
+func (q *Queue) Summary(ctx context.Context, s Selection, limit int) ([]Backlog, error) {
+	var query statement
+	const waiting = `NOT r.running AND r.lane IS NULL AND r.due_at`
+	query.text = `SELECT r.destination,
+	count(*) FILTER (WHERE ` + waiting + ` <= now()), count(*) FILTER (WHERE r.running AND r.lane IS DISTINCT FROM '` + laneHeld + `'),
+	count(*) FILTER (WHERE NOT r.running AND r.lane <> '` + laneHeld + `'), count(*) FILTER (WHERE ` + waiting + ` > now()), count(*) FILTER (WHERE r.lane = '` + laneHeld + `'),
+	(extract(epoch FROM now() - min(r.queued_at)) * 1000000)::bigint,
+	coalesce((array_agg(r.diagnostic ORDER BY r.due_at DESC) FILTER (WHERE r.diagnostic IS NOT NULL))[1], '')
+FROM ` + s.from(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ` + strconv.Itoa(limit)
+	rows, err := q.db.Hot.QueryContext(ctx, query.text, query.args...)
+	if err != nil {
+		return nil, fmt.Errorf("sum up queue: %w", err)
+	}
+	list, err := scanAll(rows, func(b *Backlog) []any {
+		return []any{&b.Destination, &b.Due, &b.Running, &b.Parked, &b.Deferred, &b.Held, (*microseconds)(&b.Oldest), &b.Diagnostic}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum up queue: %w", err)
+	}
+	return list, nil
+}
+
+// oldestDueSQL reads one entry of the index of the common queue: the head of what is
+// due. Claimed rows have their due_at in the future, held and parked ones a lane.
+const oldestDueSQL = `
+SELECT coalesce((extract(epoch FROM now() - min(due_at)) * 1000000)::bigint, 0) FROM recipients WHERE due_at <= now() AND lane IS NULL`
+
+// Late is how long the oldest recipient in the common queue has been due without
+// being tried, by the database clock; 0 when nothing is due.
+func (q *Queue) Late(ctx context.Context) (late time.Duration, err error) {
+	if err := q.db.Hot.QueryRowContext(ctx, oldestDueSQL).Scan((*microseconds)(&late)); err != nil {
+		return 0, fmt.Errorf("age of the queue: %w", err)
+	}
+	return late, nil
 }

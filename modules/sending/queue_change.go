@@ -1,0 +1,186 @@
+package sending
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// QueueChange is an operation on what a selection names. It works through it in
+// steps of a transaction each, so that a large one holds up nobody; a step that was
+// committed stays when a later one fails.
+type QueueChange struct {
+	Selection Selection
+	DryRun    bool
+	// Progress is told after each step how many of how many were looked at. May be nil.
+	Progress func(done, of int)
+}
+
+// QueueResult is what came of it.
+type QueueResult struct {
+	Matched int // recipients that the selection named
+	Changed int // of these, those that the operation applied to; with DryRun none
+}
+
+// queueStep is how many recipients one transaction changes at most.
+const queueStep = 1000
+
+// What stands behind each operation: a condition that a recipient of the step still
+// has to fulfil when its row is locked, and what is set then. A row that another
+// transaction has locked at this moment is passed over, and tried once more at the end.
+const (
+	retrySQL = `
+UPDATE recipients r SET due_at = now(), lane = NULL
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND (r.due_at > now() OR r.lane IS NOT NULL)
+	AND r.lane IS DISTINCT FROM '` + laneHeld + `' AND NOT ` + runningSQL + ` ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id`
+
+	holdSQL = `
+UPDATE recipients r SET lane = '` + laneHeld + `'
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.lane IS DISTINCT FROM '` + laneHeld + `'
+	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id`
+
+	// One that still runs keeps its lease.
+	releaseHeldSQL = `
+UPDATE recipients r SET lane = NULL, due_at = CASE WHEN v.running THEN r.due_at ELSE now() END
+FROM (SELECT r.id, ` + runningSQL + ` AS running FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.lane = '` + laneHeld + `'
+	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id`
+
+	dropSQL = `
+UPDATE recipients r SET state = 'failed', due_at = NULL, lane = NULL, settled_at = now(), fence = r.fence + 1, diagnostic = $2
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id, r.email_id, r.address`
+)
+
+// Retry makes recipients due now, in the common queue. What is held stays held, and
+// what is due already or runs is left alone.
+func (q *Queue) Retry(ctx context.Context, c QueueChange) (QueueResult, error) {
+	return q.change(ctx, "retry", c, q.update(retrySQL))
+}
+
+// Hold keeps recipients from being tried until Release or Drop. Their time goes on:
+// retries still end 72 hours after acceptance, and expires_at stands.
+func (q *Queue) Hold(ctx context.Context, c QueueChange) (QueueResult, error) {
+	return q.change(ctx, "hold", c, q.update(holdSQL))
+}
+
+// Release gives back what is held, and makes it due now.
+func (q *Queue) Release(ctx context.Context, c QueueChange) (QueueResult, error) {
+	return q.change(ctx, "release", c, q.update(releaseHeldSQL))
+}
+
+// update is a step that changes nothing but recipients.
+func (q *Queue) update(statement string) step {
+	return func(ctx context.Context, ids []int64) (changed []int64, err error) {
+		err = q.db.InHotTx(ctx, func(tx *sql.Tx) error {
+			rows, err := tx.QueryContext(ctx, statement, pq.Array(ids))
+			if err != nil {
+				return err
+			}
+			changed, err = scanAll(rows, func(id *int64) []any { return []any{id} })
+			return err
+		})
+		return changed, err
+	}
+}
+
+// step changes those of at most queueStep recipients that it applies to.
+type step func(ctx context.Context, ids []int64) (changed []int64, err error)
+
+func (q *Queue) change(ctx context.Context, name string, c QueueChange, do step) (QueueResult, error) {
+	if err := c.Selection.Validate().Err(); err != nil {
+		return QueueResult{}, err
+	}
+	ids, err := q.find(ctx, c.Selection)
+	result := QueueResult{Matched: len(ids)}
+	if err != nil || c.DryRun {
+		return result, err
+	}
+	var left []int64
+	for pass := range 2 { // the second for rows that were locked
+		done := 0
+		for chunk := range slices.Chunk(ids, queueStep) {
+			changed, err := do(ctx, chunk)
+			if err != nil {
+				return result, fmt.Errorf("%s: %w", name, err)
+			}
+			result.Changed += len(changed)
+			done += len(chunk)
+			left = append(left, without(chunk, changed)...)
+			if pass == 0 && c.Progress != nil {
+				c.Progress(done, result.Matched)
+			}
+		}
+		ids, left = left, nil
+	}
+	return result, nil
+}
+
+// find gives the ids of the selection. They are found once: later steps would read
+// the whole queue each.
+func (q *Queue) find(ctx context.Context, s Selection) ([]int64, error) {
+	var query statement
+	query.text = `SELECT r.id FROM ` + s.from(&query, `r.id`) + ` ORDER BY r.id`
+	rows, err := q.db.Hot.QueryContext(ctx, query.text, query.args...)
+	if err != nil {
+		return nil, fmt.Errorf("find in queue: %w", err)
+	}
+	ids, err := scanAll(rows, func(id *int64) []any { return []any{id} })
+	if err != nil {
+		return nil, fmt.Errorf("find in queue: %w", err)
+	}
+	return ids, nil
+}
+
+func without(all, some []int64) []int64 {
+	gone := make(map[int64]bool, len(some))
+	for _, id := range some {
+		gone[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return gone[id] })
+}
+
+// CodeDropped is failure.code of email.failed for a recipient that an operator dropped.
+const CodeDropped = "dropped"
+
+// maxReason bounds the reason of a drop, in characters.
+const maxReason = 500
+
+// Drop ends recipients for good: they have failed, with the given reason, which the
+// sender is told with email.failed. It says nothing about the address, so nobody
+// is suppressed for it. Error: Invalid naming `reason` or `selection`.
+func (q *Queue) Drop(ctx context.Context, c QueueChange, reason string) (QueueResult, error) {
+	if err := validateReason(reason); err != nil {
+		return QueueResult{}, err
+	}
+	return q.change(ctx, "drop", c, func(ctx context.Context, ids []int64) (changed []int64, err error) {
+		var facts []event.Fact
+		err = q.db.InHotTx(ctx, func(tx *sql.Tx) error {
+			changed, facts, err = q.drop(ctx, tx, ids, reason)
+			return err
+		})
+		if err == nil {
+			q.bus.WakeFor(facts...)
+		}
+		return changed, err
+	})
+}
+
+func validateReason(reason string) error {
+	switch n := len([]rune(reason)); {
+	case n == 0:
+		return fault.InvalidField("reason", "is required: the sender is told")
+	case n > maxReason:
+		return fault.InvalidField("reason", "is longer than %d characters", maxReason)
+	default:
+		return nil
+	}
+}

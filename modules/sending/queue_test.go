@@ -1,0 +1,343 @@
+package sending
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+var delivered = smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
+
+func greylisted() smtpclient.Outcome {
+	return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, EnhancedCode: "4.7.1", Reply: "451 4.7.1 Greylisted", RemoteHost: "mx.example.net"}
+}
+
+// changed runs an operation that has to succeed.
+func changed(t *testing.T) func(QueueResult, error) QueueResult {
+	t.Helper()
+	return func(r QueueResult, err error) QueueResult {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}
+
+func (f *fixture) queued(t *testing.T, s Selection) []Queued {
+	t.Helper()
+	list, err := f.Queue().List(t.Context(), s, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func (f *fixture) standing(t *testing.T, s Selection) []string {
+	t.Helper()
+	var out []string
+	for _, r := range f.queued(t, s) {
+		line := strings.TrimSuffix(r.Address, "@"+r.Destination) + " " + string(r.State)
+		if r.Running {
+			line += " running"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestQueueTellsWhereEachRecipientStands(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.send(t, simple("deferred@example.net", "running@example.net"))
+	jobs := f.claimAll(t)
+	f.settleWith(t, jobs[:1], greylisted())
+	f.send(t, simple("queued@example.net", "parked@example.org", "held@example.org"))
+	f.exec(t, `UPDATE recipients SET lane = ' example.org' WHERE address = 'parked@example.org'`)
+	f.exec(t, `UPDATE recipients SET lane = 'held' WHERE address = 'held@example.org'`)
+	f.schedule(t, time.Hour, "scheduled@example.net")
+	f.exec(t, `UPDATE recipients SET queued_at = now() - interval '90 seconds' WHERE address = 'deferred@example.net'`)
+
+	want := []string{"deferred deferred", "running queued running", "queued queued", "parked parked", "held held"}
+	if diff := cmp.Diff(want, f.standing(t, Selection{All: true})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for name, c := range map[string]struct {
+		s    Selection
+		want []string
+	}{
+		"destination":           {Selection{Destination: "EXAMPLE.org"}, want[3:]},
+		"email":                 {Selection{EmailID: id}, want[:2]},
+		"account":               {Selection{AccountID: testAccount}, want},
+		"stranger":              {Selection{AccountID: "acc_01kf0m4w7he6x8q2v5b3n9c1tb"}, nil},
+		"stranger by recipient": {Selection{AccountID: "acc_01kf0m4w7he6x8q2v5b3n9c1tb", RecipientIDs: []int64{jobs[0].recipientID}}, nil},
+		"recipient":             {Selection{RecipientIDs: []int64{jobs[0].recipientID}}, want[:1]},
+		"queued":                {Selection{State: InQueue}, want[1:3]},
+		"deferred":              {Selection{State: Deferred}, want[:1]},
+		"parked":                {Selection{State: Parked}, want[3:4]},
+		"held":                  {Selection{State: OnHold}, want[4:]},
+	} {
+		if diff := cmp.Diff(c.want, f.standing(t, c.s)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	list := f.queued(t, Selection{All: true})
+	if d := list[0]; d.Attempts != 1 || d.NextAttempt == nil || d.Diagnostic != "451 4.7.1 Greylisted" || d.Age < 90*time.Second || d.AccountID != testAccount || d.EmailID != id {
+		t.Errorf("deferred: %+v", d)
+	}
+	if list[1].NextAttempt != nil || list[4].NextAttempt != nil || list[3].Lane != " example.org" || list[4].Lane != "" {
+		t.Errorf("next attempts and lanes: %+v", list)
+	}
+	rest, err := f.Queue().List(t.Context(), Selection{}, list[1].RecipientID, 2)
+	if err != nil || len(rest) != 2 || rest[0].RecipientID != list[2].RecipientID {
+		t.Errorf("page behind the second: %+v %v", rest, err)
+	}
+
+	sums, err := f.Queue().Summary(t.Context(), Selection{All: true}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSums := []Backlog{
+		{Destination: "example.net", Due: 1, Running: 1, Deferred: 1, Diagnostic: "451 4.7.1 Greylisted"},
+		{Destination: "example.org", Parked: 1, Held: 1},
+	}
+	if diff := cmp.Diff(wantSums, sums, cmpopts.IgnoreFields(Backlog{}, "Oldest")); diff != "" || sums[0].Oldest < 90*time.Second || sums[0].Total() != 3 {
+		t.Errorf("oldest %s, (-want +got):\n%s", sums[0].Oldest, diff)
+	}
+}
+
+func TestRetryMakesDueWhatIsNotRunningAndNotHeld(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.send(t, simple("deferred@example.net", "running@example.net", "parked@example.net", "held@example.net"))
+	jobs := f.claimAll(t)
+	f.settleWith(t, append(jobs[:1:1], jobs[2:]...), greylisted())
+	f.exec(t, `UPDATE recipients SET lane = split_part(address, '@', 1) WHERE address ~ '^(parked|held)'`)
+	q := f.Queue()
+	if got := changed(t)(q.Retry(t.Context(), QueueChange{Selection: Selection{All: true}, DryRun: true})); got != (QueueResult{Matched: 4}) || len(f.claimAll(t)) != 0 {
+		t.Errorf("dry run: %+v", got)
+	}
+	if got := changed(t)(q.Retry(t.Context(), QueueChange{Selection: Selection{Destination: "example.net"}})); got != (QueueResult{Matched: 4, Changed: 2}) {
+		t.Errorf("retry: %+v", got)
+	}
+	var again []string
+	for _, j := range f.claimAll(t) {
+		again = append(again, j.address)
+	}
+	if diff := cmp.Diff([]string{"deferred@example.net", "parked@example.net"}, again, cmpopts.SortSlices(func(a, b string) bool { return a < b })); diff != "" {
+		t.Errorf("claimed (-want +got):\n%s", diff)
+	}
+}
+
+func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.send(t, simple("idle@example.net", "running@example.net"))
+	f.exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^idle'`)
+	running := f.claimAll(t)
+	q := f.Queue()
+	if got := changed(t)(q.Hold(t.Context(), QueueChange{Selection: Selection{EmailID: id}})); got.Changed != 2 {
+		t.Fatalf("hold: %+v", got)
+	}
+	// The attempt that runs ends as it would have.
+	f.settleWith(t, running, greylisted())
+	_, recipients, attempts, _ := f.state(t, id)
+	if recipients[1].State != recipient.StateDeferred || !Held(recipients[1]) || NextAttempt(recipients[1]) != nil || *attempts[0].Outcome != attempt.OutcomeDeferred {
+		t.Errorf("recipient %+v, attempt %+v", recipients[1], attempts[0])
+	}
+	f.makeDue(t)
+	if jobs := f.claimAll(t); len(jobs) != 0 {
+		t.Fatalf("held ones were claimed: %+v", jobs)
+	}
+	if got := changed(t)(q.Release(t.Context(), QueueChange{Selection: Selection{EmailID: id}})); got.Changed != 2 {
+		t.Errorf("release: %+v", got)
+	}
+	jobs := f.claimAll(t)
+	if len(jobs) != 2 {
+		t.Fatalf("claimed %+v", jobs)
+	}
+	// A release of one that runs leaves it its lease.
+	changed(t)(q.Hold(t.Context(), QueueChange{Selection: Selection{EmailID: id}}))
+	changed(t)(q.Release(t.Context(), QueueChange{Selection: Selection{EmailID: id}}))
+	if again := f.claimAll(t); len(again) != 0 {
+		t.Errorf("claimed twice: %+v", again)
+	}
+	f.settleWith(t, jobs, delivered)
+	if e, _, _, _ := f.state(t, id); e.Status != email.StatusDelivered {
+		t.Errorf("email is %s", e.Status)
+	}
+}
+
+func TestDroppedRecipientHasFailedWhateverItsAttemptBrings(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.send(t, simple("a@example.net", "b@example.net"))
+	jobs := f.claimAll(t)
+	f.settleWith(t, jobs[:1], delivered)
+	q := f.Queue()
+	var steps []string
+	got := changed(t)(q.Drop(t.Context(), QueueChange{Selection: Selection{EmailID: id}, Progress: func(done, of int) { steps = append(steps, fmt.Sprint(done, "/", of)) }}, "the customer asked for it"))
+	if got != (QueueResult{Matched: 1, Changed: 1}) || len(steps) != 1 || steps[0] != "1/1" {
+		t.Errorf("drop: %+v, %v", got, steps)
+	}
+	if held, err := f.extend(t.Context(), jobs[1:], time.Minute); err != nil || held[0] {
+		t.Errorf("the worker keeps its lease: %v %v", held, err)
+	}
+	f.settleWith(t, jobs[1:], delivered)
+	e, recipients, attempts, types := f.state(t, id)
+	if r := recipients[1]; r.State != recipient.StateFailed || r.DueAt != nil || r.SettledAt == nil || *r.Diagnostic != "the customer asked for it" {
+		t.Errorf("recipient: %+v", r)
+	}
+	if *attempts[1].Outcome != attempt.OutcomeDelivered {
+		t.Errorf("attempt: %+v", attempts[1])
+	}
+	if e.Status != email.StatusFailed || e.LastEvent != "email.failed" || e.Uncommon == nil || *e.Uncommon != "failed" {
+		t.Errorf("email: %+v", e)
+	}
+	if diff := cmp.Diff([]string{"email.sent", "email.delivered", "email.failed"}, types); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	data := f.payload(t, id, 2)
+	if data.Recipient != "b@example.net" || data.Status != "failed" || data.Failure.Code != CodeDropped || data.Failure.Reason != "the customer asked for it" || data.CC == nil {
+		t.Errorf("payload: %+v", data)
+	}
+	if again := changed(t)(q.Drop(t.Context(), QueueChange{Selection: Selection{EmailID: id}}, "again")); again.Matched != 0 {
+		t.Errorf("dropped twice: %+v", again)
+	}
+}
+
+// The email stays open while another recipient is.
+func TestDropLeavesTheOthersOfTheEmail(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.send(t, simple("a@example.net", "b@example.org"))
+	changed(t)(f.Queue().Drop(t.Context(), QueueChange{Selection: Selection{Destination: "example.org"}}, "no such customer"))
+	if e, _, _, _ := f.state(t, id); e.Status != email.StatusSent {
+		t.Errorf("email is %s while a recipient is open", e.Status)
+	}
+	f.settleWith(t, f.claimAll(t), delivered)
+	if e, _, _, _ := f.state(t, id); e.Status != email.StatusFailed {
+		t.Errorf("email is %s", e.Status)
+	}
+}
+
+func TestManyAreChangedInSteps(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.send(t, simple("a@example.net"))
+	f.exec(t, `INSERT INTO recipients (email_id, account_id, kind, address, destination, state, due_at, created_at)
+		SELECT email_id, account_id, kind, n || address, destination, state, due_at + interval '1 hour', created_at FROM recipients, generate_series(1, 2500) n`)
+	var steps []int
+	q := f.Queue()
+	got := changed(t)(q.Retry(t.Context(), QueueChange{Selection: Selection{AccountID: testAccount}, Progress: func(done, of int) {
+		if of != 2501 {
+			t.Errorf("of %d", of)
+		}
+		steps = append(steps, done)
+	}}))
+	if diff := cmp.Diff([]int{1000, 2000, 2501}, steps); diff != "" || got != (QueueResult{Matched: 2501, Changed: 2500}) {
+		t.Errorf("%+v, steps (-want +got):\n%s", got, diff)
+	}
+	if got := changed(t)(q.Drop(t.Context(), QueueChange{Selection: Selection{EmailID: id}}, "enough")); got.Changed != 2501 {
+		t.Errorf("drop: %+v", got)
+	}
+	if e, _, _, types := f.state(t, id); e.Status != email.StatusFailed || len(types) != 2502 {
+		t.Errorf("%s, %d facts", e.Status, len(types))
+	}
+}
+
+func TestQueueOperationsWantASelectionAndADropAReason(t *testing.T) {
+	t.Parallel()
+	q := newFixture(t).Queue()
+	for name, s := range map[string]Selection{"nothing": {}, "all and some": {All: true, EmailID: "msg_1"}, "no such state": {State: "late"}} {
+		if _, err := q.Retry(t.Context(), QueueChange{Selection: s}); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, reason := range []string{"", strings.Repeat("x", 501)} {
+		if _, err := q.Drop(t.Context(), QueueChange{Selection: Selection{All: true}}, reason); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("reason of %d characters: %v", len(reason), err)
+		}
+	}
+}
+
+func TestLateIsTheAgeOfWhatIsDueAndNobodyHas(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	late := func() time.Duration {
+		d, err := f.Queue().Late(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if got := late(); got != 0 {
+		t.Errorf("an empty queue is %s late", got)
+	}
+	f.send(t, simple("due@example.net"))
+	f.send(t, simple("held@example.net", "parked@example.net", "later@example.net"))
+	f.exec(t, `UPDATE recipients SET due_at = now() - interval '2 hours'`)
+	f.exec(t, `UPDATE recipients SET lane = 'held' WHERE address ~ '^held'`)
+	f.exec(t, `UPDATE recipients SET lane = ' example.net' WHERE address ~ '^parked'`)
+	f.exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^later'`)
+	f.exec(t, `UPDATE recipients SET due_at = now() - interval '90 seconds' WHERE address ~ '^due'`)
+	if got := late(); got < 90*time.Second || got > 2*time.Minute {
+		t.Errorf("late by %s, want 90s", got)
+	}
+	f.claimAll(t)
+	if got := late(); got != 0 {
+		t.Errorf("late by %s while it is claimed", got)
+	}
+}
+
+func TestAttemptsArePagedNewestFirst(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.send(t, simple("a@example.net", "b@example.net"))
+	for range 2 {
+		f.makeDue(t)
+		f.settleWith(t, f.claimAll(t), greylisted())
+	}
+	other := f.send(t, simple("c@example.net"))
+	var numbers []int
+	var cursor string
+	for range 3 {
+		p, err := f.AttemptsOf(t.Context(), testAccount, id, page.Request{Limit: 3, Cursor: cursor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range p.Attempts {
+			numbers = append(numbers, a.Number)
+			if p.Addresses[a.RecipientID] == "" {
+				t.Errorf("attempt without an address: %+v", a)
+			}
+		}
+		if cursor = p.NextCursor; !p.HasMore {
+			break
+		}
+		if _, err := f.AttemptsOf(t.Context(), testAccount, other, page.Request{Limit: 3, Cursor: cursor}); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("a cursor of another email: %v", err)
+		}
+	}
+	if diff := cmp.Diff([]int{2, 2, 1, 1}, numbers); diff != "" {
+		t.Errorf("numbers (-want +got):\n%s", diff)
+	}
+	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+	if _, err := f.AttemptsOf(t.Context(), stranger, id, page.Request{Limit: 3}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a stranger: %v", err)
+	}
+	if _, err := f.RecipientsOf(t.Context(), stranger, id); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a stranger: %v", err)
+	}
+}
