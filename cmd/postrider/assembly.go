@@ -19,6 +19,9 @@ type assembly struct {
 	updateAccount func(s *session, cfg config.Config, account string, c runtime.AccountChange) (runtime.AccountView, error)
 	createKey     func(s *session, cfg config.Config, c *keyCreateCommand) (id, secret string, err error)
 	revokeKey     func(s *session, cfg config.Config, c *keyRevokeCommand) (at time.Time, err error)
+	listQueue     func(s *session, cfg config.Config, in runtime.QueueSelection, after int64, limit int) ([]runtime.QueuedView, error)
+	sumUpQueue    func(s *session, cfg config.Config, in runtime.QueueSelection, limit int) ([]runtime.BacklogView, error)
+	changeQueue   func(s *session, cfg config.Config, in runtime.QueueChange) (runtime.QueueResult, error)
 	checkDomain   func(s *session, cfg config.Config, c *domainCheckCommand) (table string, sound bool, err error)
 }
 
@@ -52,6 +55,15 @@ func assembled() assembly {
 		createKey: func(s *session, cfg config.Config, c *keyCreateCommand) (string, string, error) {
 			return runtime.CreateKey(s.ctx, cfg, runtime.KeyInput{AccountID: c.Account, Name: c.Name, Scope: c.Scope,
 				DomainIDs: c.DomainID, ExpiresAt: c.ExpiresAt})
+		},
+		listQueue: func(s *session, cfg config.Config, in runtime.QueueSelection, after int64, limit int) ([]runtime.QueuedView, error) {
+			return runtime.ListQueue(s.ctx, cfg, in, after, limit)
+		},
+		sumUpQueue: func(s *session, cfg config.Config, in runtime.QueueSelection, limit int) ([]runtime.BacklogView, error) {
+			return runtime.SumUpQueue(s.ctx, cfg, in, limit)
+		},
+		changeQueue: func(s *session, cfg config.Config, in runtime.QueueChange) (runtime.QueueResult, error) {
+			return runtime.ChangeQueue(s.ctx, cfg, in)
 		},
 		checkDomain: func(s *session, cfg config.Config, c *domainCheckCommand) (string, bool, error) {
 			return runtime.CheckDomain(s.ctx, cfg, runtime.DomainCheck{Name: c.Name, Selector: c.Selector, AccountID: c.Account, DNSOnly: c.DNSOnly})

@@ -23,6 +23,7 @@ type commandLine struct {
 	Account accountCommand `cmd:"" help:"Accounts."`
 	Key     keyCommand     `cmd:"" help:"API keys."`
 	Domain  domainCommand  `cmd:"" help:"Sending domains."`
+	Queue   queueCommand   `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/postrider/postrider/runtime"
+)
+
+type queueCommand struct {
+	List    queueListCommand    `cmd:"" help:"Print recipients that wait for delivery as JSON, the oldest first."`
+	Summary queueSummaryCommand `cmd:"" help:"Print what waits by destination as JSON, most first."`
+	Retry   queueRetryCommand   `cmd:"" help:"Try recipients now instead of at their next time; what runs or is held is left alone."`
+	Hold    queueHoldCommand    `cmd:"" help:"Keep recipients from being tried; an attempt that runs ends as it would have. Retries still end 72 hours after acceptance."`
+	Release queueReleaseCommand `cmd:"" help:"Try recipients again that are held."`
+	Drop    queueDropCommand    `cmd:"" help:"End recipients for good: they fail with a reason that the sender is told. Nobody is suppressed. A message that is just being handed over may arrive all the same."`
+}
+
+// queueFilter names recipients in the queue.
+type queueFilter struct {
+	Destination string  `help:"Only those at this domain."                     placeholder:"DOMAIN"`
+	Account     string  `help:"Only those of this account: its email or its id." placeholder:"EMAIL"`
+	Email       string  `help:"Only those of this email."                      placeholder:"msg_…"`
+	Recipient   []int64 `help:"Only these, by the ids that list shows."        placeholder:"ID,..."`
+}
+
+func (f queueFilter) selection() runtime.QueueSelection {
+	return runtime.QueueSelection{Destination: f.Destination, Account: f.Account, EmailID: f.Email, RecipientIDs: f.Recipient}
+}
+
+func (f queueFilter) empty() bool {
+	return f.Destination == "" && f.Account == "" && f.Email == "" && len(f.Recipient) == 0
+}
+
+type queueListCommand struct {
+	toolSettings
+	queueFilter
+
+	State string `default:"" enum:",queued,deferred,parked,held" help:"Only those in this state: queued, deferred, parked (waiting for room in a lane) or held."`
+	After int64  `help:"Continue behind this recipient." placeholder:"ID"`
+	Limit int    `default:"100" help:"How many at most."`
+}
+
+func (c *queueListCommand) Validate() error { return limited(c.Limit, 10_000) }
+
+func limited(limit, most int) error {
+	if limit < 1 || limit > most {
+		return fmt.Errorf("--limit: must be between 1 and %d", most)
+	}
+	return nil
+}
+
+func (c *queueListCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	selection := c.selection()
+	selection.State = c.State
+	list, err := s.assembly.listQueue(s, cfg, selection, c.After, c.Limit)
+	if err != nil {
+		return err
+	}
+	return s.print(map[string][]runtime.QueuedView{"queue": list})
+}
+
+type queueSummaryCommand struct {
+	toolSettings
+	queueFilter
+
+	Limit int `default:"100" help:"How many destinations at most."`
+}
+
+func (c *queueSummaryCommand) Validate() error { return limited(c.Limit, 10_000) }
+
+func (c *queueSummaryCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	list, err := s.assembly.sumUpQueue(s, cfg, c.selection(), c.Limit)
+	if err != nil {
+		return err
+	}
+	return s.print(map[string][]runtime.BacklogView{"destinations": list})
+}
+
+// queueChange is what the commands share that change the queue.
+type queueChange struct {
+	toolSettings
+	queueFilter
+
+	All    bool `help:"Everything in the queue."`
+	DryRun bool `help:"Change nothing; print how many recipients are selected." name:"dry-run"`
+}
+
+var errQueueSelection = errors.New("give at least one of --recipient, --email, --destination and --account, or --all")
+
+func (c *queueChange) Validate() error {
+	if c.All != c.empty() {
+		return errQueueSelection
+	}
+	return nil
+}
+
+func (c *queueChange) run(s *session, operation, reason string) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	selection := c.selection()
+	selection.All = c.All
+	result, err := s.assembly.changeQueue(s, cfg, runtime.QueueChange{Operation: operation, Selection: selection, DryRun: c.DryRun, Reason: reason,
+		Progress: func(done, of int) {
+			if of > done || done > 1000 { // one step is over at once
+				fmt.Fprintf(s.log, "%s: %d of %d\n", operation, done, of)
+			}
+		}})
+	if err != nil {
+		return err
+	}
+	return s.print(result)
+}
+
+type queueRetryCommand struct{ queueChange }
+
+func (c *queueRetryCommand) Run(s *session) error { return c.run(s, runtime.QueueRetry, "") }
+
+type queueHoldCommand struct{ queueChange }
+
+func (c *queueHoldCommand) Run(s *session) error { return c.run(s, runtime.QueueHold, "") }
+
+type queueReleaseCommand struct{ queueChange }
+
+func (c *queueReleaseCommand) Run(s *session) error { return c.run(s, runtime.QueueRelease, "") }
+
+type queueDropCommand struct {
+	queueChange
+
+	Reason string `help:"Why; the sender is told." placeholder:"TEXT" required:""`
+}
+
+func (c *queueDropCommand) Run(s *session) error { return c.run(s, runtime.QueueDrop, c.Reason) }
