@@ -144,11 +144,14 @@ type sink struct {
 	server   *smtp.Server
 	listener net.Listener
 	left     atomic.Int64
+	octets   atomic.Int64 // of all messages
 	arrived  atomic.Pointer[chan struct{}]
 }
 
-func newSink(ctx context.Context) (*sink, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+func newSink(ctx context.Context) (*sink, error) { return newSinkAt(ctx, "127.0.0.1:0") }
+
+func newSinkAt(ctx context.Context, addr string) (*sink, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
@@ -187,9 +190,11 @@ func (*sinkSession) Reset()                               {}
 func (*sinkSession) Logout() error                        { return nil }
 
 func (s *sinkSession) Data(r io.Reader) error {
-	if _, err := io.Copy(io.Discard, r); err != nil {
+	n, err := io.Copy(io.Discard, r)
+	if err != nil {
 		return err
 	}
+	s.sink.octets.Add(n)
 	if s.sink.left.Add(-1) == 0 {
 		close(*s.sink.arrived.Load())
 	}

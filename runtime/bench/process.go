@@ -61,3 +61,48 @@ func (u usage) String() string {
 	}
 	return fmt.Sprintf("%d MiB", u.peakRSS>>20)
 }
+
+// cpuBelow is the CPU time of a process and of all below it, those that have ended
+// included.
+func cpuBelow(root int) time.Duration {
+	type process struct {
+		parent int
+		cpu    time.Duration
+	}
+	all := map[int]process{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0
+	}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue // ended meanwhile
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) < 15 {
+			continue
+		}
+		var p process
+		p.parent, _ = strconv.Atoi(fields[1])
+		for _, ticks := range fields[11:15] { // of its own, and of children that it has waited for
+			n, _ := strconv.ParseInt(ticks, 10, 64)
+			p.cpu += time.Duration(n) * clockTick
+		}
+		all[pid] = p
+	}
+	var sum time.Duration
+	for pid := range all {
+		for at := pid; at > 1; at = all[at].parent {
+			if at == root {
+				sum += all[pid].cpu
+				break
+			}
+		}
+	}
+	return sum
+}

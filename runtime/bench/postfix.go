@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// peer is a Postfix with an OpenDKIM, an instance of their own below a scratch
+// folder: the system's configuration and queue are not touched.
+type peer struct {
+	addr, config, log string
+	milter            *exec.Cmd
+	master            int // process id
+}
+
+// peerDomain is the one that is signed for.
+const peerDomain = "peer.test"
+
+func startPeer(ctx context.Context, dir, sink string) (_ *peer, err error) {
+	if os.Geteuid() != 0 {
+		return nil, errors.New("postfix starts for root only")
+	}
+	ports, err := freePorts(ctx, 2)
+	if err != nil {
+		return nil, err
+	}
+	p := &peer{addr: "127.0.0.1:" + ports[0], config: filepath.Join(dir, "postfix"), log: filepath.Join(dir, "postfix.log")}
+	defer func() {
+		if err != nil {
+			p.stop()
+		}
+	}()
+	if err := p.startMilter(dir, ports[1]); err != nil {
+		return nil, err
+	}
+	if err := p.configure(dir, ports[0], ports[1], sink); err != nil {
+		return nil, err
+	}
+	if err := answers(ctx, "127.0.0.1:"+ports[1]); err != nil {
+		return nil, fmt.Errorf("opendkim: %w", err)
+	}
+	if output, err := exec.CommandContext(ctx, "postfix", "-c", p.config, "start").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("postfix start: %w: %s%s", err, output, tail(p.log))
+	}
+	pid, err := os.ReadFile(filepath.Join(dir, "spool", "pid", "master.pid"))
+	if err == nil {
+		p.master, err = strconv.Atoi(strings.TrimSpace(string(pid)))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("postfix's process id: %w", err)
+	}
+	return p, answers(ctx, p.addr)
+}
+
+// startMilter runs OpenDKIM as a child, with a key of its own.
+func (p *peer) startMilter(dir, port string) error {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return err
+	}
+	keyFile, config := filepath.Join(dir, "dkim.pem"), filepath.Join(dir, "opendkim.conf")
+	encoded := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	settings := fmt.Sprintf("Mode s\nDomain %s\nSelector bench\nKeyFile %s\nRequireSafeKeys no\nSocket inet:%s@127.0.0.1\nCanonicalization relaxed/relaxed\n"+
+		"InternalHosts 127.0.0.1\nSyslog no\nBackground no\nPidFile %s\n", peerDomain, keyFile, port, filepath.Join(dir, "opendkim.pid"))
+	if err := errors.Join(os.WriteFile(keyFile, encoded, 0o600), os.WriteFile(config, []byte(settings), 0o600)); err != nil {
+		return err
+	}
+	p.milter = exec.Command("opendkim", "-f", "-x", config)
+	p.milter.Stderr = os.Stderr
+	return p.milter.Start()
+}
+
+const mainCF = `compatibility_level = 3.6
+queue_directory = %[1]s/spool
+data_directory = %[1]s/state
+maillog_file = %[1]s/postfix.log
+maillog_file_prefixes = %[1]s
+myhostname = peer.localhost
+mydestination =
+alias_maps =
+alias_database =
+local_recipient_maps =
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+mynetworks = 127.0.0.0/8
+smtpd_relay_restrictions = permit_mynetworks, reject
+smtpd_tls_security_level = none
+smtp_tls_security_level = none
+smtpd_milters = inet:127.0.0.1:%[2]s
+milter_default_action = tempfail
+relayhost = [%[3]s]:%[4]s
+smtp_host_lookup = native
+in_flow_delay = 0
+initial_destination_concurrency = 32
+default_destination_concurrency_limit = 64
+max_use = 100000
+smtpd_client_connection_count_limit = 0
+`
+
+const masterCF = `%s inet n - n - - smtpd
+cleanup unix n - n - 0 cleanup
+qmgr unix n - n 300 1 qmgr
+rewrite unix - - n - - trivial-rewrite
+bounce unix - - n - 0 bounce
+defer unix - - n - 0 bounce
+trace unix - - n - 0 bounce
+smtp unix - - n - - smtp
+error unix - - n - - error
+retry unix - - n - - error
+anvil unix - - n - 1 anvil
+scache unix - - n - 1 scache
+postlog unix-dgram n - n - 1 postlogd
+`
+
+func (p *peer) configure(dir, port, milter, sink string) error {
+	host, sinkPort, err := net.SplitHostPort(sink)
+	if err != nil {
+		return err
+	}
+	owner, err := user.Lookup("postfix")
+	if err != nil {
+		return err
+	}
+	uid, err := strconv.Atoi(owner.Uid)
+	if err != nil {
+		return err
+	}
+	state := filepath.Join(dir, "state")
+	return errors.Join(
+		os.Mkdir(p.config, 0o755), os.Mkdir(filepath.Join(dir, "spool"), 0o755), os.Mkdir(state, 0o700), os.Chown(state, uid, 0),
+		os.WriteFile(filepath.Join(p.config, "main.cf"), fmt.Appendf(nil, mainCF, dir, milter, host, sinkPort), 0o644),
+		os.WriteFile(filepath.Join(p.config, "master.cf"), fmt.Appendf(nil, masterCF, port), 0o644))
+}
+
+// stop ends both.
+func (p *peer) stop() {
+	if p.master != 0 {
+		if output, err := exec.Command("postfix", "-c", p.config, "stop").CombinedOutput(); err != nil {
+			progress("postfix stop: %v: %s", err, output)
+		}
+	}
+	if p.milter != nil && p.milter.Process != nil {
+		if err := p.milter.Process.Signal(syscall.SIGTERM); err != nil {
+			progress("opendkim stop: %v", err)
+		}
+		_ = p.milter.Wait() // it says nothing that matters
+	}
+}
+
+// cpu is what all of their processes have used.
+func (p *peer) cpu() time.Duration { return cpuBelow(p.master) + cpuBelow(p.milter.Process.Pid) }
+
+func freePorts(ctx context.Context, n int) (ports []string, err error) {
+	for range n {
+		l, listenErr := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if listenErr != nil {
+			return nil, errors.Join(err, listenErr)
+		}
+		defer func() { err = errors.Join(err, l.Close()) }()
+		_, port, splitErr := net.SplitHostPort(l.Addr().String())
+		if splitErr != nil {
+			return nil, splitErr
+		}
+		ports = append(ports, port)
+	}
+	return ports, nil
+}
+
+// answers waits until somebody listens.
+func answers(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not answer: %w", addr, err)
+		}
+	}
+}
