@@ -1,8 +1,6 @@
 package faulttest_test
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -42,7 +40,6 @@ func TestEmptiedBusLosesNothing(t *testing.T) {
 // A dump restored into another cluster goes on where the first one was.
 func TestDumpIsRestoredIntoANewCluster(t *testing.T) {
 	t.Parallel()
-	dump, restore := tool(t, "pg_dump"), tool(t, "psql")
 	sink := faulttest.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
 	old := dbtest.NewServer(t)
@@ -53,37 +50,12 @@ func TestDumpIsRestoredIntoANewCluster(t *testing.T) {
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "dump.sql")
-	run(t, dump, "--no-owner", "--file", file, old.URL())
+	fresh := moved(t, old.URL())
 	old.Stop()
-	fresh := dbtest.EmptyURL(t)
-	run(t, restore, "--quiet", "--set", "ON_ERROR_STOP=1", "--file", file, fresh)
-
 	second := first.Moved(fresh, outbound(host))
 	begin := time.Now()
 	expect.Within(t, foundWithin, "everything has arrived", func() bool { return load.Missing(sink) == 0 })
 	atMost(t, "all work was found after", time.Since(begin), foundWithin)
 	settled(t, second)
 	audit(t, load.Audit(sink, nil, nil))
-}
-
-// tool finds a client program of PostgreSQL. The servers that are fetched through
-// npm come without them.
-func tool(t *testing.T, name string) string {
-	t.Helper()
-	if found, err := exec.LookPath(name); err == nil {
-		return found
-	}
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-	if err != nil || len(found) == 0 {
-		t.Fatalf("%s is needed (Debian: apt-get install postgresql-client)", name)
-	}
-	return found[len(found)-1]
-}
-
-func run(t *testing.T, name string, args ...string) {
-	t.Helper()
-	if output, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v: %s", name, err, output)
-	}
 }
