@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
 // delivery is one claimed recipient: the worker's job.
@@ -22,60 +24,150 @@ type delivery struct {
 	age         time.Duration // since acceptance or release, by the database clock
 	noticeDue   bool          // email.delivery_delayed may be sent again
 	message     *outgoing     // shared by the message's recipients in one claim
+
+	destination string // the address's domain
+	via         string // "" or viaFallback
+	way         smtpclient.Way
+	ticket      ticket // of the lane; nil for what is not to be tried
+	untried     string // why the lane is paused: no attempt is made
 }
 
-// claimSQL takes due recipients that no other worker holds, pushes their due_at to
-// the end of the lease and writes their attempt rows, all in one statement. An
-// attempt of an earlier claim that has no outcome was cut off: what became of it
-// is unknown, and is now recorded as that.
-const claimSQL = `
-WITH due AS (
-	SELECT id FROM recipients WHERE due_at <= now() AND lane IS NULL ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-), claimed AS (
-	UPDATE recipients r SET due_at = now() + $2 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1
-	FROM due WHERE r.id = due.id
-	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.queued_at, r.delay_notified_at
+// takeSQL makes deliveries of picked rows: it pushes their due_at to the end of the
+// lease and writes their attempt rows, all in one statement. An attempt of an
+// earlier claim that has no outcome was cut off: what became of it is unknown, and is
+// now recorded as that.
+const takeSQL = `
+WITH claimed AS (
+	UPDATE recipients r SET due_at = now() + $3 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1, lane = NULL
+	FROM unnest($1::bigint[], $2::text[]) AS v (id, way) WHERE r.id = v.id
+	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.queued_at, r.delay_notified_at, v.way
 ), cut_off AS (
 	UPDATE attempts a SET outcome = 'unknown', finished_at = now()
 	FROM claimed c WHERE c.attempts > 1 AND a.recipient_id = c.id AND a.outcome IS NULL
 ), opened AS (
-	INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, phase, reply, remote_host, remote_addr, tls)
-	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '' FROM claimed
+	INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, phase, reply, remote_host, remote_addr, tls, way)
+	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '', way FROM claimed
 )
 SELECT id, fence, email_id, account_id, address, attempts,
 	(extract(epoch FROM now() - queued_at) * 1000000)::bigint,
-	delay_notified_at IS NULL OR delay_notified_at <= now() - $3 * interval '1 microsecond'
+	delay_notified_at IS NULL OR delay_notified_at <= now() - $4 * interval '1 microsecond'
 FROM claimed`
 
-// claim takes up to limit due recipients under a lease, with their messages: in
-// one transaction, so that a claim whose messages cannot be read holds nothing.
-func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) (jobs []delivery, err error) {
-	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, claimSQL, limit, lease.Microseconds(), delayNoticeEvery.Microseconds())
-		if err != nil {
-			return fmt.Errorf("claim recipients: %w", err)
-		}
-		jobs, err = scanAll(rows, func(d *delivery) []any {
-			return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt, (*microseconds)(&d.age), &d.noticeDue}
-		})
-		if err != nil || len(jobs) == 0 {
-			return err
-		}
-		if err := attachMessages(ctx, tx, jobs); err != nil {
-			return fmt.Errorf("load claimed emails: %w", err)
-		}
-		if jobs, err = s.putOff(ctx, tx, jobs); err != nil {
-			return fmt.Errorf("put off heavy emails: %w", err)
-		}
-		return nil
-	})
-	if err != nil {
+// claim takes up to limit deliveries under a lease, with their messages.
+func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]delivery, error) {
+	if err := s.findLanes(ctx); err != nil {
 		return nil, err
 	}
-	if jobs, err = s.holdSuspended(ctx, jobs); err != nil {
-		return nil, fmt.Errorf("hold mail of suspended accounts: %w", err)
+	for range claimRounds {
+		jobs, more, err := s.claimOnce(ctx, limit, lease)
+		if err != nil || len(jobs) > 0 || !more {
+			return jobs, err
+		}
 	}
+	return nil, nil
+}
+
+const (
+	// claimRounds is how often a claim that could only park tries again at once.
+	claimRounds = 10
+	// pickAhead is how many rows a claim looks at beyond its limit while rows that can
+	// only be parked stand before those of others.
+	pickAhead = 400
+)
+
+// claimOnce is one transaction, so that a claim whose messages cannot be read holds
+// nothing. more: it only parked, and there may be others behind.
+func (s *Service) claimOnce(ctx context.Context, limit int, lease time.Duration) (jobs []delivery, more bool, err error) {
+	var list []pickedRow
+	defer func() {
+		if err != nil {
+			end(list, nil)
+		}
+	}()
+	draws := s.draws((limit + 1) / 2)
+	common := limit
+	for _, d := range draws {
+		common -= d.room
+	}
+	if s.parking.backlogged() {
+		common += pickAhead
+	}
+	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		if list, err = pick(ctx, tx, common, draws); err != nil {
+			return fmt.Errorf("pick recipients: %w", err)
+		}
+		s.parking.drawn(draws, list)
+		if len(list) == 0 {
+			return nil
+		}
+		if err := s.judgePicked(ctx, list, limit); err != nil {
+			return err
+		}
+		lanes, err := s.parkRows(ctx, tx, list)
+		if err != nil {
+			return err
+		}
+		s.parking.parked(lanes) // too early, should the transaction fail: that costs a look
+		more = len(lanes) > 0 && len(list) >= common
+		jobs, err = s.take(ctx, tx, list, lease)
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if jobs, err = s.holdSuspended(ctx, jobs); err != nil {
+		return nil, false, fmt.Errorf("hold mail of suspended accounts: %w", err)
+	}
+	end(list, jobs)
 	s.load.begin(jobs)
+	return jobs, more, nil
+}
+
+// end gives back the reservations of rows that became no delivery.
+func end(list []pickedRow, jobs []delivery) {
+	for _, c := range list {
+		if c.ticket != nil && !slices.ContainsFunc(jobs, func(d delivery) bool { return d.recipientID == c.id }) {
+			c.ticket.End()
+		}
+	}
+}
+
+// take makes deliveries of the rows that may be.
+func (s *Service) take(ctx context.Context, tx *sql.Tx, list []pickedRow, lease time.Duration) ([]delivery, error) {
+	var ids []int64
+	var labels []string
+	byID := map[int64]pickedRow{}
+	for _, c := range list {
+		if c.verdict == take || c.verdict == untried {
+			ids, labels, byID[c.id] = append(ids, c.id), append(labels, c.way.Label), c
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if err := s.ways.Count(ctx, tx, labels); err != nil {
+		return nil, fmt.Errorf("count by way: %w", err)
+	}
+	rows, err := tx.QueryContext(ctx, takeSQL, pq.Array(ids), pq.Array(labels), lease.Microseconds(), delayNoticeEvery.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("claim recipients: %w", err)
+	}
+	jobs, err := scanAll(rows, func(d *delivery) []any {
+		return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt, (*microseconds)(&d.age), &d.noticeDue}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim recipients: %w", err)
+	}
+	for i := range jobs {
+		c := byID[jobs[i].recipientID]
+		jobs[i].way, jobs[i].destination, jobs[i].via, jobs[i].ticket, jobs[i].untried = c.way, c.destination, c.Via, c.ticket, c.reason
+	}
+	if err := attachMessages(ctx, tx, jobs); err != nil {
+		return nil, fmt.Errorf("load claimed emails: %w", err)
+	}
+	if jobs, err = s.putOff(ctx, tx, jobs); err != nil {
+		return nil, fmt.Errorf("put off heavy emails: %w", err)
+	}
 	return jobs, nil
 }
 
@@ -86,6 +178,7 @@ const inlineBody = 256 << 10
 const loadSQL = `
 SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(reply_to, '[]'), subject,
 	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at, coalesce(sent_at, created_at), unsubscribe, coalesce(category, ''),
+	coalesce((extract(epoch FROM expires_at - now()) * 1000000)::bigint, 0), expires_at IS NOT NULL,
 	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, small,
 	body + CASE WHEN attachment_count = 0 THEN 0 ELSE (SELECT coalesce(sum(a.size), 0)::bigint FROM attachments a WHERE a.email_id = e.id) END
 FROM (SELECT *, body <= $2 AND attachment_count = 0 AS small
@@ -102,7 +195,7 @@ func attachMessages(ctx context.Context, tx *sql.Tx, jobs []delivery) error {
 	}
 	messages, err := scanAll(rows, func(o *outgoing) []any {
 		return []any{&o.id, &o.accountID, &o.domainID, &o.from, jsonColumn{&o.to}, jsonColumn{&o.cc}, jsonColumn{&o.replyTo}, &o.subject,
-			jsonColumn{&o.headers}, jsonColumn{&o.tags}, &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, &o.html, &o.text, &o.loaded, &o.size}
+			jsonColumn{&o.headers}, jsonColumn{&o.tags}, &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, (*microseconds)(&o.life), &o.expires, &o.html, &o.text, &o.loaded, &o.size}
 	})
 	if err != nil {
 		return err
@@ -152,7 +245,9 @@ DELETE FROM attempts a USING back WHERE a.recipient_id = back.id AND a.fence = b
 
 // release gives back deliveries that were claimed and never begun.
 func (s *Service) release(ctx context.Context, jobs []delivery) error {
-	s.load.finish(jobs...)
+	for _, d := range jobs {
+		s.over(d)
+	}
 	return s.handBack(ctx, jobs)
 }
 

@@ -30,8 +30,10 @@ type outgoing struct {
 	date                    time.Time // accepted, or released at its time
 	unsubscribe             bool
 	category                string
-	loaded                  bool // html and text are here and there are no attachments
-	size                    int  // octets of bodies and attachments as stored
+	expires                 bool
+	life                    time.Duration // until it expires, by the database clock, when it was claimed
+	loaded                  bool          // html and text are here and there are no attachments
+	size                    int           // octets of bodies and attachments as stored
 
 	mutex  sync.Mutex // held while composing: the other recipients wait for the result
 	users  int        // deliveries that use the composed message

@@ -3,6 +3,7 @@ package sending
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 // deliver makes one attempt: compose, sign, SMTP. It writes nothing; what it
 // returns is settled with others in one transaction.
 func (s *Service) deliver(ctx context.Context, d delivery, lease *worker.Lease) smtpclient.Outcome {
-	defer s.load.finish(d)
+	defer s.over(d)
 	out := s.attempt(ctx, d, lease)
 	s.logger.LogAttrs(ctx, slog.LevelInfo, "delivery attempt",
 		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID), slog.Int64(telemetry.KeyRecipientID, d.recipientID),
@@ -27,9 +28,23 @@ func (s *Service) deliver(ctx context.Context, d delivery, lease *worker.Lease) 
 	return out
 }
 
+// over gives back what a delivery held beside its row.
+func (s *Service) over(d delivery) {
+	s.load.finish(d)
+	if d.ticket != nil {
+		d.ticket.End()
+	}
+}
+
 func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) smtpclient.Outcome {
-	if d.message == nil {
+	switch {
+	case d.message == nil:
 		return refusal("the email was deleted before it could be sent")
+	case d.message.expires && d.message.life <= 0:
+		return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: CodeExpired, Phase: smtpclient.PhaseEnvelope, Err: errors.New(expiredDiagnostic)}
+	case d.untried != "":
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait,
+			Err: fmt.Errorf("not tried: connections to this destination are suspended: %s", d.untried)}
 	}
 	msg, done, err := s.sign(ctx, d.message)
 	if err != nil {
@@ -41,7 +56,7 @@ func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) 
 		return s.unsendable(ctx, d, err)
 	}
 	return s.transport.Deliver(ctx, smtpclient.Envelope{
-		From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode,
+		From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode, Way: d.way,
 	}, msg.raw, stillOurs(lease))
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
@@ -15,6 +16,7 @@ type verdict struct {
 	wait    time.Duration // until the next attempt, when deferred
 	outcome attempt.Outcome
 	event   event.Type // "" for a deferral that was announced recently
+	via     string     // of the next attempt
 }
 
 // judge is pure: the receiving server's answer, the number of attempts and the
@@ -33,10 +35,13 @@ func judge(d delivery, out smtpclient.Outcome) verdict {
 
 func judgeTemporary(d delivery, out smtpclient.Outcome) verdict {
 	wait, again := nextAttempt(d.attempt, d.age)
+	if d.message != nil && d.message.expires {
+		wait = min(wait, max(d.message.life, 0)) // looked at again when it expires, and not later
+	}
 	if !again {
 		return verdict{state: recipient.StateBounced, outcome: attempt.OutcomeBounced, event: event.EmailBounced}
 	}
-	v := verdict{state: recipient.StateDeferred, wait: wait, outcome: attempt.OutcomeDeferred}
+	v := verdict{state: recipient.StateDeferred, wait: wait, outcome: attempt.OutcomeDeferred, via: d.via}
 	if out.Ambiguous {
 		v.outcome = attempt.OutcomeUnknown
 	}
@@ -44,6 +49,39 @@ func judgeTemporary(d delivery, out smtpclient.Outcome) verdict {
 		v.event = event.EmailDeliveryDelayed
 	}
 	return v
+}
+
+// divert gives the verdict where the sender has a smarthost for what the direct way
+// does not manage: the next attempt is made at once, through that.
+func divert(out smtpclient.Outcome) (verdict, bool) {
+	blocked := out.Kind == smtpclient.Permanent || out.Kind == smtpclient.Temporary
+	blocked = blocked && out.Code != 0 && classOf(out) == bounce.Block
+	nobody := out.Kind == smtpclient.Temporary && out.Phase == smtpclient.PhaseConnect
+	if out.Ambiguous || !blocked && !nobody {
+		return verdict{}, false
+	}
+	return verdict{state: recipient.StateDeferred, outcome: attempt.OutcomeDeferred, via: viaFallback}, true
+}
+
+// classOf says what an outcome is about, "" for a delivery.
+func classOf(out smtpclient.Outcome) bounce.Class {
+	switch {
+	case out.Kind == smtpclient.Delivered:
+		return ""
+	case out.Code != 0:
+		return bounce.Classify(bounce.Reply{Code: out.Code, Enhanced: out.EnhancedCode, Text: out.Reply})
+	case out.Kind == smtpclient.Failed:
+		return failureClass[out.Reason]
+	default:
+		return bounce.System // nobody said anything: the way is out of order
+	}
+}
+
+var failureClass = map[smtpclient.Reason]bounce.Class{
+	smtpclient.ReasonNullMX: bounce.BadDomain, smtpclient.ReasonNoSuchDomain: bounce.BadDomain,
+	smtpclient.ReasonMessageTooLarge: bounce.Size, smtpclient.ReasonTLSRequired: bounce.Policy,
+	smtpclient.ReasonSMTPUTF8Required: bounce.Policy, smtpclient.ReasonPolicy: bounce.Policy,
+	CodeExpired: bounce.Policy,
 }
 
 // describe fills in the part of the event's payload that is about the recipient.

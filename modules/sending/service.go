@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/page"
@@ -101,6 +102,13 @@ type Answers interface {
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
 }
 
+// Ways tells by which way messages leave.
+type Ways interface {
+	Choose(ctx context.Context, questions []WayQuestion) ([]smtpclient.Way, error)
+	Count(ctx context.Context, tx db.Execer, labels []string) error
+	HasFallback(accountID, domainID string) bool
+}
+
 // Transport makes one attempt to hand a message to a receiving server. It asks
 // beforeFinalDot right before the message would become the receiver's.
 type Transport interface {
@@ -131,6 +139,8 @@ type Params struct {
 	Quota       Quota
 	Rewriter    Rewriter // nil: tracking is off
 	Idempotency Answers
+	Ways        Ways
+	Lanes       *lane.Registry
 	Transport   Transport
 	ReturnPaths *returnpath.Signer
 	Signals     Signals
@@ -147,7 +157,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{
 		db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
 		suppression: p.Suppression, templates: p.Templates, quota: p.Quota, rewriter: p.Rewriter,
-		idempotency: p.Idempotency, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
+		idempotency: p.Idempotency, ways: p.Ways, lanes: p.Lanes, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
 		acceptOnly:   p.Config.Concurrency == 0,
 		storeOnceSQL: storeOnceSQL(p.Suppression),
 		memory:       semaphore.NewWeighted(heavyBudget), load: heavyLoad{most: max(1, p.Config.Concurrency/4)},
@@ -160,7 +170,7 @@ func New(p Params) (*Service, error) {
 	s.deliveries = worker.New(worker.Queue[delivery, smtpclient.Outcome]{
 		Name: "delivery", Claim: s.claim, Run: s.deliver, Settle: s.settle, Extend: s.extend, Release: s.release,
 	}, worker.Config{
-		Concurrency: p.Config.Concurrency, Batch: p.Config.ClaimBatch, Lease: p.Config.Lease, Poll: p.Config.Poll,
+		Concurrency: 2 * p.Config.Concurrency, Batch: p.Config.ClaimBatch, Lease: p.Config.Lease, Poll: p.Config.Poll,
 	}, p.Logger, p.Workers)
 	return s, nil
 }
@@ -223,6 +233,9 @@ type Service struct {
 	quota        Quota
 	rewriter     Rewriter
 	idempotency  Answers
+	ways         Ways
+	lanes        *lane.Registry
+	parking      parking
 	transport    Transport
 	returnPaths  *returnpath.Signer
 	signals      Signals

@@ -3,6 +3,7 @@ package sending
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -29,11 +31,22 @@ type finished struct {
 func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, smtpclient.Outcome]) error {
 	now := time.Now()
 	batch := make([]finished, 0, len(results))
+	var turnedAway []delivery
 	for _, r := range results {
-		batch = append(batch, finished{delivery: r.Job, out: r.Value, verdict: judge(r.Job, r.Value)})
+		if errors.Is(r.Value.Err, lane.ErrNoRoom) {
+			turnedAway = append(turnedAway, r.Job)
+			continue
+		}
+		batch = append(batch, finished{delivery: r.Job, out: r.Value, verdict: s.judge(r.Job, r.Value)})
 	}
 	var facts []event.Fact
 	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		if err := parkAgain(ctx, tx, turnedAway); err != nil {
+			return fmt.Errorf("park recipients: %w", err)
+		}
+		if len(batch) == 0 {
+			return nil
+		}
 		held, err := updateRecipients(ctx, tx, batch)
 		if err != nil {
 			return fmt.Errorf("store recipient outcomes: %w", err)
@@ -52,9 +65,48 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 		return nil
 	})
 	if err == nil {
+		s.parking.add(labelsOf(turnedAway))
 		s.bus.WakeFor(facts...)
 	}
 	return err
+}
+
+// judge asks first whether another way is left.
+func (s *Service) judge(d delivery, out smtpclient.Outcome) verdict {
+	if d.via == "" && d.message != nil {
+		if v, possible := divert(out); possible && s.ways.HasFallback(d.accountID, d.message.domainID) {
+			return v
+		}
+	}
+	return judge(d, out)
+}
+
+// parkAgainSQL undoes the claim of deliveries that the lane turned away when it was
+// known which one they belong to. No attempt was made, so none is left in the records.
+const parkAgainSQL = `
+WITH back AS (
+	UPDATE recipients r SET due_at = now(), attempts = r.attempts - 1, fence = r.fence + 1, lane = v.lane
+	FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS v (id, fence, lane)
+	WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
+	RETURNING r.id, v.fence
+)
+DELETE FROM attempts a USING back WHERE a.recipient_id = back.id AND a.fence = back.fence`
+
+func parkAgain(ctx context.Context, tx *sql.Tx, jobs []delivery) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	ids, fences := fencing(jobs)
+	_, err := tx.ExecContext(ctx, parkAgainSQL, ids, fences, pq.Array(labelsOf(jobs)))
+	return err
+}
+
+func labelsOf(jobs []delivery) []string {
+	labels := make([]string, len(jobs))
+	for i, d := range jobs {
+		labels[i] = laneLabel(d.way.Label, d.destination)
+	}
+	return labels
 }
 
 // The attempt's outcome is the truth whoever holds the recipient by now; the
@@ -62,14 +114,15 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 // fence goes up, so that a batch whose commit was not heard of can be repeated.
 const settleSQL = `
 WITH done AS (
-	SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bool[])
-		AS v (id, fence, state, wait, outcome, phase, code, enhanced_code, reply, remote_host, remote_addr, tls, tls_policy, notify)
+	SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bool[],
+		$15::text[], $16::text[], $17::text[])
+		AS v (id, fence, state, wait, outcome, phase, code, enhanced_code, reply, remote_host, remote_addr, tls, tls_policy, notify, local_addr, class, via)
 ), tried AS (
 	UPDATE attempts a SET finished_at = clock_timestamp(), outcome = v.outcome, phase = v.phase, code = NULLIF(v.code, 0),
-		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls, tls_policy = v.tls_policy
+		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls, tls_policy = v.tls_policy, local_addr = v.local_addr, class = v.class
 	FROM done v WHERE a.recipient_id = v.id AND a.fence = v.fence
 )
-UPDATE recipients r SET state = v.state, fence = r.fence + 1, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
+UPDATE recipients r SET state = v.state, fence = r.fence + 1, via = v.via, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
 	diagnostic = NULLIF(v.reply, ''), remote_mta = NULLIF(v.remote_host, ''),
 	due_at = CASE WHEN v.state = 'deferred' THEN now() + v.wait * interval '1 microsecond' END,
 	settled_at = CASE WHEN v.state <> 'deferred' THEN now() END,
@@ -82,18 +135,20 @@ func updateRecipients(ctx context.Context, tx *sql.Tx, batch []finished) ([]fini
 	n := len(batch)
 	ids, fences, waits, codes := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	notify := make([]bool, n)
-	text := make(columns, 9)
+	text := make(columns, 12)
 	byID := make(map[int64]finished, n)
 	for i, f := range batch {
 		ids[i], fences[i] = f.delivery.recipientID, f.delivery.fence
 		waits[i], codes[i] = f.verdict.wait.Microseconds(), int64(f.out.Code)
 		notify[i] = f.verdict.event == event.EmailDeliveryDelayed
 		text.add(string(f.verdict.state), string(f.verdict.outcome), string(f.out.Phase), f.out.EnhancedCode,
-			f.out.Diagnostic(), f.out.RemoteHost, f.out.RemoteAddr, f.out.TLS, string(f.out.TLSPolicy))
+			f.out.Diagnostic(), f.out.RemoteHost, f.out.RemoteAddr, f.out.TLS, string(f.out.TLSPolicy),
+			f.out.LocalAddr, string(classOf(f.out)), f.verdict.via)
 		byID[f.delivery.recipientID] = f
 	}
 	rows, err := tx.QueryContext(ctx, settleSQL, pq.Array(ids), pq.Array(fences), pq.Array(text[0]), pq.Array(waits),
-		pq.Array(text[1]), pq.Array(text[2]), pq.Array(codes), pq.Array(text[3]), pq.Array(text[4]), pq.Array(text[5]), pq.Array(text[6]), pq.Array(text[7]), pq.Array(text[8]), pq.Array(notify))
+		pq.Array(text[1]), pq.Array(text[2]), pq.Array(codes), pq.Array(text[3]), pq.Array(text[4]), pq.Array(text[5]), pq.Array(text[6]), pq.Array(text[7]), pq.Array(text[8]), pq.Array(notify),
+		pq.Array(text[9]), pq.Array(text[10]), pq.Array(text[11]))
 	if err != nil {
 		return nil, err
 	}

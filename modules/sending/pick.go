@@ -1,0 +1,152 @@
+package sending
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+// A claim picks due rows, asks which way each leaves and whether the lane there has
+// room, takes those that have, and parks the others under the name of their lane.
+// Parked rows are drawn again when the lane has room. So what a slow or dead
+// destination costs is one small update for each of its messages, however many there
+// are, and nobody's mail stands behind them.
+
+// WayQuestion asks by which way a message leaves.
+type WayQuestion struct {
+	AccountID, DomainID string // the sender's
+	Destination         string // the recipient's domain
+	Via                 string // as the recipient has it: viaFallback, or empty
+}
+
+// viaFallback marks a recipient whose direct delivery was refused because of who
+// connects, or reached nobody, and which has a smarthost for that case.
+const viaFallback = "fallback"
+
+// pickedRow is a due recipient that this claim has locked.
+type pickedRow struct {
+	id          int64
+	lane        sql.NullString // where it was drawn from; null: the common queue
+	destination string
+	WayQuestion
+
+	way     smtpclient.Way
+	verdict grant
+	ticket  ticket
+	reason  string // untried: why its lane is paused
+}
+
+// grant is what becomes of a pickedRow.
+type grant int
+
+const (
+	leave   grant = iota // to a later claim, as it is
+	take                 // a delivery
+	park                 // to the lane that it belongs to
+	untried              // taken, to be put off with the lane's reason
+)
+
+// ticket is a reservation of a lane.
+type ticket interface{ End() }
+
+// pickSQL locks due rows of the common queue, and of each lane that has room.
+const pickSQL = `
+WITH common AS (
+	SELECT id FROM recipients WHERE due_at <= now() AND lane IS NULL ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+), drawn AS (
+	SELECT r.id FROM unnest($2::text[], $3::int[], $4::bigint[]) AS l (lane, room, late), LATERAL (
+		SELECT id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond'
+		ORDER BY due_at LIMIT l.room FOR UPDATE SKIP LOCKED) r
+)
+SELECT r.id, r.lane, r.destination, r.via, r.account_id, e.domain_id
+FROM (SELECT id FROM common UNION ALL SELECT id FROM drawn) found JOIN recipients r ON r.id = found.id JOIN emails e ON e.id = r.email_id`
+
+// draw is what to take from a lane's parked rows.
+type draw struct {
+	lane string
+	room int
+	late time.Duration // overdue for at least so long
+}
+
+// pick locks up to common rows of the common queue and what the draws say.
+func pick(ctx context.Context, tx *sql.Tx, common int, draws []draw) ([]pickedRow, error) {
+	lanes, rooms, late := make([]string, len(draws)), make([]int64, len(draws)), make([]int64, len(draws))
+	for i, d := range draws {
+		lanes[i], rooms[i], late[i] = d.lane, int64(d.room), d.late.Microseconds()
+	}
+	rows, err := tx.QueryContext(ctx, pickSQL, common, pq.Array(lanes), pq.Array(rooms), pq.Array(late))
+	if err != nil {
+		return nil, err
+	}
+	return scanAll(rows, func(c *pickedRow) []any {
+		return []any{&c.id, &c.lane, &c.destination, &c.Via, &c.AccountID, &c.DomainID}
+	})
+}
+
+// judgePicked decides what becomes of each, with at most limit deliveries.
+func (s *Service) judgePicked(ctx context.Context, list []pickedRow, limit int) error {
+	questions := make([]WayQuestion, len(list))
+	for i := range list {
+		list[i].WayQuestion.Destination = list[i].destination
+		questions[i] = list[i].WayQuestion
+	}
+	ways, err := s.ways.Choose(ctx, questions)
+	if err != nil {
+		return fmt.Errorf("choose the ways out: %w", err)
+	}
+	for i := range list {
+		c := &list[i]
+		c.way = ways[i]
+		s.judgeRow(c, &limit)
+	}
+	return nil
+}
+
+func (s *Service) judgeRow(c *pickedRow, limit *int) {
+	if *limit == 0 {
+		return
+	}
+	if reserved, ok := s.lanes.Reserve(c.way.Label, c.destination); ok {
+		c.verdict, c.ticket = take, reserved
+		*limit--
+		return
+	}
+	if !c.lane.Valid {
+		c.verdict = park
+		return
+	}
+	if _, reason, paused := s.lanes.Paused(c.way.Label, c.destination); paused && s.parking.untried(c.lane.String) {
+		c.verdict, c.reason = untried, reason
+		*limit--
+		return
+	}
+	if c.lane.String != laneLabel(c.way.Label, c.destination) {
+		c.verdict = park // its way has changed since it was parked
+	}
+}
+
+// parkSQL puts rows that were picked into their lanes.
+const parkSQL = `UPDATE recipients r SET lane = v.lane FROM unnest($1::bigint[], $2::text[]) AS v (id, lane) WHERE r.id = v.id`
+
+func (s *Service) parkRows(ctx context.Context, tx *sql.Tx, list []pickedRow) (lanes []string, err error) {
+	var ids []int64
+	for _, c := range list {
+		if c.verdict == park {
+			ids, lanes = append(ids, c.id), append(lanes, laneLabel(c.way.Label, c.destination))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if _, err := tx.ExecContext(ctx, parkSQL, pq.Array(ids), pq.Array(lanes)); err != nil {
+		return nil, fmt.Errorf("park recipients: %w", err)
+	}
+	slices.Sort(lanes)
+	return slices.Compact(lanes), nil
+}
