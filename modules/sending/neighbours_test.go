@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
 // neighbours stand in for the modules that sending asks.
@@ -29,6 +30,7 @@ type neighbours struct {
 	suppressed map[string]string // reason by address
 	rendered   templates.Rendered
 	renderErr  error
+	fallback   bool
 	left       int // messages that the caps leave room for; negative: no caps
 	refunded   int
 	consumeErr error // of Consume, once
@@ -67,6 +69,20 @@ func (n *neighbours) BlockedArgs(list []suppression.Address) []any {
 	}
 	return []any{pq.Array(asked), pq.Array(slices.Collect(maps.Keys(n.suppressed)))}
 }
+
+func (n *neighbours) Choose(_ context.Context, questions []WayQuestion) ([]smtpclient.Way, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	ways := make([]smtpclient.Way, len(questions))
+	for i, q := range questions {
+		ways[i].Label = q.Via
+	}
+	return ways, nil
+}
+
+func (n *neighbours) Count(context.Context, db.Execer, []string) error { return nil }
+
+func (n *neighbours) HasFallback(string, string) bool { return n.fallback }
 
 func (n *neighbours) Link(u suppression.Unsubscribe) string {
 	return "https://mail.example.com/u/" + u.AccountID + "." + u.EmailID + "." + u.Email + "." + suppression.CategoryKey(u.Category)
