@@ -23,16 +23,23 @@ func NewLedger() *Ledger {
 	return &Ledger{accepted: map[Accepted]bool{}, statuses: map[int]int{}, slowest: map[int]time.Duration{}}
 }
 
+// Accept notes what a caller was told to be accepted.
+func (l *Ledger) Accept(accepted ...Accepted) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, one := range accepted {
+		l.accepted[one] = true
+	}
+}
+
 func (l *Ledger) answered(a Answer, accepted ...Accepted) {
+	l.Accept(accepted...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.statuses[a.Status]++
 	l.slowest[a.Status] = max(l.slowest[a.Status], a.Took)
 	if a.Status/100 == 2 {
 		l.last = time.Now()
-	}
-	for _, one := range accepted {
-		l.accepted[one] = true
 	}
 }
 
