@@ -23,7 +23,7 @@ const (
 // holes are destinations that take mail from nobody: as what listens there.
 var holes = []struct {
 	name string
-	open func(port string) (closer func() error, err error)
+	open func(ctx context.Context, port string) (closer func() error, err error)
 }{
 	{"connections taken, never greeted", openSilent},
 	{"connections never taken", openFull},
@@ -58,7 +58,7 @@ func benchBlackhole(ctx context.Context, p plan, dir string) ([]target, error) {
 // drainHealthy fills a queue, begins to deliver, and gives how many messages for
 // those that are well arrive in a second. It waits a minute at most, and then
 // reckons with what has arrived.
-func drainHealthy(ctx context.Context, p plan, dir string, hole func(string) (func() error, error)) (rate float64, err error) {
+func drainHealthy(ctx context.Context, p plan, dir string, hole func(context.Context, string) (func() error, error)) (rate float64, err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil { // PostgreSQL runs as another user when we are root
 		return 0, err
 	}
@@ -72,7 +72,7 @@ func drainHealthy(ctx context.Context, p plan, dir string, hole func(string) (fu
 		return 0, err
 	}
 	if hole != nil {
-		closer, err := hole(port)
+		closer, err := hole(ctx, port)
 		if err != nil {
 			return 0, err
 		}
@@ -152,8 +152,8 @@ func fillQueue(ctx context.Context, p plan, dir string, dead bool, env []string)
 }
 
 // openSilent takes connections and never says anything.
-func openSilent(port string) (func() error, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(deadAddress, port))
+func openSilent(ctx context.Context, port string) (func() error, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(deadAddress, port))
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func openSilent(port string) (func() error, error) {
 
 // openFull listens and never accepts: with its backlog full, the kernel drops what
 // asks for a connection.
-func openFull(port string) (func() error, error) {
+func openFull(ctx context.Context, port string) (func() error, error) {
 	var number int
 	if _, err := fmt.Sscan(port, &number); err != nil {
 		return nil, err
@@ -188,8 +188,9 @@ func openFull(port string) (func() error, error) {
 	if err := errors.Join(syscall.Bind(fd, addr), syscall.Listen(fd, 0)); err != nil {
 		return nil, errors.Join(err, closer())
 	}
+	dialer := net.Dialer{Timeout: 200 * time.Millisecond}
 	for range 3 { // fill the backlog
-		conn, err := net.DialTimeout("tcp", net.JoinHostPort(deadAddress, port), 200*time.Millisecond)
+		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(deadAddress, port))
 		if err != nil {
 			return closer, nil //nolint:nilerr // full is what it should be
 		}

@@ -34,7 +34,7 @@ func benchMillion(ctx context.Context, p plan, dir string) ([]target, error) {
 	if err != nil {
 		return nil, err
 	}
-	closer, err := openSilent(port)
+	closer, err := openSilent(ctx, port)
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +149,14 @@ INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", cc, b
 	status, last_event, created_at, sent_at, search)
 SELECT 'msg_00000000' || lpad(i::text, 18, '0'), a.id, d.id, 'Bench <bench@' || d.name || '>', 'bench@' || d.name, '["many@example.net"]',
 	'[]', '[]', '[]', '[]', '[]', 'Your receipt ' || i, repeat('One line of what was bought. ', 10), 'msg_00000000' || lpad(i::text, 18, '0') || '@' || d.name,
-	'sent', 'email.sent', now(), now(), to_tsvector('simple', 'Your receipt ' || i)
+	'sent', 'email.sent', now(), clock_timestamp(), to_tsvector('simple', 'Your receipt ' || i)
 FROM generate_series(1, %[1]d) i
 CROSS JOIN (SELECT id FROM accounts ORDER BY id LIMIT 1) a
 CROSS JOIN (SELECT id, name FROM domains WHERE account_id IS NOT NULL ORDER BY id LIMIT 1) d
 RETURNING id, account_id
 )
-INSERT INTO recipients (email_id, account_id, kind, address, destination, state, due_at)
-SELECT s.id, s.account_id, 'to', 'user' || j || '@' || v.destination, v.destination, 'queued', now()
+INSERT INTO recipients (email_id, account_id, kind, destination, address, state, due_at)
+SELECT s.id, s.account_id, 'to', v.destination, 'user' || j || '@' || v.destination, 'queued', now()
 FROM (SELECT id, account_id, row_number() OVER () AS n FROM stored) s
 CROSS JOIN generate_series(1, %[2]d) j
 CROSS JOIN LATERAL (SELECT 'd' || (s.n * %[2]d + j) %% %[3]d || '.test' AS destination) v`

@@ -44,7 +44,7 @@ func startPeer(ctx context.Context, dir, sink string) (_ *peer, err error) {
 			p.stop()
 		}
 	}()
-	if err := p.startMilter(dir, ports[1]); err != nil {
+	if err := p.startMilter(ctx, dir, ports[1]); err != nil {
 		return nil, err
 	}
 	if err := p.configure(dir, ports[0], ports[1], sink); err != nil {
@@ -67,7 +67,7 @@ func startPeer(ctx context.Context, dir, sink string) (_ *peer, err error) {
 }
 
 // startMilter runs OpenDKIM as a child, with a key of its own.
-func (p *peer) startMilter(dir, port string) error {
+func (p *peer) startMilter(ctx context.Context, dir, port string) error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (p *peer) startMilter(dir, port string) error {
 	if err := errors.Join(os.WriteFile(keyFile, encoded, 0o600), os.WriteFile(config, []byte(settings), 0o600)); err != nil {
 		return err
 	}
-	p.milter = exec.Command("opendkim", "-f", "-x", config)
+	p.milter = exec.CommandContext(context.WithoutCancel(ctx), "opendkim", "-f", "-x", config)
 	p.milter.Stderr = os.Stderr
 	return p.milter.Start()
 }
@@ -142,14 +142,15 @@ func (p *peer) configure(dir, port, milter, sink string) error {
 	state := filepath.Join(dir, "state")
 	return errors.Join(
 		os.Mkdir(p.config, 0o755), os.Mkdir(filepath.Join(dir, "spool"), 0o755), os.Mkdir(state, 0o700), os.Chown(state, uid, 0),
-		os.WriteFile(filepath.Join(p.config, "main.cf"), fmt.Appendf(nil, mainCF, dir, milter, host, sinkPort), 0o644),
-		os.WriteFile(filepath.Join(p.config, "master.cf"), fmt.Appendf(nil, masterCF, port), 0o644))
+		os.WriteFile(filepath.Join(p.config, "main.cf"), fmt.Appendf(nil, mainCF, dir, milter, host, sinkPort), 0o600),
+		os.WriteFile(filepath.Join(p.config, "master.cf"), fmt.Appendf(nil, masterCF, port), 0o600))
 }
 
 // stop ends both.
 func (p *peer) stop() {
 	if p.master != 0 {
-		if output, err := exec.Command("postfix", "-c", p.config, "stop").CombinedOutput(); err != nil {
+		// After an interrupt too.
+		if output, err := exec.CommandContext(context.Background(), "postfix", "-c", p.config, "stop").CombinedOutput(); err != nil {
 			progress("postfix stop: %v: %s", err, output)
 		}
 	}

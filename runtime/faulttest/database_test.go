@@ -28,10 +28,12 @@ func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
 	server := faulttest.Start(t, database.URL(), outbound(host))
 	load := faulttest.Begin(server, lengthOf(1, 2))
 	var recovery, delivery time.Duration
+	open := map[faulttest.Accepted]int{}
 	times := lengthOf(1, 10)
 	for range times {
 		before := sink.Count()
 		expect.Within(t, 20*time.Second, "the load runs", func() bool { return sink.Count() > before+50 })
+		stopped := time.Now()
 		if err := syscall.Kill(database.PID(), syscall.SIGQUIT); err != nil { // pg_ctl stop -m immediate
 			t.Fatal(err)
 		}
@@ -44,6 +46,9 @@ func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
 		recovery = max(recovery, time.Since(back))
 		expect.Within(t, 30*time.Second, "mail is delivered again", func() bool { return sink.Count() > arrived })
 		delivery = max(delivery, time.Since(back))
+		for one, n := range server.OpenBetween(stopped, back) {
+			open[one] += n
+		}
 	}
 	load.End()
 	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
@@ -52,7 +57,7 @@ func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
 	onlyUnavailable(t, load)
 	atMost(t, "accepts again after it is back", recovery, 15*time.Second)
 	atMost(t, "delivers again after it is back", delivery, 30*time.Second)
-	audit(t, load.Audit(sink, server.Unknown(), nil))
+	audit(t, load.Audit(sink, open, nil))
 }
 
 // onlyUnavailable looks at the answers of an outage: 2xx or 503, and in time.
@@ -108,8 +113,8 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	during := goroutines(t, server)
 	stop()
 	probes.Wait()
-	database.Thaw()
 	thawed := time.Now()
+	database.Thaw()
 	expect.Within(t, 15*time.Second, "mail is accepted again", func() bool { return load.LastAccepted().After(thawed) })
 	recovery := time.Since(thawed)
 	expect.Within(t, 30*time.Second, "the goroutines of the outage have ended", func() bool { return goroutines(t, server) <= base+base/5 })
@@ -126,7 +131,7 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	figure(t, "goroutines before and during", fmt.Sprintf("%d, %d", base, during), "-")
 	atMost(t, "goroutines are back after", ebb, 30*time.Second)
 	atMost(t, "accepts again after", recovery, 15*time.Second)
-	audit(t, load.Audit(sink, server.Unknown(), nil))
+	audit(t, load.Audit(sink, server.OpenBetween(frozen, thawed), nil))
 }
 
 func goroutines(t *testing.T, server *faulttest.Server) int {

@@ -140,6 +140,13 @@ func (s *Server) Unknown() map[Accepted]int {
 	return s.attempts(`a.outcome = 'unknown'`)
 }
 
+// OpenBetween counts the attempts that were open at some time between two moments:
+// begun before the second, and not known to have ended before the first.
+func (s *Server) OpenBetween(from, to time.Time) map[Accepted]int {
+	return s.attempts(fmt.Sprintf(`a.started_at <= '%s' AND (a.finished_at IS NULL OR a.finished_at >= '%s')`,
+		to.Format(time.RFC3339Nano), from.Format(time.RFC3339Nano)))
+}
+
 func (s *Server) attempts(which string) map[Accepted]int {
 	s.t.Helper()
 	open := map[Accepted]int{}

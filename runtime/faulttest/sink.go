@@ -2,6 +2,7 @@ package faulttest
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -135,11 +136,7 @@ func (s *Sink) Count() int {
 func (s *Sink) Unanswered() map[Pair]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := map[Pair]int{}
-	for p, n := range s.unanswered {
-		all[p] = n
-	}
-	return all
+	return maps.Clone(s.unanswered)
 }
 
 // Listen adds a host. The address may have port 0.
