@@ -17,6 +17,11 @@ func (w *Worker[J, R]) settleLoop() {
 		if len(released) > 0 {
 			w.handBack(released)
 		}
+		// Not before the last result of an outage is stored: by then its lease may
+		// be over, and a claim would take the job and do it again.
+		if len(w.outcomes) == 0 {
+			w.storing.open()
+		}
 	}
 }
 
@@ -47,7 +52,6 @@ func (w *Worker[J, R]) settle(batch []outcome[J, R], health *condition) {
 		err := w.store(batch)
 		if err == nil {
 			health.worked()
-			w.storing.open()
 			w.metrics.settled.Add(float64(len(batch)))
 			w.forget(batch)
 			return
@@ -63,7 +67,6 @@ func (w *Worker[J, R]) settle(batch []outcome[J, R], health *condition) {
 			}
 			return
 		case try == settleTries:
-			w.storing.open()
 			w.abandon(batch, err)
 			return
 		}
