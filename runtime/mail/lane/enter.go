@@ -90,16 +90,22 @@ func (r *Registry) giveUp(ctx context.Context, l *lane, w *waiter) (*Pass, error
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	l.refused = true
 	if l.pace.paused(now) {
+		l.refused = true
 		return nil, fmt.Errorf("%w: paused: %s", ErrNoRoom, l.pace.reason)
 	}
 	if l.active >= l.pace.limit() {
-		l.stuck = true
+		l.refused, l.stuck = true, true
 		return nil, fmt.Errorf("%w: all %d connections are in use", ErrNoRoom, l.pace.limit())
 	}
 	if l.pace.rate.next(now) > 0 {
+		l.refused = true
 		return nil, fmt.Errorf("%w: %.0f messages per minute", ErrNoRoom, l.pace.rate.rate)
+	}
+	if r.active >= r.cfg.Connections {
+		r.full = true
+	} else {
+		r.newCrowded = true
 	}
 	return nil, fmt.Errorf("%w: too many connections to other destinations", ErrNoRoom)
 }
@@ -121,6 +127,10 @@ func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane
 	r.routes.Set(route{way, destination}, leads{set: known, until: now.Add(remembered)})
 	if provisional := r.lanes[key{way: way, name: destination, provisional: true}]; provisional != nil {
 		r.prove(provisional, l.proven)
+		if provisional.refused { // who was turned away there, waits for this lane now
+			provisional.refused, l.refused = false, true
+		}
+		r.changed(l, now)
 	}
 	return l
 }

@@ -3,40 +3,236 @@ package lane_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
 func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 	t.Parallel()
-	r := lane.New(lane.Config{})
-	if n := r.Room("", "example.test"); n != 6 {
-		t.Fatalf("room %d", n)
-	}
-	ticket, ok := r.Reserve("", "example.test")
-	if !ok {
-		t.Fatal("no reservation")
-	}
-	pass, err := r.Enter(t.Context(), "", "example.test", lane.NewSet("mx.example.test"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pass.Leave(lane.Feedback{Delivered: true})
-	ticket.End()
-	ticket.End()
-	for _, s := range r.Snapshot() {
-		if s.Active != 0 || s.Reserved != 0 || s.Provisional != (s.Name == "example.test") {
-			t.Errorf("%+v", s)
+	synctest.Test(t, func(t *testing.T) {
+		r := registry(t, 256, "google 5 7 100 5m - google.com")
+		if n := r.Room("", "Example.TEST."); n != 6 {
+			t.Errorf("room %d of a stranger", n)
 		}
+		ticket, _ := r.Reserve("", "example.test")
+		google := lane.NewSet("aspmx.l.google.com")
+		for i := range 2 {
+			p, err := r.Enter(t.Context(), "", fmt.Sprintf("%d.example.test", i), google)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Leave(lane.Feedback{})
+		}
+		if a, b := r.Room("", "0.example.test"), r.Room("", "1.example.test"); a != 10 || b != 10 {
+			t.Errorf("room %d and %d, want that of google's profile", a, b)
+		}
+		if ticket, ok := r.Reserve("", "0.example.test"); !ok || r.Room("", "1.example.test") != 9 {
+			t.Error("two destinations of one MX set do not share its lane")
+		} else {
+			ticket.End()
+		}
+		if n := r.Room("192.0.2.1", "0.example.test"); n != 6 {
+			t.Errorf("room %d by another way", n)
+		}
+		ticket.End()
+		ticket.End()
+		for _, s := range r.Snapshot() {
+			if s.Active != 0 || s.Reserved != 0 || s.Provisional == (s.Provider == "google") {
+				t.Errorf("%+v", s)
+			}
+		}
+		time.Sleep(time.Hour)
+		if n := r.Room("", "0.example.test"); n != 6 {
+			t.Errorf("room %d an hour later", n)
+		}
+	})
+}
+
+func TestReservationsAreTwiceTheWindowAndOnRoomTellsOfMore(t *testing.T) {
+	t.Parallel()
+	r := registry(t, 256, "default 3 3 100 10m -")
+	calls := 0
+	r.OnRoom(func() { calls++ })
+	var tickets []*lane.Ticket
+	for ticket, ok := r.Reserve("", domain); ok; ticket, ok = r.Reserve("", domain) {
+		tickets = append(tickets, ticket)
 	}
+	if len(tickets) != 6 || calls != 0 {
+		t.Fatalf("%d reservations, %d calls", len(tickets), calls)
+	}
+	tickets[0].End()
+	tickets[0].End()
+	tickets[1].End()
+	if calls != 1 || r.Room("", domain) != 2 {
+		t.Errorf("%d calls, room %d", calls, r.Room("", domain))
+	}
+}
+
+func TestEnterWaitsItsTurnTwoSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := registry(t, 256, "default 1 1 100 10m -")
+		held := enter(t, r)
+		turns := make(chan int, 2)
+		for i := range 2 {
+			go func() {
+				enter(t, r).Leave(lane.Feedback{Refused: true})
+				turns <- i
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		held.Leave(lane.Feedback{Refused: true})
+		if a, b := <-turns, <-turns; a != 0 || b != 1 {
+			t.Errorf("turns %d, %d", a, b)
+		}
+		held = enter(t, r)
+		began := time.Now()
+		_, err := r.Enter(t.Context(), "", domain, hosts)
+		if !errors.Is(err, lane.ErrNoRoom) || time.Since(began) != 2*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		// Who waited in vain is not let in to wait again.
+		if n := r.Room("", domain); n != 0 {
+			t.Errorf("room %d while the only connection hangs", n)
+		}
+		held.Leave(lane.Feedback{})
+		if n := r.Room("", domain); n != 2 {
+			t.Errorf("room %d afterwards", n)
+		}
+	})
+}
+
+func TestAPauseSendsAwayWhoWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := registry(t, 256, "default 1 1 100 10m -")
+		held := enter(t, r)
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { held.Leave(lane.Feedback{Throttled: true, Reason: "421 no"}) })
+		_, err := r.Enter(t.Context(), "", domain, hosts)
+		if !errors.Is(err, lane.ErrNoRoom) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
 }
 
 func TestEnterEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := lane.New(lane.Config{}).Enter(ctx, "", "a.test", lane.NewSet("mx.a.test")); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		r := registry(t, 256, "default 1 1 100 10m -")
+		held := enter(t, r)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := r.Enter(ctx, "", domain, hosts); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting: %v", err)
+		}
+		if _, err := r.Enter(ctx, "", "b.test", lane.NewSet("mx.b.test")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("before: %v", err)
+		}
+		held.Leave(lane.Feedback{})
+		if s := state(t, r); s.Active != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestDeadDestinationsLeaveHalfToTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := registry(t, 10, "default 2 10 100 10m -")
+		calls := 0
+		r.OnRoom(func() { calls++ })
+		pass(t, r, lane.Feedback{Delivered: true})
+		var tickets []*lane.Ticket
+		var passes []*lane.Pass
+		for i := range 20 {
+			destination := fmt.Sprintf("%d.test", i)
+			if ticket, ok := r.Reserve("", destination); ok {
+				tickets = append(tickets, ticket)
+			}
+			if p, err := r.Enter(t.Context(), "", destination, lane.NewSet("mx."+destination)); err == nil {
+				passes = append(passes, p)
+			}
+		}
+		if len(tickets) != 5 || len(passes) != 5 {
+			t.Errorf("%d reservations, %d passes of strangers", len(tickets), len(passes))
+		}
+		if n := r.Room("", domain); n != 4 {
+			t.Errorf("room %d of a lane that is known to work", n)
+		}
+		enter(t, r)
+		tickets[0].End()
+		passes[0].Leave(lane.Feedback{})
+		if calls != 1 || r.Room("", "99.test") != 1 {
+			t.Errorf("%d calls, room %d", calls, r.Room("", "99.test"))
+		}
+	})
+}
+
+func TestASmarthostIsOneLaneForEverybody(t *testing.T) {
+	t.Parallel()
+	r := lane.New(lane.Config{Connections: 10, Smarthost: &lane.Set{Name: "relay.test:587", Hosts: []string{"relay.test"}, Own: true}})
+	if n := r.Room("", "a.test"); n != 20 {
+		t.Errorf("room %d", n)
+	}
+	way := lane.SmarthostWay("other.test:25")
+	if ticket, ok := r.Reserve(way, "a.test"); !ok || r.Room(way, "b.test") != 19 {
+		t.Errorf("room %d of another smarthost", r.Room(way, "b.test"))
+	} else {
+		ticket.End()
+	}
+	for i := range 10 {
+		if _, err := r.Enter(t.Context(), "", fmt.Sprintf("%d.test", i), lane.Set{Name: "relay.test:587", Own: true}); err != nil {
+			t.Error(err)
+		}
+	}
+	if states := r.Snapshot(); len(states) != 2 {
+		t.Errorf("%+v", states)
+	}
+}
+
+func TestUnusedLanesAreForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := registry(t, 256, "")
+		for i := range 1000 {
+			destination := fmt.Sprintf("%d.test", i)
+			ticket, _ := r.Reserve("", destination)
+			p, err := r.Enter(t.Context(), "", destination, lane.NewSet("mx."+destination))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Leave(lane.Feedback{Delivered: true})
+			if i > 0 {
+				ticket.End()
+			}
+		}
+		if n := len(r.Snapshot()); n != 2000 {
+			t.Errorf("%d lanes", n)
+		}
+		time.Sleep(10 * time.Minute)
+		if left := r.Snapshot(); len(left) != 1 || left[0].Reserved != 1 {
+			t.Errorf("%d left: %+v", len(left), left)
+		}
+	})
+}
+
+func TestSetsHaveOneNameInAnyOrder(t *testing.T) {
+	t.Parallel()
+	if a, b := lane.NewSet("b.test", "A.test."), lane.NewSet("a.test", "B.TEST", "b.test"); a.Name != b.Name || a.Name != "a.test,b.test" {
+		t.Errorf("%q, %q", a.Name, b.Name)
+	}
+	var many []string
+	for i := range 100 {
+		many = append(many, fmt.Sprintf("mx%02d.example.test", i))
+	}
+	long, other := lane.NewSet(many...), lane.NewSet(many[:99]...)
+	if len(long.Name) > 200 || long.Name == other.Name {
+		t.Errorf("%q", long.Name)
 	}
 }

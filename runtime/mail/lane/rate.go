@@ -56,6 +56,23 @@ func (b *bucket) room(now time.Time, waiting int) int {
 	return max(0, int(b.tokens+b.rate*(patience/2).Minutes())-waiting)
 }
 
+// nextRoom is when room will be more by one; 0: not by time alone.
+func (b *bucket) nextRoom(now time.Time) time.Duration {
+	if b.most == 0 {
+		return 0
+	}
+	if b.fill(now); b.tokens >= b.capacity() {
+		return 0
+	}
+	there := b.tokens + b.rate*(patience/2).Minutes()
+	return b.takes(math.Floor(there) + 1 - there)
+}
+
+// takes is how long so many tokens take to come.
+func (b *bucket) takes(tokens float64) time.Duration {
+	return time.Duration(tokens/b.rate*float64(time.Minute)) + time.Microsecond
+}
+
 // next is when there will be a token.
 func (b *bucket) next(now time.Time) time.Duration {
 	if b.most == 0 {
@@ -66,7 +83,7 @@ func (b *bucket) next(now time.Time) time.Duration {
 	if missing <= 0 {
 		return 0
 	}
-	return time.Duration(missing/b.rate*float64(time.Minute)) + time.Millisecond
+	return b.takes(missing)
 }
 
 func (b *bucket) halve(now time.Time) {

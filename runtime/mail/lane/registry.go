@@ -19,7 +19,8 @@ type Registry struct {
 
 	active, reserved   int  // of all lanes
 	newActive, newHeld int  // the same of the lanes that are not proven
-	crowded            bool // somebody was refused for the sake of all lanes together
+	crowded            bool // somebody was refused a reservation for the sake of all lanes together
+	full               bool // or a connection
 	newCrowded         bool // or of all unproven ones
 	waiting            map[*lane]struct{}
 	roomy              bool // OnRoom is to be called once the lock is released
@@ -51,6 +52,7 @@ type lane struct {
 	waiters          []*waiter
 	proven           bool // has had a delivery since it was new or dead
 	refused          bool // somebody was told that there is no room
+	outside          bool // or was refused because it is not proven
 	stuck            bool // somebody waited in vain: none shall be held in waiting until one leaves
 	used             time.Time
 	timer            *time.Timer
@@ -155,6 +157,9 @@ func (r *Registry) sweep(now time.Time) {
 // half is what unproven lanes may have together.
 func (r *Registry) half() int { return max(1, r.cfg.Connections/2) }
 
+// newRoom is what is left of it.
+func (r *Registry) newRoom() int { return r.half() - max(r.newHeld, r.newActive) }
+
 // count changes what a lane uses.
 func (r *Registry) count(l *lane, active, reserved int) {
 	l.active += active
@@ -175,6 +180,9 @@ func (r *Registry) prove(l *lane, proven bool) {
 	r.count(l, -active, -reserved)
 	l.proven = proven
 	r.count(l, active, reserved)
+	if proven && l.outside {
+		l.outside, r.roomy = false, true
+	}
 }
 
 // ownRoom is the room of a lane by its own measure.
@@ -199,8 +207,8 @@ func (r *Registry) room(l *lane, now time.Time) int {
 		return 0
 	}
 	if !l.proven {
-		if n = min(n, r.half()-r.newHeld); n <= 0 {
-			r.newCrowded = true
+		if n = min(n, r.newRoom()); n <= 0 {
+			r.newCrowded, l.outside = true, true
 			return 0
 		}
 	}
@@ -228,7 +236,10 @@ func (r *Registry) changed(l *lane, now time.Time) {
 	if r.crowded && r.reserved < 2*r.cfg.Connections {
 		r.crowded, r.roomy = false, true
 	}
-	if r.newCrowded && r.newHeld < r.half() {
+	if r.full && r.active < r.cfg.Connections {
+		r.full, r.roomy = false, true
+	}
+	if r.newCrowded && r.newRoom() > 0 {
 		r.newCrowded, r.roomy = false, true
 	}
 	r.arm(l, now)
@@ -240,7 +251,10 @@ func (r *Registry) arm(l *lane, now time.Time) {
 	if !l.refused && len(l.waiters) == 0 {
 		return
 	}
-	wait := l.pace.rate.next(now)
+	wait := l.pace.rate.nextRoom(now)
+	if next := l.pace.rate.next(now); len(l.waiters) > 0 && next > 0 && (wait == 0 || next < wait) {
+		wait = next
+	}
 	if l.pace.paused(now) {
 		wait = l.pace.pausedUntil.Sub(now)
 	}
