@@ -27,19 +27,36 @@ type factSweeper interface {
 	Sweep(ctx context.Context, keep time.Duration) (facts int64, err error)
 }
 
-// housekeeping deletes what has grown old in the tables that belong to no module.
-// Every process does it: they leave each other's rows alone.
+// sweep deletes what has grown old in tables of a module that has no clock of its own.
+type sweep struct {
+	what string
+	run  func(ctx context.Context) (swept int64, err error)
+}
+
+// housekeeping deletes what has grown old in the tables that belong to no module, and
+// in those of modules that ask for it. Every process does it: they leave each other's
+// rows alone.
 type housekeeping struct {
-	facts factSweeper
-	log   *slog.Logger
+	facts  factSweeper
+	sweeps []sweep
+	log    *slog.Logger
 
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
-func keepHouse(lc fx.Lifecycle, b *bus.Bus, log *slog.Logger) {
-	h := &housekeeping{facts: b, log: log}
-	lc.Append(fx.StartStopHook(h.Start, h.Stop))
+type housekeepingParams struct {
+	fx.In
+
+	Lifecycle fx.Lifecycle
+	Bus       *bus.Bus
+	Sweeps    []sweep `group:"sweeps"`
+	Logger    *slog.Logger
+}
+
+func keepHouse(p housekeepingParams) {
+	h := &housekeeping{facts: p.Bus, sweeps: p.Sweeps, log: p.Logger}
+	p.Lifecycle.Append(fx.StartStopHook(h.Start, h.Stop))
 }
 
 // Start sweeps in the background until Stop.
@@ -70,11 +87,14 @@ func (h *housekeeping) Stop(context.Context) error {
 }
 
 func (h *housekeeping) sweep(ctx context.Context) {
-	swept, err := h.facts.Sweep(ctx, factsKept)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		h.log.WarnContext(ctx, "sweep of old facts stopped; the next one goes on", telemetry.KeyError, err)
-	case swept > 0:
-		h.log.InfoContext(ctx, "old facts swept", telemetry.KeyCount, swept)
+	facts := sweep{what: "facts", run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
+	for _, old := range append([]sweep{facts}, h.sweeps...) {
+		swept, err := old.run(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			h.log.WarnContext(ctx, "sweep of old "+old.what+" stopped; the next one goes on", telemetry.KeyError, err)
+		case swept > 0:
+			h.log.InfoContext(ctx, "old "+old.what+" swept", telemetry.KeyCount, swept)
+		}
 	}
 }

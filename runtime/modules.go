@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/retention"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
@@ -64,8 +65,13 @@ var registry = []Module{
 		Option:   tracking.Module, Edges: trackingEdges, Operations: []rest.Routes{rest.TrackingHost(nil)},
 	},
 	{
+		Name: "outbound", Line: "the ways out: smarthosts, source addresses and their warm-up",
+		Requires: []string{"accounts", "domains"},
+		Option:   outbound.Module, Edges: outboundEdges,
+	},
+	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
-		Requires: []string{"accounts", "domains", "suppression", "templates"}, Uses: []string{"tracking"},
+		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking"},
 		Option: sending.Module, Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil), rest.TestEvents(nil, nil)},
 	},
 	{
@@ -132,7 +138,7 @@ func ModuleTable() string {
 	}
 	var out strings.Builder
 	for _, r := range rows {
-		fmt.Fprintf(&out, "%-11s %-40s %-10s %s\n", r[0], r[1], r[2], r[3])
+		fmt.Fprintf(&out, "%-11s %-52s %-10s %s\n", r[0], r[1], r[2], r[3])
 	}
 	return out.String()
 }

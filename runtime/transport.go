@@ -11,6 +11,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
@@ -35,7 +36,8 @@ type transportParams struct {
 	Config    config.Config
 	Resolver  *dnsx.Resolver
 	Guard     *egress.Guard
-	Inbox     *devinbox.Service `optional:"true"`
+	Inbox     *devinbox.Service     `optional:"true"`
+	Recorder  *outbound.TLSRecorder `optional:"true"`
 	Registry  prometheus.Registerer
 	Logger    *slog.Logger
 }
@@ -80,7 +82,7 @@ func (p transportParams) config() (smtpclient.Config, error) {
 		if err != nil {
 			return c, err
 		}
-		c.STS, c.Reports = policies, newTLSReports(p.Registry)
+		c.STS, c.Reports = policies, recordedToo(newTLSReports(p.Registry), p.Recorder)
 	}
 	return c, nil
 }

@@ -23,6 +23,15 @@ type assembly struct {
 	sumUpQueue    func(s *session, cfg config.Config, in runtime.QueueSelection, limit int) ([]runtime.BacklogView, error)
 	changeQueue   func(s *session, cfg config.Config, in runtime.QueueChange) (runtime.QueueResult, error)
 	checkDomain   func(s *session, cfg config.Config, c *domainCheckCommand) (table string, sound bool, err error)
+
+	setSmarthost    func(s *session, cfg config.Config, in runtime.SmarthostInput) (runtime.SmarthostView, error)
+	listSmarthosts  func(s *session, cfg config.Config, account string) ([]runtime.SmarthostView, error)
+	removeSmarthost func(s *session, cfg config.Config, id string) error
+	addSource       func(s *session, cfg config.Config, in runtime.SourceInput) (runtime.SourceView, error)
+	listSources     func(s *session, cfg config.Config) ([]runtime.SourceView, error)
+	pauseSource     func(s *session, cfg config.Config, addressOrID string, pause bool) (runtime.SourceView, error)
+	removeSource    func(s *session, cfg config.Config, addressOrID string) error
+	tlsReports      func(s *session, cfg config.Config, q runtime.TLSReportQuery) ([]runtime.TLSReport, error)
 }
 
 // assembled is the real one.
@@ -67,6 +76,28 @@ func assembled() assembly {
 		},
 		checkDomain: func(s *session, cfg config.Config, c *domainCheckCommand) (string, bool, error) {
 			return runtime.CheckDomain(s.ctx, cfg, runtime.DomainCheck{Name: c.Name, Selector: c.Selector, AccountID: c.Account, DNSOnly: c.DNSOnly})
+		},
+		setSmarthost: func(s *session, cfg config.Config, in runtime.SmarthostInput) (runtime.SmarthostView, error) {
+			return runtime.SetSmarthost(s.ctx, cfg, in)
+		},
+		listSmarthosts: func(s *session, cfg config.Config, account string) ([]runtime.SmarthostView, error) {
+			return runtime.ListSmarthosts(s.ctx, cfg, account)
+		},
+		removeSmarthost: func(s *session, cfg config.Config, id string) error { return runtime.RemoveSmarthost(s.ctx, cfg, id) },
+		addSource: func(s *session, cfg config.Config, in runtime.SourceInput) (runtime.SourceView, error) {
+			return runtime.AddSource(s.ctx, cfg, in)
+		},
+		listSources: func(s *session, cfg config.Config) ([]runtime.SourceView, error) {
+			return runtime.ListSources(s.ctx, cfg)
+		},
+		pauseSource: func(s *session, cfg config.Config, addressOrID string, pause bool) (runtime.SourceView, error) {
+			return runtime.PauseSource(s.ctx, cfg, addressOrID, pause)
+		},
+		removeSource: func(s *session, cfg config.Config, addressOrID string) error {
+			return runtime.RemoveSource(s.ctx, cfg, addressOrID)
+		},
+		tlsReports: func(s *session, cfg config.Config, q runtime.TLSReportQuery) ([]runtime.TLSReport, error) {
+			return runtime.TLSReports(s.ctx, cfg, q)
 		},
 	}
 }

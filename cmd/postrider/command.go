@@ -24,6 +24,11 @@ type commandLine struct {
 	Key     keyCommand     `cmd:"" help:"API keys."`
 	Domain  domainCommand  `cmd:"" help:"Sending domains."`
 	Queue   queueCommand   `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
+
+	Smarthost smarthostCommand `cmd:"" help:"Servers that take the mail of an account or a domain."`
+	Source    sourceCommand    `cmd:"" help:"Addresses that mail leaves from."`
+	Outbound  outboundCommand  `cmd:"" help:"What was seen on the way out."`
+
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

@@ -73,6 +73,7 @@ type Secrets struct {
 // Mail says how outbound mail leaves.
 type Mail struct {
 	Outbound    Outbound
+	Fallback    Outbound // a Smarthost; zero: the installation has none
 	MXPort      int
 	MXAllow     []netip.Prefix // beside public addresses
 	DNS         string         // resolver ip:port, "" the system's
@@ -136,7 +137,7 @@ func (c Config) LogValue() slog.Value {
 			slog.Any("trusted_proxies", c.HTTP.TrustedProxies)),
 		slog.Group("secrets", slog.Int("keys", len(c.Secrets.Keys)), slog.String("key_file", c.Secrets.KeyFile)),
 		slog.String("modules", c.Modules),
-		slog.Group("mail", slog.Any("outbound", c.Mail.Outbound), slog.Int("mx_port", c.Mail.MXPort),
+		slog.Group("mail", slog.Any("outbound", c.Mail.Outbound), slog.Any("fallback", c.Mail.Fallback), slog.Int("mx_port", c.Mail.MXPort),
 			slog.Any("mx_allow", c.Mail.MXAllow), slog.String("dns", c.Mail.DNS), slog.String("hostname", c.Mail.Hostname),
 			slog.Int("concurrency", c.Mail.Concurrency), slog.String("lanes_file", c.Mail.LanesFile)),
 		slog.Group("names", slog.String("sandbox_domain", c.Names.SandboxDomain), slog.String("return_path_host", c.Names.ReturnPathHost),

@@ -83,7 +83,8 @@ func TestEverySettingArrives(t *testing.T) {
 		HTTPAddr:       ":0", AllowPublic: "1", BaseURL: "http://Bücher.example:8443/", TrustedProxies: "192.0.2.9",
 		MasterKey: masterKey,
 		Outbound:  "smtps://user%40x:p%2Fw@relay.example.com", MXPort: "2525", MXAllow: "10.1.2.3/8, 192.0.2.7,fd00::/8",
-		DNS: "192.0.2.1", Hostname: "MX1.Example.com.", DeliveryConcurrency: "7", LanesFile: "/etc/lanes.txt",
+		Fallback: "smtp://relay.example.net",
+		DNS:      "192.0.2.1", Hostname: "MX1.Example.com.", DeliveryConcurrency: "7", LanesFile: "/etc/lanes.txt",
 		SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com",
 		TrackingHost: "T.example.com", TrackingTLSAddr: ":8443", ACMEEmail: "ops@example.com", ACMECA: "https://ca.example/dir",
 		OTLPEndpoint: "http://collector:4318", MachineName: "unused",
@@ -98,6 +99,7 @@ func TestEverySettingArrives(t *testing.T) {
 		Secrets: config.Secrets{Keys: got.Secrets.Keys},
 		Mail: config.Mail{
 			Outbound: config.Outbound{How: config.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true, Username: "user@x", Password: secret.New("p/w")},
+			Fallback: config.Outbound{How: config.Smarthost, Host: "relay.example.net", Port: 587},
 			MXPort:   2525, MXAllow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")},
 			DNS: "192.0.2.1:53", Hostname: "mx1.example.com", Concurrency: 7, LanesFile: "/etc/lanes.txt"},
 		Tracking: config.Tracking{TLSAddr: ":8443", CA: "https://ca.example/dir", Email: "ops@example.com"},
@@ -195,6 +197,8 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		"smarthost without host":    {config.Serve, func(s *config.Settings) { s.Outbound = "smtp://" }, "POSTRIDER_OUTBOUND has"},
 		"smarthost, half a login":   {config.Serve, func(s *config.Settings) { s.Outbound = "smtp://u@h" }, "user name without a password"},
 		"smarthost port":            {config.Serve, func(s *config.Settings) { s.Outbound = "smtp://h:0" }, "want a number from 1"},
+		"fallback that is none":     {config.Serve, func(s *config.Settings) { s.Fallback = "mx" }, "POSTRIDER_FALLBACK is no smtp://"},
+		"fallback, half a login":    {config.Serve, func(s *config.Settings) { s.Fallback = "smtp://u@h" }, "POSTRIDER_FALLBACK has a user name without a password"},
 		"another way out":           {config.Serve, func(s *config.Settings) { s.Outbound = "https://h" }, "none of mx, capture"},
 		"a key twice":               {config.Serve, func(s *config.Settings) { s.MasterKey += "," + masterKey }, "key 2 is key 1 again"},
 		"DNS server on port 0":      {config.Serve, func(s *config.Settings) { s.DNS = "127.0.0.1:0" }, "POSTRIDER_DNS"},
@@ -231,6 +235,7 @@ func TestEffectiveValuesAreLoggedWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	for _, database := range []string{"postgres://app:hush@db.example.com:6543/mail?sslpassword=hush", "host=db.example.com port=6543 user=app password=hush dbname=mail"} {
 		s := production()
+		s.Fallback = "smtp://fallbackuser:hush@fallback.example.com"
 		s.DatabaseURL, s.Outbound, s.OTLPEndpoint = database, "smtp://relayuser:hush@relay.example.com", "https://k:hush@otel.example.com"
 		cfg, err := config.Resolve(config.Serve, s)
 		if err != nil {
@@ -245,7 +250,7 @@ func TestEffectiveValuesAreLoggedWithoutSecrets(t *testing.T) {
 			}
 		}
 		for _, part := range []string{"config.mode=serve", "config.database.host=db.example.com", "config.database.port=6543", "config.database.name=mail",
-			"config.database.user=app", "config.mail.outbound.host=relay.example.com", "config.mail.outbound.username=relayuser",
+			"config.database.user=app", "config.mail.outbound.host=relay.example.com", "config.mail.outbound.username=relayuser", "config.mail.fallback.host=fallback.example.com",
 			"config.secrets.keys=1", "config.http.base_url=https://mail.example.com", "config.trace.endpoint=https://k:xxxxx@otel.example.com"} {
 			if !strings.Contains(out.String(), part) {
 				t.Errorf("lacks %s:\n%s", part, out.String())

@@ -109,6 +109,7 @@ func (r *resolver) secrets(s Settings, dataDir string) Secrets {
 func (r *resolver) mail(s Settings) Mail {
 	m := Mail{
 		Outbound:    r.outbound(s.Outbound),
+		Fallback:    r.fallback(s.Fallback),
 		MXPort:      r.number("POSTRIDER_MX_PORT", s.MXPort, 25, 1, 65535),
 		Concurrency: r.number("POSTRIDER_DELIVERY_CONCURRENCY", s.DeliveryConcurrency, 64, 0, 10_000),
 		DNS:         r.dnsServer("POSTRIDER_DNS", s.DNS),
@@ -242,6 +243,20 @@ func (r *resolver) outbound(text string) Outbound {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") {
 		r.wrong.addf(setting, "is none of mx, capture, smtp://user:password@host:port, smtps://… (octets such as @ and / in a password are written %%40, %%2F)")
+		return Outbound{}
+	}
+	return r.smarthost(setting, u)
+}
+
+// fallback is a smarthost, of which the setting is never quoted either.
+func (r *resolver) fallback(text string) Outbound {
+	const setting = "POSTRIDER_FALLBACK"
+	if text == "" {
+		return Outbound{}
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") {
+		r.wrong.addf(setting, "is no smtp://user:password@host:port or smtps://… (octets such as @ and / in a password are written %%40, %%2F)")
 		return Outbound{}
 	}
 	return r.smarthost(setting, u)

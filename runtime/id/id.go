@@ -28,6 +28,9 @@ const (
 	Suppression Prefix = "sup"
 	OptOut      Prefix = "opt"
 	Template    Prefix = "tpl"
+
+	Smarthost Prefix = "smh"
+	Source    Prefix = "src"
 )
 
 // New makes an id. Ids of one process never go backwards, so `ORDER BY id` is

@@ -1,0 +1,85 @@
+package main
+
+import "github.com/postrider/postrider/runtime"
+
+type sourceCommand struct {
+	Add    sourceAddCommand    `cmd:"" help:"Let mail leave from an address of this machine; print it as JSON."`
+	List   sourceListCommand   `cmd:"" help:"Print the source addresses and how far their warm-up is, as JSON."`
+	Pause  sourcePauseCommand  `cmd:"" help:"Let no mail leave from an address for now."`
+	Resume sourceResumeCommand `cmd:"" help:"Let mail leave from it again."`
+	Remove sourceRemoveCommand `cmd:"" help:"Forget an address and what was counted of it."`
+}
+
+type sourceAddCommand struct {
+	toolSettings
+
+	Address  string `help:"IPv4 or IPv6 address that this machine has."                                placeholder:"IP"   required:""`
+	Hostname string `help:"The name in its PTR record, for EHLO. An IPv4 and an IPv6 address with the same name in the same pool are used as one." placeholder:"NAME" required:""`
+	Pool     string `help:"shared: for all plans; pool: for the plans pool and dedicated; dedicated: for one account of the plan dedicated."         placeholder:"POOL" required:""`
+	Account  string `help:"With --pool=dedicated: whose it is, email or id."                           placeholder:"acc_…"`
+	WarmUp   bool   `help:"Receivers do not know it yet: send little on the first days, what is more leaves by the next pool."                       name:"warm-up"`
+	Check    bool   `default:"true"                                                                    help:"Make sure that this machine has the address; --no-check when another machine delivers." negatable:""`
+}
+
+func (c *sourceAddCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	added, err := s.assembly.addSource(s, cfg, runtime.SourceInput{Address: c.Address, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account,
+		WarmUp: c.WarmUp, Unchecked: !c.Check})
+	if err != nil {
+		return err
+	}
+	return s.print(map[string]runtime.SourceView{"source": added})
+}
+
+type sourceListCommand struct{ toolSettings }
+
+func (c *sourceListCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	all, err := s.assembly.listSources(s, cfg)
+	if err != nil {
+		return err
+	}
+	return s.print(map[string][]runtime.SourceView{"sources": all})
+}
+
+// oneSource is a command about one that is there.
+type oneSource struct {
+	toolSettings
+
+	Source string `arg:"" help:"Its address or its id." placeholder:"IP"`
+}
+
+type (
+	sourcePauseCommand  struct{ oneSource }
+	sourceResumeCommand struct{ oneSource }
+	sourceRemoveCommand struct{ oneSource }
+)
+
+func (c *sourcePauseCommand) Run(s *session) error  { return c.pause(s, true) }
+func (c *sourceResumeCommand) Run(s *session) error { return c.pause(s, false) }
+
+func (c *oneSource) pause(s *session, pause bool) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	changed, err := s.assembly.pauseSource(s, cfg, c.Source, pause)
+	if err != nil {
+		return err
+	}
+	return s.print(map[string]runtime.SourceView{"source": changed})
+}
+
+func (c *sourceRemoveCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return s.assembly.removeSource(s, cfg, c.Source)
+}

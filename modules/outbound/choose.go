@@ -1,0 +1,197 @@
+package outbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+// ViaFallback is the Via of a delivery that is to take the fallback smarthost.
+const ViaFallback = "fallback"
+
+// Question asks for the way of one delivery.
+type Question struct {
+	AccountID, DomainID string // DomainID: of the sender; may be empty
+	Destination         string // the recipient's domain
+	Via                 string // ViaFallback, or empty
+}
+
+var errNotStarted = errors.New("ways out: not started")
+
+// Choose gives the way of each delivery, index-aligned, and takes from the allowance
+// of addresses that warm up. It asks no database, but for plans that the accounts'
+// cache does not have. The ways are shared: their parts must not be changed.
+func (s *Service) Choose(ctx context.Context, questions []Question) ([]smtpclient.Way, error) {
+	ways := make([]smtpclient.Way, len(questions))
+	if s.config.Captured || len(questions) == 0 {
+		return ways, nil
+	}
+	plans, err := s.plans(ctx, questions)
+	if err != nil {
+		return nil, err
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.known == nil {
+		return nil, errNotStarted
+	}
+	for i, q := range questions {
+		if relay := s.relay(q); relay != nil {
+			ways[i] = *relay
+			continue
+		}
+		if s.config.Relayed {
+			continue
+		}
+		if o := s.known.outletFor(q, plans[q.AccountID]); o != nil {
+			o.pending++
+			ways[i] = o.way
+		}
+	}
+	return ways, nil
+}
+
+// Return gives back what Choose took for deliveries that do not begin now. Nothing is
+// lost without it: the next reading does the same.
+func (s *Service) Return(labels []string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, label := range labels {
+		if o := s.known.outlet(label); o != nil {
+			o.pending = max(0, o.pending-1)
+		}
+	}
+}
+
+// HasFallback tells whether a delivery that failed directly may go by a fallback
+// smarthost.
+func (s *Service) HasFallback(accountID, domainID string) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.config.Captured || s.known == nil {
+		return false
+	}
+	q := Question{AccountID: accountID, DomainID: domainID}
+	if s.relay(q) != nil {
+		return false // no attempt is direct
+	}
+	q.Via = ViaFallback
+	return s.relay(q) != nil
+}
+
+// relay is the smarthost of a delivery, nil for none.
+func (s *Service) relay(q Question) *smtpclient.Way {
+	ofDomain, ofAccount := relays{}, s.known.relays[owner{accountID: q.AccountID}]
+	if q.DomainID != "" {
+		ofDomain = s.known.relays[owner{q.AccountID, q.DomainID}]
+	}
+	for _, r := range []relays{ofDomain, ofAccount} {
+		if r.always != nil {
+			return r.always
+		}
+	}
+	if q.Via != ViaFallback || s.config.Relayed {
+		return nil
+	}
+	for _, r := range []relays{ofDomain, ofAccount} {
+		if r.fallback != nil {
+			return r.fallback
+		}
+	}
+	if s.config.Fallback != nil {
+		return relayWay(s.config.Fallback)
+	}
+	return nil
+}
+
+// plans are those of the accounts that ask, where they matter. An account that does
+// not exist any more has none.
+func (s *Service) plans(ctx context.Context, questions []Question) (map[string]string, error) {
+	s.mutex.Lock()
+	asks := s.known != nil && s.known.asksPlan() && !s.config.Relayed
+	s.mutex.Unlock()
+	if !asks {
+		return nil, nil
+	}
+	plans := map[string]string{}
+	for _, q := range questions {
+		if _, asked := plans[q.AccountID]; asked {
+			continue
+		}
+		a, err := s.accounts.Account(ctx, q.AccountID)
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			return nil, fmt.Errorf("plan of %s: %w", q.AccountID, err)
+		}
+		plans[q.AccountID] = a.Plan.ID
+	}
+	return plans, nil
+}
+
+// outletFor goes through the pools that the plan opens, in the order of overflow.
+func (s *snapshot) outletFor(q Question, plan string) *outlet {
+	var pools [][]*outlet
+	switch plan {
+	case accounts.PlanDedicated:
+		pools = [][]*outlet{s.dedicated[q.AccountID], s.pool}
+	case accounts.PlanPool:
+		pools = [][]*outlet{s.pool}
+	}
+	for _, pool := range append(pools, s.shared) {
+		if o := pick(pool, q.AccountID, q.Destination); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// pick chooses among the outlets of a pool by weighted rendezvous hashing: the same
+// account and destination keep their outlet as long as it is there, whatever comes or
+// goes beside it. Addresses that warm up weigh what they have left of the day, so that
+// none is used up long before the others; one that is warm weighs as much as the one
+// with the most left, so that those that warm up get mail where little is sent.
+func pick(pool []*outlet, accountID, destination string) *outlet {
+	most := int64(1)
+	warming := false
+	for _, o := range pool {
+		if !o.warm() {
+			warming = true
+			most = max(most, o.left())
+		}
+	}
+	var best *outlet
+	highest := -1.0
+	for _, o := range pool {
+		weight := most
+		if warming && !o.warm() {
+			weight = o.left()
+		}
+		if weight <= 0 {
+			continue
+		}
+		if score := float64(weight) / -math.Log(share(accountID, destination, o.way.Label)); score > highest {
+			best, highest = o, score
+		}
+	}
+	return best
+}
+
+// share is a number between 0 and 1 that is the same in every process.
+func share(parts ...string) float64 {
+	h := fnv.New64a()
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	// FNV mixes the last octets little; this is the finalizer of MurmurHash3.
+	x := h.Sum64()
+	x = (x ^ x>>33) * 0xff51afd7ed558ccd
+	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
+	x ^= x >> 33
+	return (float64(x>>11) + 0.5) / (1 << 53)
+}

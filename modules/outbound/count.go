@@ -1,0 +1,111 @@
+package outbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// countSQL locks the counters in the order of the sources' ids, as every process does.
+const countSQL = `
+INSERT INTO source_days (source_id, day, deliveries)
+SELECT c.id, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), c.n FROM unnest($1::text[], $2::bigint[]) AS c (id, n) ORDER BY c.id
+ON CONFLICT (source_id, day) DO UPDATE SET deliveries = source_days.deliveries + EXCLUDED.deliveries
+RETURNING source_id, day, deliveries`
+
+// Count writes down the deliveries that begin now, by the labels of their ways, as a
+// part of tx. Ways that do not warm up cost nothing; without others there is no
+// statement. The counters stay locked until tx ends.
+func (s *Service) Count(ctx context.Context, tx db.Execer, labels []string) error {
+	counts := s.begin(labels)
+	if len(counts) == 0 {
+		return nil
+	}
+	ids := slices.Sorted(maps.Keys(counts))
+	numbers := make([]int64, len(ids))
+	for i, id := range ids {
+		numbers[i] = counts[id]
+	}
+	rows, err := tx.QueryContext(ctx, countSQL, pq.Array(ids), pq.Array(numbers))
+	if err != nil {
+		return fmt.Errorf("count deliveries by source: %w", err)
+	}
+	used := map[string]int64{}
+	var day string
+	for rows.Next() {
+		var id string
+		var n int64
+		if err = rows.Scan(&id, &day, &n); err != nil {
+			break
+		}
+		used[id] = n
+	}
+	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("count deliveries by source: %w", err)
+	}
+	s.learn(day, used)
+	return nil
+}
+
+// begin takes deliveries from those that were chosen and gives the numbers to count by
+// source.
+func (s *Service) begin(labels []string) map[string]int64 {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	var counts map[string]int64
+	for _, label := range labels {
+		o := s.known.outlet(label)
+		if o == nil {
+			continue
+		}
+		o.pending = max(0, o.pending-1)
+		for i := range o.sources {
+			src := &o.sources[i]
+			if src.warm {
+				continue
+			}
+			if counts == nil {
+				counts = map[string]int64{}
+			}
+			counts[src.id]++
+			src.used++
+		}
+	}
+	return counts
+}
+
+// learn takes over what the database counts, which other processes have a part in. If
+// the transaction is rolled back it is too much, until the next reading.
+func (s *Service) learn(day string, used map[string]int64) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.known.day != day {
+		return // a new day has begun: the next reading has its allowances
+	}
+	for _, o := range s.known.byAddress {
+		for i := range o.sources {
+			if n, counted := used[o.sources[i].id]; counted {
+				o.sources[i].used = max(o.sources[i].used, n)
+			}
+		}
+	}
+}
+
+// outlet finds the one that a label names, nil when it is none or is not used any more.
+func (s *snapshot) outlet(label string) *outlet {
+	if s == nil || len(s.byAddress) == 0 || label == "" {
+		return nil
+	}
+	addr, err := netip.ParseAddr(label)
+	if err != nil {
+		return nil // a smarthost
+	}
+	return s.byAddress[addr]
+}

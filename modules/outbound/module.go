@@ -1,0 +1,33 @@
+package outbound
+
+import (
+	"context"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// Module gives *Service and *TLSRecorder, keeps the configuration fresh and stores
+// the counts of TLS sessions.
+var Module = fx.Module("outbound",
+	fx.Provide(New, NewTLSRecorder),
+	fx.Provide(
+		fx.Private,
+		func(s *accounts.Service) Accounts { return s },
+		func(s *domains.Service) Domains { return s },
+		func(s *db.Signals) Signals { return s },
+	),
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, r *TLSRecorder) {
+		lc.Append(fx.Hook{
+			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
+			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },
+		})
+		lc.Append(fx.Hook{
+			OnStart: func(ctx context.Context) error { return r.Start(ctx) },
+			OnStop:  func(ctx context.Context) error { return r.Stop(ctx) },
+		})
+	}),
+)

@@ -1,0 +1,242 @@
+package outbound
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/smarthost"
+	entsource "github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/runtime/mail/lane"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// source is an address as it was read.
+type source struct {
+	id, hostname string
+	addr         netip.Addr
+	pool         entsource.Pool
+	accountID    string
+	paused       bool
+	warm         bool
+	day          int   // of the warm-up, from 1; 0: never warmed up
+	limit, used  int64 // of the day; of those that warm up only
+}
+
+// outlet is one source, or two of a pool that are one mail host's.
+type outlet struct {
+	way     smtpclient.Way
+	sources []source // not paused
+	// pending deliveries were chosen and are not counted yet.
+	pending int64
+}
+
+// warm tells whether there is no limit.
+func (o *outlet) warm() bool {
+	return !slices.ContainsFunc(o.sources, func(s source) bool { return !s.warm })
+}
+
+// left is what may still begin today. Which address of a pair a delivery leaves from
+// is known later only, so both count it and the smaller allowance holds.
+func (o *outlet) left() int64 {
+	left := int64(1 << 62)
+	for _, s := range o.sources {
+		if !s.warm {
+			left = min(left, s.limit-s.used-o.pending)
+		}
+	}
+	return left
+}
+
+// owner has smarthosts: an account, or one of its domains.
+type owner struct{ accountID, domainID string }
+
+// relays of one owner; nil ones it has not.
+type relays struct{ always, fallback *smtpclient.Way }
+
+// snapshot is the whole configuration at one moment.
+type snapshot struct {
+	day       string // of the allowances
+	sources   []source
+	dedicated map[string][]*outlet // by account
+	pool      []*outlet
+	shared    []*outlet
+	byAddress map[netip.Addr]*outlet
+	relays    map[owner]relays
+	opened    map[string]opened // passwords by smarthost
+}
+
+// asksPlan tells whether the plan of an account matters.
+func (s *snapshot) asksPlan() bool { return len(s.dedicated)+len(s.pool) > 0 }
+
+// arrange makes outlets of sources: those of one pool, account and hostname are one
+// as long as they have different families.
+func (s *snapshot) arrange() {
+	s.dedicated, s.byAddress = map[string][]*outlet{}, map[netip.Addr]*outlet{}
+	var all []*outlet
+	for _, src := range s.sources {
+		if src.paused {
+			continue
+		}
+		fits := func(o *outlet) bool {
+			other := o.sources[0]
+			return len(o.sources) == 1 && other.hostname == src.hostname && other.pool == src.pool && other.accountID == src.accountID &&
+				other.addr.Is4() != src.addr.Is4()
+		}
+		at := slices.IndexFunc(all, fits)
+		if at < 0 {
+			all = append(all, &outlet{way: smtpclient.Way{Hostname: src.hostname}})
+			at = len(all) - 1
+		}
+		o := all[at]
+		o.sources = append(o.sources, src)
+		s.byAddress[src.addr] = o
+	}
+	for _, o := range all {
+		// IPv4 first: it names the way, whichever is used.
+		slices.SortFunc(o.sources, func(a, b source) int { return a.addr.Compare(b.addr) })
+		for _, src := range o.sources {
+			o.way.LocalAddrs = append(o.way.LocalAddrs, src.addr)
+		}
+		o.way.Label = o.way.LocalAddrs[0].String()
+		switch first := o.sources[0]; first.pool {
+		case entsource.PoolDedicated:
+			s.dedicated[first.accountID] = append(s.dedicated[first.accountID], o)
+		case entsource.PoolPool:
+			s.pool = append(s.pool, o)
+		case entsource.PoolShared:
+			s.shared = append(s.shared, o)
+		}
+	}
+}
+
+// opened is a password, kept so that it is not opened every few seconds.
+type opened struct {
+	sealed   string
+	password string
+}
+
+// read takes a new snapshot. Deliveries that were chosen meanwhile stay taken from
+// the allowance; those from before are in the counters, or had been handed back.
+func (s *Service) read(ctx context.Context) error {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.mutex.Lock()
+	before := s.known
+	pending := map[string]int64{}
+	if before != nil {
+		for _, o := range before.byAddress {
+			pending[o.way.Label] = o.pending
+		}
+	}
+	s.mutex.Unlock()
+
+	next := &snapshot{}
+	if err := s.readSources(ctx, next); err != nil {
+		return err
+	}
+	if err := s.readSmarthosts(ctx, next, before); err != nil {
+		return err
+	}
+	next.arrange()
+
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if before != nil {
+		for addr, o := range next.byAddress {
+			if was := before.byAddress[addr]; was != nil && was.way.Label == o.way.Label {
+				o.pending = max(0, was.pending-pending[o.way.Label])
+			}
+		}
+	}
+	s.known = next
+	return nil
+}
+
+const sourcesSQL = `
+WITH today AS (SELECT (now() AT TIME ZONE 'UTC')::date AS day)
+SELECT t.day::text, s.id, s.address, s.hostname, s.pool, coalesce(s.account_id, ''), s.paused_at IS NOT NULL, s.warmup_started_at IS NULL,
+       coalesce(t.day - (s.warmup_started_at AT TIME ZONE 'UTC')::date, 0), coalesce(d.deliveries, 0)
+  FROM today t LEFT JOIN sources s ON true LEFT JOIN source_days d ON d.source_id = s.id AND d.day = t.day::text
+ WHERE s.id IS NOT NULL ORDER BY s.address`
+
+func (s *Service) readSources(ctx context.Context, into *snapshot) error {
+	rows, err := s.db.SQL.QueryContext(ctx, sourcesSQL)
+	if err != nil {
+		return fmt.Errorf("read sources: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var src source
+		var address string
+		if err := rows.Scan(&into.day, &src.id, &address, &src.hostname, &src.pool, &src.accountID, &src.paused, &src.warm, &src.day, &src.used); err != nil {
+			return fmt.Errorf("read sources: %w", err)
+		}
+		if src.addr, err = netip.ParseAddr(address); err != nil {
+			return fmt.Errorf("read source %s: %w", src.id, err)
+		}
+		if !src.warm {
+			src.limit, src.warm = allowance(src.day)
+			src.day++
+		}
+		into.sources = append(into.sources, src)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read sources: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) readSmarthosts(ctx context.Context, into, before *snapshot) error {
+	rows, err := s.db.Ent.Smarthost.Query().All(ctx)
+	if err != nil {
+		return fmt.Errorf("read smarthosts: %w", err)
+	}
+	into.relays, into.opened = map[owner]relays{}, map[string]opened{}
+	for _, row := range rows {
+		of := owner{accountID: row.AccountID}
+		if row.DomainID != nil {
+			of.domainID = *row.DomainID
+		}
+		has := into.relays[of]
+		way := relayWay(&smtpclient.Smarthost{Host: row.Host, Port: row.Port, Implicit: row.ImplicitTLS, Unverified: !row.Verify,
+			Username: row.Username, Password: s.openPassword(ctx, row, into, before)})
+		if row.Use == smarthost.UseFallback {
+			has.fallback = way
+		} else {
+			has.always = way
+		}
+		into.relays[of] = has
+	}
+	return nil
+}
+
+// openPassword gives "" for one that does not open. The smarthost then refuses the
+// credentials, which puts the mail off: it must not go another way.
+func (s *Service) openPassword(ctx context.Context, row *ent.Smarthost, into, before *snapshot) string {
+	if !HasPassword(row) {
+		return ""
+	}
+	sealed := string(*row.Password)
+	if before != nil && before.opened[row.ID].sealed == sealed {
+		into.opened[row.ID] = before.opened[row.ID]
+		return before.opened[row.ID].password
+	}
+	password, err := s.box.Open(*row.Password, sealedFor(row.ID))
+	if err != nil {
+		s.log.ErrorContext(ctx, "the password of a smarthost does not open: its mail waits", "smarthost", row.ID, telemetry.KeyAccountID, row.AccountID, telemetry.KeyError, err)
+	}
+	into.opened[row.ID] = opened{sealed: sealed, password: string(password)}
+	return string(password)
+}
+
+func sealedFor(smarthostID string) []byte { return []byte("smarthosts/" + smarthostID + "/password") }
+
+func relayWay(h *smtpclient.Smarthost) *smtpclient.Way {
+	return &smtpclient.Way{Label: lane.SmarthostWay(net.JoinHostPort(h.Host, strconv.Itoa(h.Port))), Smarthost: h}
+}

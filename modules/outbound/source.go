@@ -1,0 +1,201 @@
+package outbound
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	entsource "github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// SourceInput is the input of AddSource.
+type SourceInput struct {
+	Address   string // IPv4 or IPv6, one that this machine has
+	Hostname  string // what the address's PTR record says
+	Pool      string // shared, pool or dedicated
+	Account   string // whose it is: email or id; of pool dedicated only
+	WarmUp    bool   // begin the warm-up now
+	Unchecked bool   // the address need not be this machine's: another one delivers
+}
+
+// Validate reports every wrong field.
+func (in SourceInput) Validate() error {
+	_, wrong := in.parsed()
+	return wrong.Err()
+}
+
+func (in SourceInput) parsed() (source, fault.Fields) {
+	wrong := fault.Fields{}
+	var s source
+	var err error
+	if s.addr, err = netip.ParseAddr(strings.TrimSpace(in.Address)); err != nil {
+		wrong.Add("address", "is no IP address")
+	} else if s.addr = s.addr.Unmap(); s.addr.Zone() != "" || s.addr.IsUnspecified() || s.addr.IsMulticast() {
+		wrong.Add("address", "is no address that mail can leave from")
+	}
+	if s.hostname, err = address.ParseDomain(in.Hostname); err != nil {
+		wrong.Add("hostname", "%s", err)
+	}
+	s.pool = entsource.Pool(in.Pool)
+	switch dedicated := s.pool == entsource.PoolDedicated; {
+	case entsource.PoolValidator(s.pool) != nil:
+		wrong.Add("pool", "must be %s, %s or %s", entsource.PoolShared, entsource.PoolPool, entsource.PoolDedicated)
+	case dedicated && in.Account == "":
+		wrong.Add("account", "is required: a dedicated address is one account's")
+	case !dedicated && in.Account != "":
+		wrong.Add("account", "is for the pool dedicated only")
+	}
+	return s, wrong
+}
+
+// AddSource stores a source. Unless told otherwise it makes sure that this machine
+// has the address.
+func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, error) {
+	parsed, wrong := in.parsed()
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	if !in.Unchecked {
+		if err := s.bind(parsed); err != nil {
+			return nil, fault.InvalidField("address", "this machine does not have %s (%s)", parsed.addr, err)
+		}
+	}
+	var accountID *string
+	if in.Account != "" {
+		account, err := s.accounts.Find(ctx, in.Account)
+		if err != nil {
+			return nil, err
+		}
+		accountID = &account.ID
+	}
+	var stored *ent.Source
+	err := s.change(ctx, "add source", func(tx *ent.Tx) (err error) {
+		add := tx.Source.Create().SetID(id.New(id.Source)).SetAddress(parsed.addr.String()).SetHostname(parsed.hostname).SetPool(parsed.pool).SetNillableAccountID(accountID)
+		if in.WarmUp {
+			now, err := databaseNow(ctx, tx)
+			if err != nil {
+				return err
+			}
+			add.SetWarmupStartedAt(now)
+		}
+		stored, err = add.Save(ctx)
+		if ent.IsConstraintError(err) {
+			return fault.Conflictf(fault.CodeConflict, "There is already a source with the address %s", parsed.addr).Because(err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return stored.Unwrap(), nil
+}
+
+// PauseSource takes a source out of use, or back into it. The warm-up goes on by the
+// calendar meanwhile.
+func (s *Service) PauseSource(ctx context.Context, addressOrID string, pause bool) (*ent.Source, error) {
+	var changed *ent.Source
+	err := s.change(ctx, "pause source", func(tx *ent.Tx) error {
+		found, err := findSource(ctx, tx, addressOrID)
+		if err != nil {
+			return err
+		}
+		update := tx.Source.UpdateOne(found)
+		if !pause {
+			update.ClearPausedAt()
+		} else if found.PausedAt == nil {
+			now, err := databaseNow(ctx, tx)
+			if err != nil {
+				return err
+			}
+			update.SetPausedAt(now)
+		}
+		changed, err = update.Save(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changed.Unwrap(), nil
+}
+
+// RemoveSource deletes a source and what was counted of it.
+func (s *Service) RemoveSource(ctx context.Context, addressOrID string) error {
+	return s.change(ctx, "remove source", func(tx *ent.Tx) error {
+		found, err := findSource(ctx, tx, addressOrID)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM source_days WHERE source_id = $1`, found.ID); err != nil {
+			return err
+		}
+		return tx.Source.DeleteOne(found).Exec(ctx)
+	})
+}
+
+func findSource(ctx context.Context, tx *ent.Tx, addressOrID string) (*ent.Source, error) {
+	which := entsource.ID(addressOrID)
+	if !id.Is(id.Source, addressOrID) {
+		addr, err := netip.ParseAddr(addressOrID)
+		if err != nil {
+			return nil, fault.Missing("source", addressOrID)
+		}
+		which = entsource.Address(addr.Unmap().String())
+	}
+	found, err := tx.Source.Query().Where(which).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("source", addressOrID)
+	}
+	return found, err
+}
+
+func databaseNow(ctx context.Context, tx *ent.Tx) (now time.Time, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT now()`)
+	if err != nil {
+		return now, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&now); err != nil {
+			return now, err
+		}
+	}
+	return now, rows.Err()
+}
+
+// SourceState is a source and where its warm-up stands today.
+type SourceState struct {
+	*ent.Source
+
+	Warm        bool  // no limit
+	Limit, Used int64 // of today, for one that is not warm
+	Day         int   // of the warm-up, from 1
+}
+
+// Sources lists all, oldest first.
+func (s *Service) Sources(ctx context.Context) ([]SourceState, error) {
+	rows, err := s.db.Ent.Source.Query().Order(ent.Asc(entsource.FieldID)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list sources: %w", err)
+	}
+	var read snapshot
+	if err := s.readSources(ctx, &read); err != nil {
+		return nil, err
+	}
+	states := make([]SourceState, 0, len(rows))
+	for _, row := range rows {
+		state := SourceState{Source: row, Warm: true}
+		for _, src := range read.sources {
+			if src.id == row.ID {
+				state.Warm, state.Limit, state.Used, state.Day = src.warm, src.limit, src.used, src.day
+			}
+		}
+		states = append(states, state)
+	}
+	return states, nil
+}

@@ -1,0 +1,96 @@
+package outbound
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+func TestWrongSourcesAreRefusedByField(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, test := range map[string]struct {
+		in     SourceInput
+		fields []string
+	}{
+		"everything":                 {SourceInput{Address: "localhost", Hostname: "mx", Pool: "mine"}, []string{"address", "hostname", "pool"}},
+		"nothing":                    {SourceInput{}, []string{"address", "hostname", "pool"}},
+		"any address":                {SourceInput{Address: "::", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+		"a group's":                  {SourceInput{Address: "224.0.0.1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+		"with a zone":                {SourceInput{Address: "fe80::1%eth0", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+		"dedicated to nobody":        {SourceInput{Address: "127.0.0.1", Hostname: "a.example", Pool: "dedicated"}, []string{"account"}},
+		"shared, of an account":      {SourceInput{Address: "127.0.0.1", Hostname: "a.example", Pool: "shared", Account: w.free}, []string{"account"}},
+		"not this machine's":         {SourceInput{Address: "203.0.113.1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+		"not this machine's, IPv6's": {SourceInput{Address: "2001:db8::1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+	} {
+		_, err := w.AddSource(t.Context(), test.in)
+		refused := fault.From(err)
+		if err == nil || refused.Kind != fault.Invalid || len(refused.Fields) != len(test.fields) {
+			t.Errorf("%s: %v %v", name, err, refused.Fields)
+		}
+		for _, field := range test.fields {
+			if refused.Fields[field] == "" {
+				t.Errorf("%s: nothing is said of %s", name, field)
+			}
+		}
+	}
+	if all, err := w.Sources(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("%d are stored, %v", len(all), err)
+	}
+}
+
+func TestSourcesAreKeptByTheirAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	// Bound, and written as it should be.
+	added, err := w.AddSource(t.Context(), SourceInput{Address: "::ffff:127.0.0.1", Hostname: "Out.Example.com", Pool: "dedicated", Account: "dedicated@example.com", WarmUp: true})
+	if err != nil || added.Address != "127.0.0.1" || added.Hostname != "out.example.com" || *added.AccountID != w.dedicated || added.WarmupStartedAt == nil {
+		t.Fatalf("%+v, %v", added, err)
+	}
+	if _, err := w.AddSource(t.Context(), SourceInput{Address: "127.0.0.1", Hostname: "out.example.com", Pool: "shared"}); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("twice: %v", err)
+	}
+	if _, err := w.AddSource(t.Context(), SourceInput{Address: "127.0.0.2", Hostname: "out.example.com", Pool: "dedicated", Account: "nobody@example.com"}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("of nobody: %v", err)
+	}
+	reread(t, w.Service)
+	count(t, w, w.Service, []string{"127.0.0.1"})
+	for _, name := range []string{added.ID, "127.0.0.1", "::ffff:127.0.0.1"} {
+		paused, err := w.PauseSource(t.Context(), name, true)
+		if err != nil || paused.PausedAt == nil {
+			t.Fatalf("pause %s: %v, %v", name, paused, err)
+		}
+		again, err := w.PauseSource(t.Context(), name, true)
+		if err != nil || !again.PausedAt.Equal(*paused.PausedAt) {
+			t.Errorf("paused since %v, then %v, %v", paused.PausedAt, again, err)
+		}
+		if resumed, err := w.PauseSource(t.Context(), name, false); err != nil || resumed.PausedAt != nil {
+			t.Errorf("resume %s: %v, %v", name, resumed, err)
+		}
+	}
+	if err := w.RemoveSource(t.Context(), "127.0.0.1"); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.db.Ent.SourceDay.Query().CountX(t.Context()); n != 0 {
+		t.Errorf("%d counters are left", n)
+	}
+	for _, unknown := range []string{added.ID, "127.0.0.1", "x", "\x00", "src_\x00"} {
+		if err := w.RemoveSource(t.Context(), unknown); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%q: %v", unknown, err)
+		}
+	}
+}
+
+func TestAddressesThatAreNotHereAreToldAtTheStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, SourceInput{Address: "203.0.113.1", Pool: "shared"}, SourceInput{Address: "127.0.0.1", Pool: "shared"}, SourceInput{Address: "203.0.113.2", Pool: "shared"})
+	if _, err := w.PauseSource(t.Context(), "203.0.113.2", true); err != nil {
+		t.Fatal(err)
+	}
+	w.process(t, Config{})
+	if log := w.logged.String(); !strings.Contains(log, "address=203.0.113.1 ") || strings.Count(log, "does not have a source address") != 1 {
+		t.Errorf("log: %s", log)
+	}
+}

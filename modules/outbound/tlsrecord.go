@@ -1,0 +1,132 @@
+package outbound
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// TLSRecorder counts sessions with mail hosts in memory and stores the sums now and
+// then. What a process that is killed had not stored is not counted; what is stored
+// after midnight counts for the new day.
+type TLSRecorder struct {
+	db    *db.DB
+	log   *slog.Logger
+	every time.Duration
+
+	mutex  sync.Mutex
+	counts map[tlsCount]int64
+
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+var _ smtpclient.TLSReports = (*TLSRecorder)(nil)
+
+// maxTLSCounts bounds the memory: the sessions of further domains are counted under
+// otherDomains until the next storing.
+const (
+	maxTLSCounts = 10_000
+	otherDomains = "other"
+)
+
+type tlsCount struct {
+	domain, host, policy string
+	testing              bool
+	result               string
+}
+
+// NewTLSRecorder makes the recorder; Start has it store.
+func NewTLSRecorder(config Config, d *db.DB, log *slog.Logger) *TLSRecorder {
+	return &TLSRecorder{db: d, log: log, every: config.withDefaults().ReportEvery, counts: map[tlsCount]int64{}}
+}
+
+// Report counts one session.
+func (r *TLSRecorder) Report(report smtpclient.TLSReport) {
+	key := tlsCount{domain: report.Domain, host: report.Host, policy: cmp.Or(string(report.Policy), string(smtpclient.PolicyOpportunistic)),
+		testing: report.Testing, result: report.Result}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.add(key, 1)
+}
+
+func (r *TLSRecorder) add(key tlsCount, sessions int64) {
+	if _, known := r.counts[key]; !known && len(r.counts) >= maxTLSCounts {
+		key.domain, key.host = otherDomains, ""
+	}
+	r.counts[key] += sessions
+}
+
+// Start stores the sums in the background until Stop.
+func (r *TLSRecorder) Start(context.Context) error {
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	r.running.Go(func() {
+		tick := time.NewTicker(r.every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if err := r.store(ctx); err != nil && ctx.Err() == nil {
+				r.log.WarnContext(ctx, "counts of TLS sessions were not stored; they wait", telemetry.KeyError, err)
+			}
+		}
+	})
+	return nil
+}
+
+// Stop stores what is left.
+func (r *TLSRecorder) Stop(ctx context.Context) error {
+	if r.stop != nil {
+		r.stop()
+	}
+	r.running.Wait()
+	return r.store(ctx)
+}
+
+// storeTLSSQL locks the counters in one order, as every process does.
+const storeTLSSQL = `
+INSERT INTO tls_report_counts (day, domain, host, policy, testing, result, sessions)
+SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), c.* FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::text[], $6::bigint[])
+       AS c (domain, host, policy, testing, result, sessions)
+ ORDER BY c.domain, c.host, c.policy, c.testing, c.result
+ON CONFLICT (day, domain, host, policy, testing, result) DO UPDATE SET sessions = tls_report_counts.sessions + EXCLUDED.sessions`
+
+func (r *TLSRecorder) store(ctx context.Context) error {
+	r.mutex.Lock()
+	counts := r.counts
+	r.counts = map[tlsCount]int64{}
+	r.mutex.Unlock()
+	if len(counts) == 0 {
+		return nil
+	}
+	var domains, hosts, policies, results []string
+	var testing []bool
+	var sessions []int64
+	for key, n := range counts {
+		domains, hosts, policies, results = append(domains, key.domain), append(hosts, key.host), append(policies, key.policy), append(results, key.result)
+		testing, sessions = append(testing, key.testing), append(sessions, n)
+	}
+	_, err := r.db.SQL.ExecContext(ctx, storeTLSSQL, pq.Array(domains), pq.Array(hosts), pq.Array(policies), pq.Array(testing), pq.Array(results), pq.Array(sessions))
+	if err == nil {
+		return nil
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for key, n := range counts {
+		r.add(key, n)
+	}
+	return fmt.Errorf("store counts of TLS sessions: %w", err)
+}

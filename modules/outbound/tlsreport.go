@@ -1,0 +1,106 @@
+package outbound
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mjl-/mox/dns"
+	"github.com/mjl-/mox/tlsrpt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/tlsreportcount"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+// TLSReportQuery is the input of TLSReports.
+type TLSReportQuery struct {
+	Day          string // 2026-11-22, a UTC day; empty: yesterday by the database clock
+	Domain       string // empty: all
+	Organization string // who reports
+	Contact      string // address for questions
+}
+
+func (q TLSReportQuery) normalized() (TLSReportQuery, error) {
+	wrong := fault.Fields{}
+	if _, err := time.Parse(time.DateOnly, q.Day); q.Day != "" && err != nil {
+		wrong.Add("day", "is no day; want 2026-11-22")
+	}
+	if q.Domain != "" {
+		name, err := address.ParseDomain(q.Domain)
+		if err != nil {
+			wrong.Add("domain", "%s", err)
+		}
+		q.Domain = name
+	}
+	return q, wrong.Err()
+}
+
+// TLSReports gives one report for each domain that mail went to on the day, as RFC
+// 8460 section 4 has it, by the domain's name. What a domain's own policies say is not
+// kept, so policy-string and mx-host are empty.
+func (s *Service) TLSReports(ctx context.Context, q TLSReportQuery) ([]tlsrpt.ReportJSON, error) {
+	q, err := q.normalized()
+	if err != nil {
+		return nil, err
+	}
+	if q.Day == "" {
+		if err := s.db.SQL.QueryRowContext(ctx, `SELECT to_char(now() AT TIME ZONE 'UTC' - interval '1 day', 'YYYY-MM-DD')`).Scan(&q.Day); err != nil {
+			return nil, fmt.Errorf("tls reports: %w", err)
+		}
+	}
+	query := s.db.Ent.TLSReportCount.Query().Where(tlsreportcount.Day(q.Day)).
+		Order(ent.Asc(tlsreportcount.FieldDomain, tlsreportcount.FieldPolicy, tlsreportcount.FieldHost, tlsreportcount.FieldResult, tlsreportcount.FieldTesting))
+	if q.Domain != "" {
+		query.Where(tlsreportcount.Domain(q.Domain))
+	} else {
+		query.Where(tlsreportcount.DomainNEQ(otherDomains)) // nobody's report
+	}
+	rows, err := query.All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("tls reports: %w", err)
+	}
+	return reportsOf(q, rows), nil
+}
+
+// reportsOf makes the reports of counters that come by domain.
+func reportsOf(q TLSReportQuery, rows []*ent.TLSReportCount) []tlsrpt.ReportJSON {
+	begin, _ := time.Parse(time.DateOnly, q.Day) // it was checked, or is the database's
+	var reports []tlsrpt.ReportJSON
+	var report tlsrpt.Report
+	for i, c := range rows {
+		if i == 0 || c.Domain != rows[i-1].Domain {
+			report = tlsrpt.Report{OrganizationName: q.Organization, ContactInfo: q.Contact, ReportID: q.Day + "-" + c.Domain + "@" + cmp.Or(q.Organization, "localhost"),
+				DateRange: tlsrpt.TLSRPTDateRange{Start: begin, End: begin.Add(24*time.Hour - time.Second)}}
+		}
+		report.Merge(resultOf(c))
+		if i == len(rows)-1 || c.Domain != rows[i+1].Domain {
+			reports = append(reports, report.Convert())
+		}
+	}
+	return reports
+}
+
+// resultOf is what one counter says. DANE is a policy of the mail host, the others are
+// the domain's.
+func resultOf(c *ent.TLSReportCount) tlsrpt.Result {
+	kind, of := tlsrpt.NoPolicyFound, c.Domain
+	switch smtpclient.TLSPolicy(c.Policy) {
+	case smtpclient.PolicyDANE:
+		kind, of = tlsrpt.TLSA, cmp.Or(c.Host, c.Domain)
+	case smtpclient.PolicySTS:
+		kind = tlsrpt.STS
+	default:
+	}
+	r := tlsrpt.MakeResult(kind, dns.Domain{ASCII: of})
+	if c.Result == "" {
+		r.Summary.TotalSuccessfulSessionCount = c.Sessions
+		return r
+	}
+	r.Summary.TotalFailureSessionCount = c.Sessions
+	r.FailureDetails = append(r.FailureDetails, tlsrpt.FailureDetails{ResultType: tlsrpt.ResultType(c.Result), ReceivingMXHostname: c.Host, FailedSessionCount: c.Sessions})
+	return r
+}
