@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"runtime"
@@ -158,6 +159,7 @@ func newSinkAt(ctx context.Context, addr string) (*sink, error) {
 	s := &sink{listener: l}
 	s.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &sinkSession{s}, nil }))
 	s.server.Domain = "sink.localhost"
+	s.server.ErrorLog = log.New(io.Discard, "", 0) // connections that are cut at the end
 	go func() {
 		if err := s.server.Serve(l); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
 			fmt.Println("bench: sink:", err)

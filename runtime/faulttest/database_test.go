@@ -89,6 +89,8 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	base := goroutines(t, server) // under load
 	load := faulttest.Begin(server, 1)
 	warm.End()
+	host.Set(faulttest.Reply, faulttest.Slow) // so that many deliveries are under way
+	expect.Within(t, 20*time.Second, "deliveries are under way", func() bool { return host.Hits() >= 20 })
 
 	database.Freeze()
 	frozen := time.Now()
@@ -113,6 +115,9 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	during := goroutines(t, server)
 	stop()
 	probes.Wait()
+	if err := host.Clear(); err != nil {
+		t.Fatal(err)
+	}
 	thawed := time.Now()
 	database.Thaw()
 	expect.Within(t, 15*time.Second, "mail is accepted again", func() bool { return load.LastAccepted().After(thawed) })
