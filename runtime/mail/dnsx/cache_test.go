@@ -2,9 +2,11 @@ package dnsx_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
@@ -62,4 +64,33 @@ func TestLongTTLsAreCutDown(t *testing.T) {
 	if n := s.Count("none.test", "MX"); n != 2 {
 		t.Errorf("negative: asked %d times, want 2", n)
 	}
+}
+
+func TestTheCacheIsBounded(t *testing.T) {
+	t.Parallel()
+	s := dnsxtest.New(t)
+	r := resolver(t, s, func(c *dnsx.Config) { c.CacheSize = 10 })
+	const names = 200
+	for range 2 {
+		for i := range names {
+			if _, err := r.LookupMX(t.Context(), fmt.Sprintf("%d.test", i)); !errors.Is(err, dnsx.ErrNotFound) {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := len(s.Queries()); n < 2*names-50 {
+		t.Errorf("%d queries: more than ten answers were kept", n)
+	}
+}
+
+func TestAnAnswerIsForgottenAfterItsTTL(t *testing.T) {
+	t.Parallel()
+	s := dnsxtest.New(t, "short.test. 1 IN MX 10 mx.test.")
+	r := resolver(t, s)
+	expect.Within(t, 10*time.Second, "a second query", func() bool {
+		if _, err := r.LookupMX(t.Context(), "short.test"); err != nil {
+			t.Fatal(err)
+		}
+		return s.Count("short.test", "MX") == 2
+	})
 }

@@ -195,7 +195,17 @@ func (r *Registry) leave(p *Pass, f Feedback, now time.Time) {
 	r.changed(l, now)
 }
 
-// Idle is how many unused connections may be kept beside those that others use.
+// Window is how many connections may be kept open, used or not.
+func (p *Pass) Window() int {
+	p.r.mu.Lock()
+	defer p.r.unlock()
+	if p.l.pace.paused(time.Now()) {
+		return 0
+	}
+	return p.l.pace.limit()
+}
+
+// Idle is how many unused connections may be beside those that others use, or are about to.
 func (p *Pass) Idle() int {
 	p.r.mu.Lock()
 	defer p.r.unlock()

@@ -76,7 +76,7 @@ func (t *Transport) Deliver(ctx context.Context, env Envelope, msg []byte, befor
 	result := d.run(ctx)
 	pass.Leave(d.feedback(ctx, result))
 	if result.Kind != Delivered {
-		t.pool.trim(d.lane, pass.Idle()) // the window may be narrower now
+		t.pool.trim(d.lane, pass.Window()) // the window may be narrower now
 	}
 	return result
 }
@@ -293,6 +293,6 @@ func (d *delivery) keep(s *session) {
 	case s.messages >= most, time.Since(s.opened) >= d.pass.Age():
 		d.t.pool.retire(s)
 	default:
-		d.t.pool.park(d.lane, s, d.pass.Idle())
+		d.t.pool.park(d.lane, s, d.pass.Window()) // open strictly bounds new ones
 	}
 }
