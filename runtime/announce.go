@@ -29,6 +29,10 @@ func announce(ctx context.Context, cfg config.Config, o Options, s *store, seeds
 		inbox = inboxpages.Prefix
 	}
 	ready := newReady(cfg, s, d, inbox)
+	if seeds.Inbound != nil {
+		addr := seeds.Inbound.listener.Addr().String()
+		ready.InboundAddr = &addr
+	}
 	if o.ReadyFile != "" {
 		if err := writeReady(o.ReadyFile, ready); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/secret"
@@ -61,7 +62,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit),
+		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics),
 		fx.Invoke(keepHouse),
 		// 4. Each module's settings.
 		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig),

@@ -34,6 +34,7 @@ type seeder struct {
 
 	Accounts *accounts.Service
 	Domains  *domains.Service `optional:"true"`
+	Inbound  *inbound         `optional:"true"`
 }
 
 // seeded is what development mode has made, or found.

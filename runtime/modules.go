@@ -8,6 +8,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/outbound"
@@ -73,6 +74,11 @@ var registry = []Module{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking"},
 		Option: sending.Module, Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil), rest.TestEvents(nil, nil)},
+	},
+	{
+		Name: "bounces", Line: "bounces and complaints that come back to our return paths",
+		Requires: []string{"accounts", "sending"},
+		Option:   bounces.Module, Edges: bouncesEdges,
 	},
 	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",

@@ -15,10 +15,13 @@ import (
 //	scheduled → queued → sent             its account was suspended at its time, and resumed later
 //	scheduled, queued → failed            at its time it may not be sent (any more)
 //	sent → delivered | bounced | failed   when the last recipient settles
+//	delivered → bounced                   a bounce came back later (late.go)
 var lifecycle = map[email.Status][]email.Status{
 	email.StatusScheduled: {email.StatusQueued, email.StatusSent, email.StatusFailed, email.StatusCancelled},
 	email.StatusQueued:    {email.StatusSent, email.StatusFailed},
 	email.StatusSent:      {email.StatusDelivered, email.StatusBounced, email.StatusFailed},
+
+	email.StatusDelivered: {email.StatusBounced},
 }
 
 // uncommon is the column of that name for a status, "" for NULL: what the index of

@@ -80,6 +80,9 @@ type Mail struct {
 	Hostname    string         // for EHLO, A-labels
 	Concurrency int            // deliveries at once; 0: this process only accepts
 	LanesFile   string         // limits per mailbox provider; "" the built-in ones
+	// InboundAddr is where other servers bring mail; port 0: any free one.
+	InboundAddr    string
+	InboundProxies []netip.Prefix // must speak the PROXY protocol
 }
 
 // Names are the names under which customers' DNS records and mail programs find
@@ -139,6 +142,7 @@ func (c Config) LogValue() slog.Value {
 		slog.String("modules", c.Modules),
 		slog.Group("mail", slog.Any("outbound", c.Mail.Outbound), slog.Any("fallback", c.Mail.Fallback), slog.Int("mx_port", c.Mail.MXPort),
 			slog.Any("mx_allow", c.Mail.MXAllow), slog.String("dns", c.Mail.DNS), slog.String("hostname", c.Mail.Hostname),
+			slog.String("inbound_addr", c.Mail.InboundAddr), slog.Any("inbound_proxies", c.Mail.InboundProxies),
 			slog.Int("concurrency", c.Mail.Concurrency), slog.String("lanes_file", c.Mail.LanesFile)),
 		slog.Group("names", slog.String("sandbox_domain", c.Names.SandboxDomain), slog.String("return_path_host", c.Names.ReturnPathHost),
 			slog.String("spf_include", c.Names.SPFInclude), slog.String("smtp_host", c.Names.SMTPHost),

@@ -39,7 +39,7 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 		Mode: config.Dev, DataDir: "data",
 		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", BaseURL: "http://127.0.0.1:8080"},
 		Secrets: config.Secrets{KeyFile: "data/master.key"},
-		Mail:    config.Mail{Outbound: config.Outbound{How: config.Capture}, MXPort: 25, Hostname: "laptop", Concurrency: 64},
+		Mail:    config.Mail{Outbound: config.Outbound{How: config.Capture}, MXPort: 25, Hostname: "laptop", Concurrency: 64, InboundAddr: "127.0.0.1:2525"},
 		Names: config.Names{TrackingHost: "links.postrider.test", SandboxDomain: "sandbox.postrider.test", ReturnPathHost: "rp.postrider.test",
 			SPFInclude: "spf.postrider.test", SMTPHost: "smtp.postrider.test"},
 		Log: config.Log{Format: telemetry.Text, Level: slog.LevelInfo},
@@ -63,7 +63,7 @@ func TestDefaultsOfProduction(t *testing.T) {
 		Mode: config.Serve, DataDir: "/var/lib/postrider",
 		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", BaseURL: "https://mail.example.com"},
 		Secrets: config.Secrets{Keys: keys},
-		Mail:    config.Mail{Outbound: config.Outbound{How: config.MX}, MXPort: 25, Hostname: "box7", Concurrency: 64},
+		Mail:    config.Mail{Outbound: config.Outbound{How: config.MX}, MXPort: 25, Hostname: "box7", Concurrency: 64, InboundAddr: ":25"},
 		Names: config.Names{TrackingHost: "mail.example.com", SandboxDomain: "sandbox.mail.example.com", ReturnPathHost: "rp.mail.example.com",
 			SPFInclude: "spf.mail.example.com", SMTPHost: "smtp.mail.example.com"},
 		Log: config.Log{Format: telemetry.JSON, Level: slog.LevelInfo},
@@ -85,6 +85,7 @@ func TestEverySettingArrives(t *testing.T) {
 		Outbound:  "smtps://user%40x:p%2Fw@relay.example.com", MXPort: "2525", MXAllow: "10.1.2.3/8, 192.0.2.7,fd00::/8",
 		Fallback: "smtp://relay.example.net",
 		DNS:      "192.0.2.1", Hostname: "MX1.Example.com.", DeliveryConcurrency: "7", LanesFile: "/etc/lanes.txt",
+		InboundAddr: "127.0.0.1:26", InboundProxies: "10.0.0.0/8",
 		SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com",
 		TrackingHost: "T.example.com", TrackingTLSAddr: ":8443", ACMEEmail: "ops@example.com", ACMECA: "https://ca.example/dir",
 		OTLPEndpoint: "http://collector:4318", MachineName: "unused",
@@ -101,7 +102,8 @@ func TestEverySettingArrives(t *testing.T) {
 			Outbound: config.Outbound{How: config.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true, Username: "user@x", Password: secret.New("p/w")},
 			Fallback: config.Outbound{How: config.Smarthost, Host: "relay.example.net", Port: 587},
 			MXPort:   2525, MXAllow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")},
-			DNS: "192.0.2.1:53", Hostname: "mx1.example.com", Concurrency: 7, LanesFile: "/etc/lanes.txt"},
+			DNS: "192.0.2.1:53", Hostname: "mx1.example.com", Concurrency: 7, LanesFile: "/etc/lanes.txt",
+			InboundAddr: "127.0.0.1:26", InboundProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		Tracking: config.Tracking{TLSAddr: ":8443", CA: "https://ca.example/dir", Email: "ops@example.com"},
 		Names:    config.Names{TrackingHost: "t.example.com", SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
 		Log:      config.Log{Format: telemetry.Text, Level: slog.LevelDebug},
@@ -157,14 +159,14 @@ func TestEveryMistakeIsReportedAtOnceAndNoSecretIsShown(t *testing.T) {
 		LogSettings:   config.LogSettings{LogFormat: "xml", LogLevel: "loud"},
 		HTTPAddr:      "8080", AllowPublic: "maybe", BaseURL: "ftp://x", MasterKey: "hush,hush",
 		Outbound: "smtp://user:hush@:25:25", MXPort: "0", MXAllow: "10.0.0.0/8,10.0.0.0/99,x", DNS: "dns.example.com:53", Hostname: "a_b",
-		DeliveryConcurrency: "-1", SandboxDomain: "..", ReturnPathHost: "a b", SPFInclude: "1.2.3.4", SMTPHost: strings.Repeat("a", 64),
+		DeliveryConcurrency: "-1", InboundAddr: "25", InboundProxies: "x", SandboxDomain: "..", ReturnPathHost: "a b", SPFInclude: "1.2.3.4", SMTPHost: strings.Repeat("a", 64),
 		OTLPEndpoint: "localhost:4317",
 	}
 	_, err := config.Resolve(config.Serve, s)
 	got := mistaken(t, err)
 	slices.Sort(got)
 	want := []string{"DATABASE_URL", "POSTRIDER_ALLOW_PUBLIC", "POSTRIDER_BASE_URL", "POSTRIDER_DELIVERY_CONCURRENCY", "POSTRIDER_DNS", "POSTRIDER_HOSTNAME",
-		"POSTRIDER_HTTP_ADDR", "POSTRIDER_LOG_FORMAT", "POSTRIDER_LOG_LEVEL", "POSTRIDER_MASTER_KEY", "POSTRIDER_MX_ALLOW", "POSTRIDER_MX_ALLOW", "POSTRIDER_MX_PORT",
+		"POSTRIDER_HTTP_ADDR", "POSTRIDER_INBOUND_ADDR", "POSTRIDER_INBOUND_PROXIES", "POSTRIDER_LOG_FORMAT", "POSTRIDER_LOG_LEVEL", "POSTRIDER_MASTER_KEY", "POSTRIDER_MX_ALLOW", "POSTRIDER_MX_ALLOW", "POSTRIDER_MX_PORT",
 		"POSTRIDER_OTLP_ENDPOINT", "POSTRIDER_OUTBOUND", "POSTRIDER_RETURN_PATH_HOST", "POSTRIDER_SANDBOX_DOMAIN", "POSTRIDER_SMTP_HOST",
 		"POSTRIDER_SPF_INCLUDE", "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -187,6 +189,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		"dev on 0.0.0.0":        {config.Dev, func(s *config.Settings) { s.HTTPAddr = "0.0.0.0:8080" }, "--allow-public"},
 		"dev on a name":         {config.Dev, func(s *config.Settings) { s.HTTPAddr = "mail.example.com:8080" }, "--allow-public"},
 		"dev on the LAN":        {config.Dev, func(s *config.Settings) { s.HTTPAddr = "192.168.1.5:80"; s.AllowPublic = "false" }, "--allow-public"},
+		"dev, mail from all":    {config.Dev, func(s *config.Settings) { s.InboundAddr = ":25" }, "POSTRIDER_INBOUND_ADDR is"},
 		"port too high":         {config.Serve, func(s *config.Settings) { s.HTTPAddr = ":65536" }, `port "65536"`},
 		"port by name":          {config.Serve, func(s *config.Settings) { s.HTTPAddr = ":http" }, `port "http"`},
 		"base URL with a path":  {config.Serve, func(s *config.Settings) { s.BaseURL += "/mail" }, "more than scheme, host and port"},

@@ -116,7 +116,28 @@ func (r *resolver) mail(s Settings) Mail {
 		LanesFile:   s.LanesFile,
 	}
 	m.MXAllow = r.prefixes("POSTRIDER_MX_ALLOW", s.MXAllow)
+	m.InboundAddr, m.InboundProxies = r.inbound(s), r.prefixes("POSTRIDER_INBOUND_PROXIES", s.InboundProxies)
 	return m
+}
+
+// inbound is port 25 in production, where other servers look for us. A development
+// server on any free HTTP port stands beside another, and so takes any free one here.
+func (r *resolver) inbound(s Settings) string {
+	const setting = "POSTRIDER_INBOUND_ADDR"
+	if s.InboundAddr == "" {
+		switch {
+		case r.mode != Dev:
+			return ":25"
+		case strings.HasSuffix(s.HTTPAddr, ":0"):
+			return "127.0.0.1:0"
+		}
+		return "127.0.0.1:2525"
+	}
+	host, _, ok := r.hostPort(setting, s.InboundAddr)
+	if ok && r.mode == Dev && !loopback(host) && !r.onOff("POSTRIDER_ALLOW_PUBLIC", s.AllowPublic) {
+		r.wrong.addf(setting, "is %q, which others can reach: listen on 127.0.0.1 in development mode, or say --allow-public", s.InboundAddr)
+	}
+	return s.InboundAddr
 }
 
 func (r *resolver) prefixes(setting, given string) (all []netip.Prefix) {

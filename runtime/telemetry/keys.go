@@ -7,7 +7,8 @@ const (
 	KeyAttempt     = "attempt"
 	KeyBaseURL     = "base_url"
 	KeyBytes       = "bytes"
-	KeyCode        = "code" // the error code that the caller got
+	KeyClass       = "class" // what a refusal is about, runtime/mail/bounce
+	KeyCode        = "code"  // the error code that the caller got
 	KeyComponent   = "component"
 	KeyConfig      = "config"
 	KeyCount       = "count"
@@ -15,6 +16,7 @@ const (
 	KeyDomain      = "domain"
 	KeyDomainID    = "domain_id"
 	KeyDuration    = "duration"
+	KeyEffective   = "effective" // a report changed something
 	KeyEmailID     = "email_id"
 	KeyEnhanced    = "enhanced_code" // RFC 3463
 	KeyError       = "error"
@@ -33,6 +35,7 @@ const (
 	KeyRemote      = "remote" // the client's or server's IP address
 	KeyRemoteAddr  = "remote_addr"
 	KeyRemoteHost  = "remote_host"
+	KeyRepeated    = "repeated"
 	KeyReply       = "reply" // an SMTP server's words
 	KeyRequestID   = "request_id"
 	KeyRoute       = "route"

@@ -1,0 +1,249 @@
+package bounces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/deliveryreport"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+)
+
+const (
+	account = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	about   = "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
+	bob     = "bob@example.net"
+)
+
+// mailroom stands for sending: one recipient, which can bounce once.
+type mailroom struct {
+	mu        sync.Mutex
+	away      error
+	bounced   bool
+	bounces   []sending.LateBounce
+	announced int
+	gone      bool
+}
+
+func (m *mailroom) Addressee(context.Context, string, int64) (sending.Addressee, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return sending.Addressee{AccountID: account, Address: bob}, !m.gone, m.away
+}
+
+func (m *mailroom) LockAddressee(ctx context.Context, tx db.Execer, _ string, _ int64) (sending.Addressee, bool, error) {
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil { // as the row's lock does
+		return sending.Addressee{}, false, err
+	}
+	return m.Addressee(ctx, "", 0)
+}
+
+func (m *mailroom) BounceLate(_ context.Context, _ db.Execer, b sending.LateBounce) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bounces = append(m.bounces, b)
+	changed := !m.bounced
+	m.bounced = true
+	return changed, nil
+}
+
+func (m *mailroom) Announce(_ context.Context, _ db.Execer, n ...sending.Notice) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.announced += len(n)
+	return len(n), nil
+}
+
+type nobody struct{}
+
+func (nobody) Wake() {}
+
+type world struct {
+	*Service
+
+	db   *db.DB
+	mail *mailroom
+	mark Mark
+	path string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{db: dbtest.New(t), mail: &mailroom{}, mark: Mark{EmailID: about, RecipientID: 7}}
+	paths, err := returnpath.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.path, err = paths.Address(w.mark, "dev.test", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if w.Service, err = New(Params{DB: w.db, Mail: w.mail, Bus: nobody{}, ReturnPaths: paths, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
+	err = w.db.Ent.Email.Create().SetID(about).SetAccountID(account).SetDomainID("dom_01kf0m4w7he6x8q2v5b3n9c1ta").SetFrom("a@dev.test").
+		SetFromAddress("a@dev.test").SetTo([]string{bob}).SetSubject("s").SetMessageID("x@dev.test").SetStatus("delivered").SetLastEvent("email.delivered").
+		Exec(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) reports(t *testing.T) []*ent.DeliveryReport {
+	t.Helper()
+	rows, err := w.db.Ent.DeliveryReport.Query().Order(deliveryreport.ByID()).All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func dsnOf(n int) string {
+	return fmt.Sprintf("Return-Path: <>\r\nFrom: MAILER-DAEMON@x.example\r\nSubject: Undelivered %d\r\nContent-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n"+
+		"--b\r\nContent-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; x.example\r\n\r\nFinal-Recipient: rfc822; bob@example.net\r\nAction: failed\r\nStatus: 5.1.1\r\n"+
+		"Diagnostic-Code: smtp; 550 <bob@example.net> unknown\r\n\r\n--b--\r\n", n)
+}
+
+func (w *world) receive(t *testing.T, message string) error {
+	t.Helper()
+	return w.Receive(t.Context(), w.mark, netip.MustParseAddr("192.0.2.1"), strings.NewReader(message))
+}
+
+// The same report many times at once, and several about the same recipient: each is
+// recorded once, and one has an effect.
+func TestReportsHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var group sync.WaitGroup
+	for i := range 24 {
+		group.Go(func() {
+			if err := w.receive(t, dsnOf(i%3)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	rows := w.reports(t)
+	effective := 0
+	for _, r := range rows {
+		if r.Effective {
+			effective++
+		}
+		if r.Kind != deliveryreport.KindBounce || r.RecipientID != 7 || r.EmailID != about || r.AccountID != account || r.Status != "5.1.1" ||
+			r.Class != "bad_address" || r.Reporter != "x.example" || r.RemoteAddr != "192.0.2.1" || strings.Contains(r.Diagnostic, "@") {
+			t.Errorf("row: %+v", r)
+		}
+	}
+	if len(rows) != 3 || effective != 1 || len(w.mail.bounces) != 3 {
+		t.Errorf("%d rows, %d effective, %d calls", len(rows), effective, len(w.mail.bounces))
+	}
+	if b := w.mail.bounces[0]; b.EmailID != about || b.RecipientID != 7 || !b.Permanent || b.Code != 550 || b.Diagnostic != "550 <bob@example.net> unknown" {
+		t.Errorf("bounce: %+v", b)
+	}
+}
+
+// Nothing is stored of a report that did not come whole.
+func TestAReportThatIsCutIsNotStored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cut := errors.New("cut")
+	for _, whole := range []string{dsnOf(1), dsnOf(1) + strings.Repeat("x", maxRead)} {
+		err := w.Receive(t.Context(), w.mark, netip.Addr{}, &cutReader{strings.NewReader(whole), cut})
+		if !errors.Is(err, cut) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if rows := w.reports(t); len(rows) != 0 || len(w.mail.bounces) != 0 {
+		t.Errorf("%d rows, %d bounces", len(rows), len(w.mail.bounces))
+	}
+	if err := w.receive(t, dsnOf(1)+strings.Repeat("x", 3*maxRead)); err != nil || len(w.reports(t)) != 1 {
+		t.Errorf("a large one: %v", err)
+	}
+}
+
+type cutReader struct {
+	r   *strings.Reader
+	err error
+}
+
+func (c *cutReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != nil {
+		err = c.err
+	}
+	return n, err
+}
+
+// talk runs a session of the listener.
+func (w *world) talk(t *testing.T, to string, data string) (rcpt, stored error) {
+	t.Helper()
+	s, err := w.Listening().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.End()
+	if err := s.Mail(t.Context(), smtpserver.Path{}, smtpserver.MailOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	local, domain, _ := strings.Cut(to, "@")
+	if err := s.Rcpt(t.Context(), smtpserver.Path{Local: local, Domain: domain}); err != nil {
+		return err, nil
+	}
+	return nil, s.Data(t.Context(), strings.NewReader(data))
+}
+
+// Not a Reply: the listener answers 451 4.3.0 then, and the report comes again.
+func TestADatabaseThatIsAwayRefusesNothingForGood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var reply *smtpserver.Reply
+	w.mail.away = errors.New("connection refused")
+	if rcpt, _ := w.talk(t, w.path, ""); rcpt == nil || errors.As(rcpt, &reply) {
+		t.Errorf("RCPT: %v", rcpt)
+	}
+	err := w.receive(t, dsnOf(1))
+	if err == nil || errors.As(refusal(err), &reply) || len(w.reports(t)) != 0 {
+		t.Errorf("DATA: %v", err)
+	}
+	w.mail.away = nil
+	if rcpt, stored := w.talk(t, w.path, dsnOf(1)); rcpt != nil || stored != nil || len(w.reports(t)) != 1 {
+		t.Errorf("when it is back: %v %v", rcpt, stored)
+	}
+}
+
+// Between RCPT and the end of the message the email may have been deleted.
+func TestAnEmailThatIsGoneMeanwhileIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mail.gone = true
+	var reply *smtpserver.Reply
+	if err := refusal(w.receive(t, dsnOf(1))); !errors.As(err, &reply) || reply.Code != 550 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Reports go with their email.
+func TestReportsGoWithTheirEmail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.receive(t, dsnOf(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.db.Ent.Email.DeleteOneID(about).Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rows := w.reports(t); len(rows) != 0 {
+		t.Errorf("%d rows are left", len(rows))
+	}
+}

@@ -1,0 +1,121 @@
+package bounces
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/deliveryreport"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/dsn"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// maxRead is how much of a report is looked at. What follows is the message that came
+// back: it is read to its end, because a report counts only when it came whole.
+const maxRead = 1 << 20
+
+// Receive stores the report that came to a return path, and what it changes, in one
+// transaction. raw begins with the Return-Path field, from which a mail system is
+// told. Errors are temporary, ErrGone excepted: nothing was stored then.
+func (s *Service) Receive(ctx context.Context, mark Mark, remote netip.Addr, raw io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(raw, maxRead))
+	if err != nil {
+		return fmt.Errorf("read a report: %w", err)
+	}
+	if _, err := io.Copy(io.Discard, raw); err != nil {
+		return fmt.Errorf("read a report: %w", err)
+	}
+	parsed, err := dsn.Parse(bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("read a report: %w", err)
+	}
+	digest := sha256.Sum256(text)
+	var done outcome
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		done, err = s.apply(ctx, tx, arrival{mark, remote, parsed, digest[:]})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store a report: %w", err)
+	}
+	if done.effective {
+		s.bus.Wake()
+	}
+	s.logger.InfoContext(ctx, "report received", telemetry.KeyEmailID, mark.EmailID, telemetry.KeyRecipientID, mark.RecipientID,
+		telemetry.KeyAccountID, done.accountID, telemetry.KeyOutcome, done.kind, telemetry.KeyStatus, done.status, telemetry.KeyClass, done.class,
+		telemetry.KeyEffective, done.effective, telemetry.KeyRepeated, done.repeated, telemetry.KeyRemote, remote.String())
+	return nil
+}
+
+// arrival is one report that has come whole.
+type arrival struct {
+	mark   Mark
+	remote netip.Addr
+	report dsn.Report
+	digest []byte
+}
+
+// outcome is what became of it.
+type outcome struct {
+	judgement
+
+	accountID           string
+	effective, repeated bool
+}
+
+func (s *Service) apply(ctx context.Context, tx *ent.Tx, a arrival) (outcome, error) {
+	to, known, err := s.mail.LockAddressee(ctx, tx, a.mark.EmailID, a.mark.RecipientID)
+	if err != nil {
+		return outcome{}, err
+	}
+	if !known {
+		return outcome{}, ErrGone
+	}
+	o := outcome{judgement: judge(a.report, to.Address), accountID: to.AccountID}
+	// The recipient is locked: nobody else stores a report about it meanwhile.
+	o.repeated, err = tx.DeliveryReport.Query().
+		Where(deliveryreport.AccountID(to.AccountID), deliveryreport.RecipientID(a.mark.RecipientID), deliveryreport.Digest(a.digest)).Exist(ctx)
+	if err != nil || o.repeated {
+		return o, err
+	}
+	// Before the report, which refers to the email: locks are taken in the order of
+	// the other writers, recipient and then email.
+	if o.effective, err = s.effect(ctx, tx, a.mark, to, o.judgement); err != nil {
+		return o, err
+	}
+	return o, tx.DeliveryReport.Create().SetAccountID(to.AccountID).SetEmailID(a.mark.EmailID).SetRecipientID(a.mark.RecipientID).
+		SetKind(o.kind).SetEffective(o.effective).SetDigest(a.digest).SetStatus(o.status).SetDiagnostic(forRecord(o.diagnostic)).
+		SetClass(o.class).SetReporter(forRecord(o.reporter)).SetRemoteAddr(a.remote.String()).Exec(ctx)
+}
+
+// effect changes what the report is a reason to change.
+func (s *Service) effect(ctx context.Context, tx *ent.Tx, mark Mark, to sending.Addressee, j judgement) (bool, error) {
+	switch {
+	case j.bounce != nil:
+		b := *j.bounce
+		b.EmailID, b.RecipientID = mark.EmailID, mark.RecipientID
+		return s.mail.BounceLate(ctx, tx, b)
+	case j.complaint != nil:
+		told, err := tx.DeliveryReport.Query().Where(deliveryreport.AccountID(to.AccountID), deliveryreport.RecipientID(mark.RecipientID),
+			deliveryreport.KindEQ(deliveryreport.KindComplaint), deliveryreport.Class(j.class), deliveryreport.Effective(true)).Exist(ctx)
+		if err != nil || told {
+			return false, err
+		}
+		known, err := s.mail.Announce(ctx, tx, sending.Notice{AccountID: to.AccountID, EmailID: mark.EmailID, Type: event.EmailComplained,
+			Fill: func(data *event.Email) { data.Recipient, data.Complaint = to.Address, j.complaint }})
+		return known > 0, err
+	}
+	return false, nil
+}
+
+// IsRefusal tells an error that no repetition mends.
+func IsRefusal(err error) bool {
+	return errors.Is(err, ErrNotOurs) || errors.Is(err, ErrForged) || errors.Is(err, ErrExpired) || errors.Is(err, ErrGone)
+}

@@ -1,0 +1,91 @@
+package bounces
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+)
+
+// Listening makes the service the whole of a listener: what is no return path is
+// refused. A listener that takes other mail too asks Accepts and calls Receive itself.
+func (s *Service) Listening() smtpserver.Handler { return handler{s} }
+
+type handler struct{ service *Service }
+
+// NewSession takes everybody: null and other senders report.
+func (h handler) NewSession(_ context.Context, p smtpserver.Peer) (smtpserver.Session, error) {
+	return &session{service: h.service, peer: p}, nil
+}
+
+// session is one connection; runtime/mail/smtpserver calls one method at a time.
+type session struct {
+	service *Service
+	peer    smtpserver.Peer
+	from    smtpserver.Path
+	marks   []Mark
+}
+
+var (
+	replyElsewhere = smtpserver.Refuse(550, "5.7.1", "Only reports to return paths are received here")
+	replyUnknown   = smtpserver.Refuse(550, "5.1.1", "No such return path")
+	replyGone      = smtpserver.Refuse(550, "5.1.1", "The message of this return path is over")
+)
+
+func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {
+	s.from = from
+	return nil
+}
+
+func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
+	mark, err := s.service.Accepts(ctx, to.String())
+	if err != nil {
+		return refusal(err)
+	}
+	s.marks = append(s.marks, mark)
+	return nil
+}
+
+// refusal says no more than that an address is unknown: whether a token is forged or
+// has expired is nobody's business.
+func refusal(err error) error {
+	switch {
+	case errors.Is(err, ErrNotOurs):
+		return replyElsewhere
+	case errors.Is(err, ErrForged):
+		return replyUnknown
+	case IsRefusal(err):
+		return replyGone
+	}
+	return err
+}
+
+func (s *session) Data(ctx context.Context, body io.Reader) error {
+	// RFC 5321, 4.4: who takes the final delivery says what the sender was.
+	raw := io.MultiReader(strings.NewReader("Return-Path: <"+s.from.String()+">\r\n"), body)
+	if len(s.marks) == 1 {
+		return refusal(s.service.Receive(ctx, s.marks[0], s.peer.Remote, raw))
+	}
+	// One message for several recipients of ours. What one of them has stored before
+	// another could not is not stored again when the message is repeated.
+	text, err := io.ReadAll(io.LimitReader(raw, maxRead))
+	if err == nil {
+		_, err = io.Copy(io.Discard, raw)
+	}
+	if err != nil {
+		return err
+	}
+	for _, m := range s.marks {
+		if err := s.service.Receive(ctx, m, s.peer.Remote, bytes.NewReader(text)); err != nil && !errors.Is(err, ErrGone) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) Reset() { s.from, s.marks = smtpserver.Path{}, nil }
+
+func (s *session) End() {}
