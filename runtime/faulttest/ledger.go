@@ -130,9 +130,14 @@ func (l *Ledger) Audit(s *Sink, open map[Accepted]int, final map[Accepted]bool) 
 	return out
 }
 
-// OpenAttempts are those without an outcome, and Unknown those recorded as such.
-func (s *Server) OpenAttempts() map[Accepted]int {
-	return s.attempts(`a.outcome IS NULL`)
+// OpenAttempts are those without an outcome now, by their ids.
+func (s *Server) OpenAttempts() map[string]Accepted {
+	s.t.Helper()
+	open := map[string]Accepted{}
+	for _, row := range s.Query(`SELECT a.id, r.email_id, r.address FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE a.outcome IS NULL`) {
+		open[row[0]] = Accepted{row[1], row[2]}
+	}
+	return open
 }
 
 // Unknown counts the attempts whose end is recorded as unknown.
