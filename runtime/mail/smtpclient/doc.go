@@ -22,7 +22,8 @@
 // maxAddresses addresses and maxTransactions transactions in one Deliver).
 //
 // TLS is opportunistic and unverified unless somebody demands more: a failed
-// handshake is tried once more in the clear. What is demanded of a host decides,
+// handshake is tried once more in the clear, and where that helped, TLS is left out
+// with that host for an hour. What is demanded of a host decides,
 // and Outcome.TLSPolicy says whose demand that was:
 //
 //   - DANE (RFC 7672), where the resolver vouches for the names by DNSSEC and the host
@@ -37,8 +38,12 @@
 // envelope is Failed with tls_required; a policy of the receiver's is Temporary, for
 // the receiver may mend it, or be under attack.
 //
-// Connections are kept for a short while per route (the set of mail hosts, or the
-// smarthost, with the TLS mode), limited per route in number and in messages.
+// A message leaves by a Way: from the machine's own address, from a source address, or
+// through a smarthost. How many connections there may be to a set of mail hosts by one
+// way, for how long and for how many messages, is said by its lane (package lane),
+// which Deliver enters when the hosts are known and tells how it went. Where the lane
+// has no room nothing is attempted, and Outcome.Err is lane.ErrNoRoom. Connections are
+// kept for a short while per route (lane, TLS demand, credentials).
 // A kept connection that turns out to be dead before the server has accepted
 // anything is replaced without that counting as an attempt.
 //
@@ -49,6 +54,4 @@
 // the dot.
 //
 // Sessions with mail hosts are counted as TLS-RPT would report them (Config.Reports).
-//
-// Where later work goes: per-destination limits belong to the pool's lanes (pool.go).
 package smtpclient
