@@ -21,7 +21,7 @@ func storeOnceSQL(blocked Suppression) string {
 	return `WITH blocked AS MATERIALIZED (` + suppressed + `),
 stored AS (` + insertEmailsSQL + ` WHERE ` + nobodyBlocked + `),
 addressed AS (` + insertRecipientsSQL + ` WHERE ` + nobodyBlocked + `),
-` + bus.InsertSQL(next, nobodyBlocked) + `
+` + bus.InsertSQL(next, nobodyBlocked, nobodyBlocked) + `
 SELECT count(*) FROM blocked`
 }
 

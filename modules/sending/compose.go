@@ -26,6 +26,7 @@ type outgoing struct {
 	tags                    []shape.Tag
 	messageID               string
 	attachments             int
+	lonely                  bool // has one recipient
 	createdAt               time.Time
 	date                    time.Time // accepted, or released at its time
 	unsubscribe             bool

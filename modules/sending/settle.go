@@ -26,18 +26,34 @@ type finished struct {
 	verdict  verdict
 }
 
-// settle stores the outcomes of a batch of attempts in one transaction: the
-// attempt rows always, everything else only where the claim's fence still holds.
+// settle stores the outcomes of a batch of attempts in one statement and, for what
+// that cannot do, one transaction: the attempt rows always, everything else only where
+// the claim's fence still holds. It can be repeated: what the first half has stored it
+// finds under another fence.
 func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, smtpclient.Outcome]) error {
 	now := time.Now()
-	batch := make([]finished, 0, len(results))
+	var batch, plain []finished
 	var turnedAway []delivery
 	for _, r := range results {
 		if errors.Is(r.Value.Err, lane.ErrNoRoom) {
 			turnedAway = append(turnedAway, r.Job)
 			continue
 		}
-		batch = append(batch, finished{delivery: r.Job, out: r.Value, verdict: s.judge(r.Job, r.Value)})
+		if f := (finished{delivery: r.Job, out: r.Value, verdict: s.judge(r.Job, r.Value)}); f.plain() {
+			plain = append(plain, f)
+		} else {
+			batch = append(batch, f)
+		}
+	}
+	if len(plain) > 0 {
+		facts, err := s.settlePlain(ctx, plain, now)
+		if err != nil {
+			return err
+		}
+		s.bus.WakeFor(facts...)
+	}
+	if len(batch) == 0 && len(turnedAway) == 0 {
+		return nil
 	}
 	var facts []event.Fact
 	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {

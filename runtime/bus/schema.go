@@ -22,11 +22,10 @@ type schema struct {
 
 var _ wsql.SchemaAdapter = schema{}
 
-// InsertSQL writes facts and their messages. It may be the common table
-// expressions of another statement, so its parameters are numbered from first and
-// condition, a boolean expression, says whether anything is written; InsertArgs
-// gives the parameters. The statement that it stands in goes on after it.
-func InsertSQL(first int, condition string) string {
+// InsertSQL writes facts and their messages. It is common table expressions of another
+// statement, so its parameters, which InsertArgs gives, are numbered from first. The
+// conditions say which are written: of a fact f, and of a message m.
+func InsertSQL(first int, fact, message string) string {
 	return fmt.Sprintf(`fact AS (
 INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
 SELECT id, account_id, type, subject_id, data::jsonb, created_at
@@ -35,7 +34,7 @@ FROM unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d
 message AS (
 INSERT INTO bus_messages (consumer, fact_id)
 SELECT consumer, fact_id FROM unnest($%d::text[], $%d::text[]) AS m (consumer, fact_id) WHERE %s)`,
-		first, first+1, first+2, first+3, first+4, first+5, condition, first+6, first+7, condition)
+		first, first+1, first+2, first+3, first+4, first+5, fact, first+6, first+7, message)
 }
 
 const insertFacts = `
