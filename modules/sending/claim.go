@@ -10,6 +10,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
@@ -92,7 +93,7 @@ func (s *Service) claimOnce(ctx context.Context, limit int, lease time.Duration)
 	if s.parking.backlogged() {
 		common += pickAhead
 	}
-	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+	err = s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		if list, err = pick(ctx, tx, common, draws); err != nil {
 			return fmt.Errorf("pick recipients: %w", err)
 		}
@@ -133,7 +134,7 @@ func end(list []pickedRow, jobs []delivery) {
 }
 
 // take makes deliveries of the rows that may be.
-func (s *Service) take(ctx context.Context, tx *sql.Tx, list []pickedRow, lease time.Duration) ([]delivery, error) {
+func (s *Service) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow, lease time.Duration) ([]delivery, error) {
 	var ids []int64
 	var labels []string
 	byID := map[int64]pickedRow{}
@@ -148,7 +149,7 @@ func (s *Service) take(ctx context.Context, tx *sql.Tx, list []pickedRow, lease 
 	if err := s.ways.Count(ctx, tx, labels); err != nil {
 		return nil, fmt.Errorf("count by way: %w", err)
 	}
-	rows, err := tx.QueryContext(ctx, takeSQL, pq.Array(ids), pq.Array(labels), lease.Microseconds(), delayNoticeEvery.Microseconds())
+	rows, err := tx.Look(ctx, takeSQL, pq.Array(ids), pq.Array(labels), lease.Microseconds(), delayNoticeEvery.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("claim recipients: %w", err)
 	}
@@ -165,7 +166,7 @@ func (s *Service) take(ctx context.Context, tx *sql.Tx, list []pickedRow, lease 
 	if err := attachMessages(ctx, tx, jobs); err != nil {
 		return nil, fmt.Errorf("load claimed emails: %w", err)
 	}
-	if jobs, err = s.putOff(ctx, tx, jobs); err != nil {
+	if jobs, err = s.putOff(ctx, tx.Tx, jobs); err != nil {
 		return nil, fmt.Errorf("put off heavy emails: %w", err)
 	}
 	return jobs, nil
@@ -185,12 +186,12 @@ SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(rep
 FROM (SELECT *, body <= $2 AND attachment_count = 0 AS small
 	FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) AS body FROM emails WHERE id = ANY($1)) b) e`
 
-func attachMessages(ctx context.Context, tx *sql.Tx, jobs []delivery) error {
+func attachMessages(ctx context.Context, tx *db.PreparedTx, jobs []delivery) error {
 	ids := make([]string, 0, len(jobs))
 	for _, j := range jobs {
 		ids = append(ids, j.emailID)
 	}
-	rows, err := tx.QueryContext(ctx, loadSQL, pq.Array(ids), inlineBody)
+	rows, err := tx.Look(ctx, loadSQL, pq.Array(ids), inlineBody)
 	if err != nil {
 		return err
 	}

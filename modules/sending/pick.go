@@ -9,6 +9,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
@@ -75,12 +76,12 @@ type draw struct {
 }
 
 // pick locks up to common rows of the common queue and what the draws say.
-func pick(ctx context.Context, tx *sql.Tx, common int, draws []draw) ([]pickedRow, error) {
+func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw) ([]pickedRow, error) {
 	lanes, rooms, late := make([]string, len(draws)), make([]int64, len(draws)), make([]int64, len(draws))
 	for i, d := range draws {
 		lanes[i], rooms[i], late[i] = d.lane, int64(d.room), d.late.Microseconds()
 	}
-	rows, err := tx.QueryContext(ctx, pickSQL, common, pq.Array(lanes), pq.Array(rooms), pq.Array(late))
+	rows, err := tx.Look(ctx, pickSQL, common, pq.Array(lanes), pq.Array(rooms), pq.Array(late))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (s *Service) judgeRow(c *pickedRow, limit *int) {
 // parkSQL puts rows that were picked into their lanes.
 const parkSQL = `UPDATE recipients r SET lane = v.lane FROM unnest($1::bigint[], $2::text[]) AS v (id, lane) WHERE r.id = v.id`
 
-func (s *Service) parkRows(ctx context.Context, tx *sql.Tx, list []pickedRow) (lanes []string, err error) {
+func (s *Service) parkRows(ctx context.Context, tx *db.PreparedTx, list []pickedRow) (lanes []string, err error) {
 	var ids []int64
 	for _, c := range list {
 		if c.verdict == park {

@@ -10,12 +10,14 @@ import (
 // number means that somebody builds texts.
 const maxPrepared = 64
 
-// PreparedTx is a transaction of the hot pool that runs ExecContext as prepared
-// statements, kept per connection, so that the server parses and plans them once.
+// PreparedTx is a transaction of the hot pool that runs ExecContext, and what goes
+// through Look, as prepared statements, kept per connection, so that the server parses
+// and plans them once.
 //
-// It is for inserts of constant text. A kept plan does not see how a table grows:
-// a statement that searches a table may stay with a scan that was right when the
-// table was empty, and belongs in InHotTx, which plans anew each time.
+// It is for statements of constant text. A kept plan does not see how a table grows;
+// the hot pool's sessions do without sequential scans, so that a look-up in an index
+// has the right plan from the first row on. Other searches belong in InHotTx or in
+// QueryContext, which plan anew each time.
 type PreparedTx struct {
 	*sql.Tx
 	statements *statements
@@ -31,6 +33,15 @@ func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any)
 	}
 	p.missing = append(p.missing, query)
 	return p.Tx.ExecContext(ctx, query, args...)
+}
+
+// Look is QueryContext, prepared if the statement has been met before.
+func (p *PreparedTx) Look(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if statement := p.statements.find(query); statement != nil {
+		return p.StmtContext(ctx, statement).QueryContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes its copy of the statement
+	}
+	p.missing = append(p.missing, query)
+	return p.Tx.QueryContext(ctx, query, args...)
 }
 
 // InPreparedTx is InHotTx with prepared statements.

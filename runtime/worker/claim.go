@@ -9,7 +9,7 @@ import (
 
 // spacing keeps claims apart that did not fill up: under a stream of nudges one
 // claim takes what came in meanwhile, instead of one transaction for each job.
-const spacing = 5 * time.Millisecond
+const spacing = 15 * time.Millisecond
 
 func (w *Worker[J, R]) claimLoop() {
 	health := condition{log: w.log, step: "claim"}
