@@ -23,7 +23,9 @@ func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeps, began := &countedSweeps{}, time.Now()
-		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler)}
+		others := 0
+		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler),
+			sweeps: []sweep{{what: "counters", run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
 		if err := h.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -34,6 +36,9 @@ func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
 		<-time.After(3 * sweepEvery)
 		if len(sweeps.at) != 3 || sweeps.at[0].Sub(began) != firstSweep || sweeps.at[2].Sub(sweeps.at[1]) != sweepEvery {
 			t.Errorf("swept at %v, from %v on", sweeps.at, began)
+		}
+		if others != 3 {
+			t.Errorf("what the modules keep was swept %d times: the failure of one stops no other", others)
 		}
 		for _, keep := range sweeps.kept {
 			if keep != factsKept {
