@@ -27,7 +27,7 @@ type delivery struct {
 	message     *outgoing     // shared by the message's recipients in one claim
 
 	destination string // the address's domain
-	via         string // "" or viaFallback
+	via         string // "" or outbound.ViaFallback
 	way         smtpclient.Way
 	ticket      ticket // of the lane; nil for what is not to be tried
 	untried     string // why the lane is paused: no attempt is made

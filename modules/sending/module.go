@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
@@ -28,7 +29,7 @@ var Module = fx.Module("sending",
 		func(s *accounts.Service) Quota { return s },
 		rewriter,
 		func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() },
-		func() Ways { return ownWay{} },
+		func(s *outbound.Service) Ways { return s },
 		func(s *idempotency.Store) Answers { return s },
 		func(t *smtpclient.Transport) Transport { return t },
 		func(s *db.Signals) Signals { return s },
@@ -55,12 +56,3 @@ func rewriter(p trackingParams) Rewriter {
 	}
 	return p.Rewriter
 }
-
-// ownWay is the machine's own address for everybody.
-type ownWay struct{}
-
-func (ownWay) Choose(_ context.Context, questions []WayQuestion) ([]smtpclient.Way, error) {
-	return make([]smtpclient.Way, len(questions)), nil
-}
-func (ownWay) Count(context.Context, db.Execer, []string) error { return nil }
-func (ownWay) HasFallback(string, string) bool                  { return false }

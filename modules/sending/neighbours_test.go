@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/db"
@@ -70,7 +71,7 @@ func (n *neighbours) BlockedArgs(list []suppression.Address) []any {
 	return []any{pq.Array(asked), pq.Array(slices.Collect(maps.Keys(n.suppressed)))}
 }
 
-func (n *neighbours) Choose(_ context.Context, questions []WayQuestion) ([]smtpclient.Way, error) {
+func (n *neighbours) Choose(_ context.Context, questions []outbound.Question) ([]smtpclient.Way, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	ways := make([]smtpclient.Way, len(questions))
@@ -81,6 +82,8 @@ func (n *neighbours) Choose(_ context.Context, questions []WayQuestion) ([]smtpc
 }
 
 func (n *neighbours) Count(context.Context, db.Execer, []string) error { return nil }
+
+func (n *neighbours) Return([]string) {}
 
 func (n *neighbours) HasFallback(string, string) bool { return n.fallback }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
@@ -60,7 +61,7 @@ func divert(out smtpclient.Outcome) (verdict, bool) {
 	if out.Ambiguous || !blocked && !nobody {
 		return verdict{}, false
 	}
-	return verdict{state: recipient.StateDeferred, outcome: attempt.OutcomeDeferred, via: viaFallback}, true
+	return verdict{state: recipient.StateDeferred, outcome: attempt.OutcomeDeferred, via: outbound.ViaFallback}, true
 }
 
 // classOf says what an outcome is about, "" for a delivery.

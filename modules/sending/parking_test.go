@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/worker"
@@ -165,7 +166,7 @@ func TestWhoeverIsBlockedGoesByTheSmarthostAtOnce(t *testing.T) {
 	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseGreeting, Code: 554, EnhancedCode: "5.7.1",
 		Reply: "554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.example.org", Err: errors.New("blocked")})
 	jobs := f.claimAll(t)
-	if len(jobs) != 1 || jobs[0].via != viaFallback || jobs[0].way.Label != viaFallback || jobs[0].attempt != 2 {
+	if len(jobs) != 1 || jobs[0].via != outbound.ViaFallback || jobs[0].way.Label != outbound.ViaFallback || jobs[0].attempt != 2 {
 		t.Fatalf("claimed %+v", jobs)
 	}
 	// It is not diverted twice.

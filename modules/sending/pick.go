@@ -9,6 +9,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
@@ -19,23 +20,12 @@ import (
 // destination costs is one small update for each of its messages, however many there
 // are, and nobody's mail stands behind them.
 
-// WayQuestion asks by which way a message leaves.
-type WayQuestion struct {
-	AccountID, DomainID string // the sender's
-	Destination         string // the recipient's domain
-	Via                 string // as the recipient has it: viaFallback, or empty
-}
-
-// viaFallback marks a recipient whose direct delivery was refused because of who
-// connects, or reached nobody, and which has a smarthost for that case.
-const viaFallback = "fallback"
-
 // pickedRow is a due recipient that this claim has locked.
 type pickedRow struct {
 	id          int64
 	lane        sql.NullString // where it was drawn from; null: the common queue
 	destination string
-	WayQuestion
+	outbound.Question
 
 	way     smtpclient.Way
 	verdict grant
@@ -92,20 +82,25 @@ func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw) ([]p
 
 // judgePicked decides what becomes of each, with at most limit deliveries.
 func (s *Service) judgePicked(ctx context.Context, list []pickedRow, limit int) error {
-	questions := make([]WayQuestion, len(list))
+	questions := make([]outbound.Question, len(list))
 	for i := range list {
-		list[i].WayQuestion.Destination = list[i].destination
-		questions[i] = list[i].WayQuestion
+		list[i].Destination = list[i].destination
+		questions[i] = list[i].Question
 	}
 	ways, err := s.ways.Choose(ctx, questions)
 	if err != nil {
 		return fmt.Errorf("choose the ways out: %w", err)
 	}
+	var unused []string
 	for i := range list {
 		c := &list[i]
 		c.way = ways[i]
 		s.judgeRow(c, &limit)
+		if c.verdict == leave || c.verdict == park {
+			unused = append(unused, c.way.Label)
+		}
 	}
+	s.ways.Return(unused)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
@@ -104,7 +105,8 @@ type Answers interface {
 
 // Ways tells by which way messages leave.
 type Ways interface {
-	Choose(ctx context.Context, questions []WayQuestion) ([]smtpclient.Way, error)
+	Choose(ctx context.Context, questions []outbound.Question) ([]smtpclient.Way, error)
+	Return(labels []string) // chosen, and not begun
 	Count(ctx context.Context, tx db.Execer, labels []string) error
 	HasFallback(accountID, domainID string) bool
 }
