@@ -77,7 +77,10 @@ type edgeParams struct {
 // edges serves HTTP over everything that is on.
 func edges(f Foundation) fx.Option {
 	return fx.Invoke(func(p edgeParams) error {
-		health := &health{db: p.DB, log: p.Logger}
+		health := &health{db: p.DB, log: p.Logger, late: p.queueLateness()}
+		if err := p.gaugeQueue(health.late); err != nil {
+			return fmt.Errorf("metrics: %w", err)
+		}
 		handler, err := p.handler(f.names(), health)
 		if err != nil {
 			return fmt.Errorf("http: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"math"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -16,10 +17,18 @@ type pinger interface {
 	Ping(ctx context.Context) error
 }
 
+// lateness tells how long the oldest recipient has been due that nobody has begun
+// to deliver to, by the database clock.
+type lateness func(ctx context.Context) (time.Duration, error)
+
+// lateLimit is from when on the queue is called degraded.
+const lateLimit = time.Minute
+
 // health answers the probes of an orchestrator. Liveness depends on nothing but
 // the process; readiness on the database and on not being about to stop.
 type health struct {
 	db       pinger
+	late     lateness // nil: this assembly sends nothing
 	draining atomic.Bool
 	log      *slog.Logger
 }
@@ -28,17 +37,21 @@ const readyTimeout = 3 * time.Second
 
 // live is GET /healthz: 200 as long as the process can answer at all.
 func (h *health) live(w http.ResponseWriter, r *http.Request) {
-	h.answer(w, r, http.StatusOK, map[string]string{"status": "ok"})
+	h.answer(w, r, http.StatusOK, map[string]any{"status": "ok"})
 }
 
-// ready is GET /readyz: 503 while requests would be refused.
+// ready is GET /readyz: 503 while requests would be refused. A queue that is late
+// is told and stays 200: what is accepted is stored, and taking the process that
+// accepts out of a load balancer would not deliver anything sooner.
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
-	checks, status := map[string]string{"status": "ready", "database": "ok"}, http.StatusOK
+	checks, status := map[string]any{"status": "ready", "database": "ok"}, http.StatusOK
 	if err := h.db.Ping(ctx); err != nil {
 		h.log.WarnContext(r.Context(), "not ready: the database does not answer", telemetry.KeyError, err)
 		checks["status"], checks["database"], status = "not ready", "away", http.StatusServiceUnavailable
+	} else {
+		h.checkQueue(ctx, checks)
 	}
 	if h.draining.Load() {
 		checks["status"], status = "draining", http.StatusServiceUnavailable
@@ -46,7 +59,23 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, status, checks)
 }
 
-func (h *health) answer(w http.ResponseWriter, r *http.Request, status int, body map[string]string) {
+// checkQueue adds how late the queue is; nothing when that cannot be told.
+func (h *health) checkQueue(ctx context.Context, checks map[string]any) {
+	if h.late == nil {
+		return
+	}
+	late, err := h.late(ctx)
+	if err != nil {
+		h.log.WarnContext(ctx, "the age of the queue is not known", telemetry.KeyError, err)
+		return
+	}
+	checks["queue"], checks["queue_late_seconds"] = "ok", math.Floor(late.Seconds())
+	if late > lateLimit {
+		checks["status"], checks["queue"] = "degraded", "degraded"
+	}
+}
+
+func (h *health) answer(w http.ResponseWriter, r *http.Request, status int, body map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

@@ -1,8 +1,12 @@
 package runtime
 
 import (
+	"context"
+	"math"
 	"net"
 	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -31,4 +35,31 @@ func fromThisMachine(r *http.Request) bool {
 		}
 	}
 	return true
+}
+
+// queueLateness is nil where nothing is sent.
+func (p edgeParams) queueLateness() lateness {
+	if p.Sending == nil {
+		return nil
+	}
+	return p.Sending.Queue().Late
+}
+
+// gaugeQueue shows how late the queue is; it is asked for at each scrape, and not a
+// number while the database does not tell.
+func (p edgeParams) gaugeQueue(late lateness) error {
+	if late == nil {
+		return nil
+	}
+	return p.Registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_queue_late_seconds",
+		Help: "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out."},
+		func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+			defer cancel()
+			d, err := late(ctx)
+			if err != nil {
+				return math.NaN()
+			}
+			return d.Seconds()
+		}))
 }
