@@ -31,6 +31,7 @@ func costs() generated.ComplexityRoot {
 	}
 	c.Query.Domains = connection
 	suppressionCosts(&c)
+	queueCosts(&c)
 	c.Query.APIKeys = connection
 	c.Account.Usage = func(child int) int { return lookCost + child }
 	c.Query.Templates = connection

@@ -252,6 +252,41 @@ func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string)
 	})
 }
 
+func (f fakeEmails) QueueOf(_ context.Context, accountID string, of sending.Selection, r page.Request) (sending.QueuePage, error) {
+	if err := f.call("QueueOf"); err != nil {
+		return sending.QueuePage{}, err
+	}
+	due := day.Add(time.Minute)
+	rows := []sending.Queued{
+		{RecipientID: 7, EmailID: "msg_001", AccountID: ada, Address: "bob@example.net", Destination: "example.net", State: sending.Deferred, Attempts: 2, NextAttempt: &due, QueuedAt: day, Diagnostic: "451 4.7.1 Try again later"},
+		{RecipientID: 8, EmailID: "msg_002", AccountID: ada, Address: "eve@example.org", Destination: "example.org", State: sending.InQueue, Running: true, QueuedAt: day},
+		{RecipientID: 9, EmailID: "msg_002", AccountID: ada, Address: "dan@example.org", Destination: "example.org", State: sending.OnHold, QueuedAt: day},
+		{RecipientID: 10, EmailID: "msg_003", AccountID: bob, Address: "x@example.org", Destination: "example.org", State: sending.Parked, QueuedAt: day},
+	}
+	list := page.List{Name: "queue", AccountID: accountID}
+	limit, after, err := codec.Open(list, r)
+	var out []sending.Queued
+	for _, q := range rows {
+		if id := fmt.Sprintf("%03d", q.RecipientID); q.AccountID == accountID && id > after && (of.State == "" || of.State == q.State) &&
+			(of.Destination == "" || of.Destination == q.Destination) && (of.EmailID == "" || of.EmailID == q.EmailID) {
+			out = append(out, q)
+		}
+	}
+	found := sending.QueuePage{Recipients: out[:min(limit, len(out))], HasMore: len(out) > limit}
+	if found.HasMore {
+		found.NextCursor = codec.Encode(list, fmt.Sprintf("%03d", out[limit-1].RecipientID))
+	}
+	return found, err
+}
+
+func (f fakeEmails) BacklogOf(_ context.Context, accountID string, of sending.Selection) ([]sending.Backlog, error) {
+	if accountID != ada || of.Destination == "nothing.example" {
+		return nil, f.call("BacklogOf")
+	}
+	return []sending.Backlog{{Destination: "example.org", Due: 1, Running: 2, Parked: 3, Deferred: 4, Held: 5, Oldest: 90 * time.Minute, Diagnostic: "451 4.7.1 Try again later"},
+		{Destination: "example.net", Due: 1}}, f.call("BacklogOf")
+}
+
 // forEach answers for those emails that are the account's.
 func forEach[T any](f fakeEmails, method, accountID string, ids []string, of func(*ent.Email) T) (map[string]T, error) {
 	if err := f.call(method); err != nil {

@@ -61,6 +61,8 @@ type Emails interface {
 	Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error)
 	Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error)
 	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
+	QueueOf(ctx context.Context, accountID string, of sending.Selection, r page.Request) (sending.QueuePage, error)
+	BacklogOf(ctx context.Context, accountID string, of sending.Selection) ([]sending.Backlog, error)
 	DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]sending.Counts, error)
 }
 

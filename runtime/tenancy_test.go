@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
 
@@ -204,6 +205,10 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 		}
 	}
 	send(t, app, anEmail)
+	app.DNS.Fault("unanswered.example", dnsxtest.ServFail)
+	for range 2 { // for a second page of the queue
+		send(t, app, strings.ReplaceAll(anEmail, "example.net", "unanswered.example"))
+	}
 	var schema struct {
 		Schema struct {
 			QueryType    struct{ Fields []rootField }
@@ -231,6 +236,13 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 			}
 		case f.takes("after"):
 			checkConnection(t, app, stranger, f.Name)
+		case f.Name == "queueByDestination":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); got != `{"data":{"queueByDestination":[]}}` {
+				t.Errorf("a stranger's queue: %s", got)
+			}
+			if got := string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); !strings.Contains(got, "unanswered.example") {
+				t.Errorf("the owner's queue: %s", got)
+			}
 		case f.Name == "account":
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{account{id}}`}).Body); !strings.Contains(got, stranger.AccountID) {
 				t.Errorf("account: %s", got)

@@ -258,19 +258,51 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		APIKey          func(childComplexity int, id string) int
-		APIKeys         func(childComplexity int, first *int, after *string) int
-		Account         func(childComplexity int) int
-		CategoryOptOut  func(childComplexity int, id string) int
-		CategoryOptOuts func(childComplexity int, first *int, after *string, email *string, category *string) int
-		Domain          func(childComplexity int, id string) int
-		Domains         func(childComplexity int, first *int, after *string) int
-		Email           func(childComplexity int, id string) int
-		Emails          func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
-		Suppression     func(childComplexity int, id string) int
-		Suppressions    func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
-		Template        func(childComplexity int, id string) int
-		Templates       func(childComplexity int, first *int, after *string) int
+		APIKey             func(childComplexity int, id string) int
+		APIKeys            func(childComplexity int, first *int, after *string) int
+		Account            func(childComplexity int) int
+		CategoryOptOut     func(childComplexity int, id string) int
+		CategoryOptOuts    func(childComplexity int, first *int, after *string, email *string, category *string) int
+		Domain             func(childComplexity int, id string) int
+		Domains            func(childComplexity int, first *int, after *string) int
+		Email              func(childComplexity int, id string) int
+		Emails             func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
+		Queue              func(childComplexity int, first *int, after *string, filter *model.QueueFilter) int
+		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
+		Suppression        func(childComplexity int, id string) int
+		Suppressions       func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
+		Template           func(childComplexity int, id string) int
+		Templates          func(childComplexity int, first *int, after *string) int
+	}
+
+	QueueBacklog struct {
+		Deferred         func(childComplexity int) int
+		Destination      func(childComplexity int) int
+		Diagnostic       func(childComplexity int) int
+		Due              func(childComplexity int) int
+		Held             func(childComplexity int) int
+		OldestAgeSeconds func(childComplexity int) int
+		Parked           func(childComplexity int) int
+		Running          func(childComplexity int) int
+		Total            func(childComplexity int) int
+	}
+
+	QueueConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	QueuedRecipient struct {
+		Address       func(childComplexity int) int
+		Attempts      func(childComplexity int) int
+		Destination   func(childComplexity int) int
+		Diagnostic    func(childComplexity int) int
+		EmailID       func(childComplexity int) int
+		ID            func(childComplexity int) int
+		NextAttemptAt func(childComplexity int) int
+		QueuedAt      func(childComplexity int) int
+		Running       func(childComplexity int) int
+		State         func(childComplexity int) int
 	}
 
 	Recipient struct {
@@ -1436,6 +1468,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Emails(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.EmailFilter)), true
 
+	case "Query.queue":
+		if e.ComplexityRoot.Query.Queue == nil {
+			break
+		}
+
+		args, err := ec.field_Query_queue_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Queue(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.QueueFilter)), true
+	case "Query.queueByDestination":
+		if e.ComplexityRoot.Query.QueueByDestination == nil {
+			break
+		}
+
+		args, err := ec.field_Query_queueByDestination_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.QueueByDestination(childComplexity, args["filter"].(*model.QueueFilter)), true
 	case "Query.suppression":
 		if e.ComplexityRoot.Query.Suppression == nil {
 			break
@@ -1480,6 +1534,135 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Templates(childComplexity, args["first"].(*int), args["after"].(*string)), true
+
+	case "QueueBacklog.deferred":
+		if e.ComplexityRoot.QueueBacklog.Deferred == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueBacklog.Deferred(childComplexity), true
+	case "QueueBacklog.destination":
+		if e.ComplexityRoot.QueueBacklog.Destination == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueBacklog.Destination(childComplexity), true
+	case "QueueBacklog.diagnostic":
+		if e.ComplexityRoot.QueueBacklog.Diagnostic == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueBacklog.Diagnostic(childComplexity), true
+	case "QueueBacklog.due":
+		if e.ComplexityRoot.QueueBacklog.Due == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueBacklog.Due(childComplexity), true
+	case "QueueBacklog.held":
+		if e.ComplexityRoot.QueueBacklog.Held == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueBacklog.Held(childComplexity), true
+	case "QueueBacklog.oldestAgeSeconds":
+		if e.ComplexityRoot.QueueBacklog.OldestAgeSeconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueBacklog.OldestAgeSeconds(childComplexity), true
+	case "QueueBacklog.parked":
+		if e.ComplexityRoot.QueueBacklog.Parked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueBacklog.Parked(childComplexity), true
+	case "QueueBacklog.running":
+		if e.ComplexityRoot.QueueBacklog.Running == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueBacklog.Running(childComplexity), true
+	case "QueueBacklog.total":
+		if e.ComplexityRoot.QueueBacklog.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueBacklog.Total(childComplexity), true
+
+	case "QueueConnection.nodes":
+		if e.ComplexityRoot.QueueConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueConnection.Nodes(childComplexity), true
+	case "QueueConnection.pageInfo":
+		if e.ComplexityRoot.QueueConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueConnection.PageInfo(childComplexity), true
+
+	case "QueuedRecipient.address":
+		if e.ComplexityRoot.QueuedRecipient.Address == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.Address(childComplexity), true
+	case "QueuedRecipient.attempts":
+		if e.ComplexityRoot.QueuedRecipient.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.Attempts(childComplexity), true
+	case "QueuedRecipient.destination":
+		if e.ComplexityRoot.QueuedRecipient.Destination == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.Destination(childComplexity), true
+	case "QueuedRecipient.diagnostic":
+		if e.ComplexityRoot.QueuedRecipient.Diagnostic == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.Diagnostic(childComplexity), true
+	case "QueuedRecipient.emailId":
+		if e.ComplexityRoot.QueuedRecipient.EmailID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.EmailID(childComplexity), true
+	case "QueuedRecipient.id":
+		if e.ComplexityRoot.QueuedRecipient.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.ID(childComplexity), true
+	case "QueuedRecipient.nextAttemptAt":
+		if e.ComplexityRoot.QueuedRecipient.NextAttemptAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.NextAttemptAt(childComplexity), true
+	case "QueuedRecipient.queuedAt":
+		if e.ComplexityRoot.QueuedRecipient.QueuedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.QueuedAt(childComplexity), true
+	case "QueuedRecipient.running":
+		if e.ComplexityRoot.QueuedRecipient.Running == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.Running(childComplexity), true
+	case "QueuedRecipient.state":
+		if e.ComplexityRoot.QueuedRecipient.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.State(childComplexity), true
 
 	case "Recipient.address":
 		if e.ComplexityRoot.Recipient.Address == nil {
@@ -1945,6 +2128,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputEmailFilter,
+		ec.unmarshalInputQueueFilter,
 	)
 	first := true
 
@@ -2580,6 +2764,100 @@ type TimelineEntry {
   nextAttemptAt: DateTime
   "The full data of the event, as the webhooks carry it."
   data: JSON!
+}
+`, BuiltIn: false},
+	{Name: "../schema/queue.graphqls", Input: `extend type Query {
+  "The account's recipients that wait for delivery, the oldest first. Keys of scope full and read may read it. Changes are the operator's: ` + "`" + `postrider queue` + "`" + `."
+  queue(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "Only recipients for which everything holds that is given here."
+    filter: QueueFilter
+  ): QueueConnection! @module(name: "sending")
+
+  "What of the account waits, by the domain that it goes to, most first: at most 100 domains. Keys of scope full and read may read it."
+  queueByDestination(
+    "Only recipients for which everything holds that is given here."
+    filter: QueueFilter
+  ): [QueueBacklog!]! @module(name: "sending")
+}
+
+"What narrows the queue. Fields that are left out narrow nothing."
+input QueueFilter {
+  "At this domain; an internationalised one in A-labels (` + "`" + `xn--…` + "`" + `)."
+  destination: String
+  "Of this email."
+  email: ID
+  "In this state."
+  state: QueueState
+}
+
+"Where a recipient in the queue stands."
+enum QueueState {
+  "Not tried yet."
+  QUEUED
+  "Tried without success; waits for its next attempt."
+  DEFERRED
+  "Waits for room on the way to its destination, whose servers take no more now."
+  PARKED
+  "Held back by the operator of the service."
+  HELD
+}
+
+"One page of the queue."
+type QueueConnection {
+  "The recipients."
+  nodes: [QueuedRecipient!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"One recipient that waits for delivery."
+type QueuedRecipient {
+  "Opaque id of the recipient."
+  id: ID!
+  "The id of its email, prefix ` + "`" + `msg_` + "`" + `."
+  emailId: ID!
+  "The address; an internationalised domain in A-labels (` + "`" + `xn--…` + "`" + `)."
+  address: String!
+  "The domain of the address."
+  destination: String!
+  "Where it stands."
+  state: QueueState!
+  "Whether an attempt is under way."
+  running: Boolean!
+  "How many attempts were begun."
+  attempts: Int!
+  "When the next attempt is due; null while one is under way, and while it is held."
+  nextAttemptAt: DateTime
+  "When it was accepted or released: retries end 72 hours later."
+  queuedAt: DateTime!
+  "The last words of the receiving server, or why none was reached; null when there are none."
+  diagnostic: String
+}
+
+"What waits for one destination."
+type QueueBacklog {
+  "The domain."
+  destination: String!
+  "How many recipients in all."
+  total: Int!
+  "How many may be tried now."
+  due: Int!
+  "How many are being tried."
+  running: Int!
+  "How many wait for room on the way to it."
+  parked: Int!
+  "How many wait for their next attempt."
+  deferred: Int!
+  "How many are held back."
+  held: Int!
+  "How long the oldest has waited, in seconds."
+  oldestAgeSeconds: Int!
+  "The last words of the receiving server to one that still waits, or why none was reached; null when there are none."
+  diagnostic: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
@@ -3317,6 +3595,66 @@ func (ec *executionContext) childFields_Plan(ctx context.Context, field graphql.
 		return ec.fieldContext_Plan_maxDomains(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Plan", field.Name)
+}
+
+func (ec *executionContext) childFields_QueueBacklog(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "destination":
+		return ec.fieldContext_QueueBacklog_destination(ctx, field)
+	case "total":
+		return ec.fieldContext_QueueBacklog_total(ctx, field)
+	case "due":
+		return ec.fieldContext_QueueBacklog_due(ctx, field)
+	case "running":
+		return ec.fieldContext_QueueBacklog_running(ctx, field)
+	case "parked":
+		return ec.fieldContext_QueueBacklog_parked(ctx, field)
+	case "deferred":
+		return ec.fieldContext_QueueBacklog_deferred(ctx, field)
+	case "held":
+		return ec.fieldContext_QueueBacklog_held(ctx, field)
+	case "oldestAgeSeconds":
+		return ec.fieldContext_QueueBacklog_oldestAgeSeconds(ctx, field)
+	case "diagnostic":
+		return ec.fieldContext_QueueBacklog_diagnostic(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QueueBacklog", field.Name)
+}
+
+func (ec *executionContext) childFields_QueueConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_QueueConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_QueueConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QueueConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_QueuedRecipient(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_QueuedRecipient_id(ctx, field)
+	case "emailId":
+		return ec.fieldContext_QueuedRecipient_emailId(ctx, field)
+	case "address":
+		return ec.fieldContext_QueuedRecipient_address(ctx, field)
+	case "destination":
+		return ec.fieldContext_QueuedRecipient_destination(ctx, field)
+	case "state":
+		return ec.fieldContext_QueuedRecipient_state(ctx, field)
+	case "running":
+		return ec.fieldContext_QueuedRecipient_running(ctx, field)
+	case "attempts":
+		return ec.fieldContext_QueuedRecipient_attempts(ctx, field)
+	case "nextAttemptAt":
+		return ec.fieldContext_QueuedRecipient_nextAttemptAt(ctx, field)
+	case "queuedAt":
+		return ec.fieldContext_QueuedRecipient_queuedAt(ctx, field)
+	case "diagnostic":
+		return ec.fieldContext_QueuedRecipient_diagnostic(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QueuedRecipient", field.Name)
 }
 
 func (ec *executionContext) childFields_Recipient(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/modules/sending"
 )
 
 // One page of API keys.
@@ -254,6 +255,70 @@ type Plan struct {
 	MonthlyEmails *int `json:"monthlyEmails,omitempty"`
 	// How many sending domains the account may have.
 	MaxDomains int `json:"maxDomains"`
+}
+
+// What waits for one destination.
+type QueueBacklog struct {
+	// The domain.
+	Destination string `json:"destination"`
+	// How many recipients in all.
+	Total int `json:"total"`
+	// How many may be tried now.
+	Due int `json:"due"`
+	// How many are being tried.
+	Running int `json:"running"`
+	// How many wait for room on the way to it.
+	Parked int `json:"parked"`
+	// How many wait for their next attempt.
+	Deferred int `json:"deferred"`
+	// How many are held back.
+	Held int `json:"held"`
+	// How long the oldest has waited, in seconds.
+	OldestAgeSeconds int `json:"oldestAgeSeconds"`
+	// The last words of the receiving server to one that still waits, or why none was reached; null when there are none.
+	Diagnostic *string `json:"diagnostic,omitempty"`
+}
+
+// One page of the queue.
+type QueueConnection struct {
+	// The recipients.
+	Nodes []*QueuedRecipient `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// What narrows the queue. Fields that are left out narrow nothing.
+type QueueFilter struct {
+	// At this domain; an internationalised one in A-labels (`xn--…`).
+	Destination *string `json:"destination,omitempty"`
+	// Of this email.
+	Email *string `json:"email,omitempty"`
+	// In this state.
+	State *sending.QueueState `json:"state,omitempty"`
+}
+
+// One recipient that waits for delivery.
+type QueuedRecipient struct {
+	// Opaque id of the recipient.
+	ID string `json:"id"`
+	// The id of its email, prefix `msg_`.
+	EmailID string `json:"emailId"`
+	// The address; an internationalised domain in A-labels (`xn--…`).
+	Address string `json:"address"`
+	// The domain of the address.
+	Destination string `json:"destination"`
+	// Where it stands.
+	State sending.QueueState `json:"state"`
+	// Whether an attempt is under way.
+	Running bool `json:"running"`
+	// How many attempts were begun.
+	Attempts int `json:"attempts"`
+	// When the next attempt is due; null while one is under way, and while it is held.
+	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
+	// When it was accepted or released: retries end 72 hours later.
+	QueuedAt time.Time `json:"queuedAt"`
+	// The last words of the receiving server, or why none was reached; null when there are none.
+	Diagnostic *string `json:"diagnostic,omitempty"`
 }
 
 // One page of suppressions.
