@@ -174,7 +174,7 @@ func New(p Params) (*Service, error) {
 	}, worker.Config{
 		Concurrency: 2 * p.Config.Concurrency, Batch: p.Config.ClaimBatch, Lease: p.Config.Lease, Poll: p.Config.Poll,
 	}, p.Logger, p.Workers)
-	p.Lanes.Watch(func() {
+	p.Lanes.OnRoom(func() {
 		if !s.parking.empty() {
 			s.deliveries.Nudge()
 		}
