@@ -78,9 +78,11 @@ func acceptRounds(ctx context.Context, p plan, r ready, inserts *pgbench, client
 func measureAccepts(ctx context.Context, r ready, clients int, length time.Duration) (float64, []time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
-	defer client.CloseIdleConnections()
-	body := sampleEmail(r)
+	callers, err := newCallers(ctx, r, clients)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer closeAll(callers)
 	took := make([][]time.Duration, clients)
 	var failed atomic.Pointer[error]
 	var all sync.WaitGroup
@@ -89,7 +91,7 @@ func measureAccepts(ctx context.Context, r ready, clients int, length time.Durat
 		all.Go(func() {
 			for ctx.Err() == nil {
 				start := time.Now()
-				if err := post(ctx, client, r, body); err != nil && ctx.Err() == nil {
+				if err := callers[i].post(); err != nil && ctx.Err() == nil {
 					failed.Store(&err)
 					cancel()
 				} else if err == nil {

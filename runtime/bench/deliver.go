@@ -6,19 +6,15 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
-	"errors"
+
 	"fmt"
-	"io"
-	"log"
-	"net"
-	"net/http"
+
+
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/emersion/go-smtp"
 )
 
 // benchDelivery posts messages from 16 clients to a server that delivers to a
@@ -75,9 +71,11 @@ func endToEnd(ctx context.Context, p plan, dir string) (target, error) {
 // sendAndWait gives the time until all have arrived, and that of each accept.
 func sendAndWait(ctx context.Context, r ready, s *sink, messages int) (time.Duration, []time.Duration, error) {
 	const clients = 16
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
-	defer client.CloseIdleConnections()
-	body := sampleEmail(r)
+	callers, err := newCallers(ctx, r, clients)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer closeAll(callers)
 	arrived := s.expect(messages)
 	accepts := make([][]time.Duration, clients)
 	begin := time.Now()
@@ -88,7 +86,7 @@ func sendAndWait(ctx context.Context, r ready, s *sink, messages int) (time.Dura
 		all.Go(func() {
 			for next.Add(1) <= int64(messages) && failed.Load() == nil {
 				start := time.Now()
-				if err := post(ctx, client, r, body); err != nil {
+				if err := callers[i].post(); err != nil {
 					failed.Store(&err)
 				}
 				accepts[i] = append(accepts[i], time.Since(start))
@@ -138,67 +136,4 @@ func measureSignatures(length time.Duration) (float64, error) {
 		return 0, *err
 	}
 	return float64(done.Load()) / time.Since(begin).Seconds(), nil
-}
-
-// sink is an SMTP server that counts messages and forgets them.
-type sink struct {
-	server   *smtp.Server
-	listener net.Listener
-	left     atomic.Int64
-	octets   atomic.Int64 // of all messages
-	arrived  atomic.Pointer[chan struct{}]
-}
-
-func newSink(ctx context.Context) (*sink, error) { return newSinkAt(ctx, "127.0.0.1:0") }
-
-func newSinkAt(ctx context.Context, addr string) (*sink, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	s := &sink{listener: l}
-	s.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &sinkSession{s}, nil }))
-	s.server.Domain = "sink.localhost"
-	s.server.ErrorLog = log.New(io.Discard, "", 0) // connections that are cut at the end
-	go func() {
-		if err := s.server.Serve(l); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
-			fmt.Println("bench: sink:", err)
-		}
-	}()
-	return s, nil
-}
-
-func (s *sink) addr() string { return s.listener.Addr().String() }
-
-func (s *sink) close() {
-	if err := s.server.Close(); err != nil {
-		fmt.Println("bench: sink:", err)
-	}
-}
-
-// expect gives a channel that closes when n more messages have arrived.
-func (s *sink) expect(n int) <-chan struct{} {
-	arrived := make(chan struct{})
-	s.arrived.Store(&arrived)
-	s.left.Store(int64(n))
-	return arrived
-}
-
-type sinkSession struct{ sink *sink }
-
-func (*sinkSession) Mail(string, *smtp.MailOptions) error { return nil }
-func (*sinkSession) Rcpt(string, *smtp.RcptOptions) error { return nil }
-func (*sinkSession) Reset()                               {}
-func (*sinkSession) Logout() error                        { return nil }
-
-func (s *sinkSession) Data(r io.Reader) error {
-	n, err := io.Copy(io.Discard, r)
-	if err != nil {
-		return err
-	}
-	s.sink.octets.Add(n)
-	if s.sink.left.Add(-1) == 0 {
-		close(*s.sink.arrived.Load())
-	}
-	return nil
 }
