@@ -9,7 +9,6 @@ import (
 
 	"fmt"
 
-
 	"runtime"
 	"slices"
 	"sync"
