@@ -40,6 +40,9 @@ import (
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/ent/webhook"
+	"github.com/postrider/postrider/ent/webhookattempt"
+	"github.com/postrider/postrider/ent/webhookdelivery"
 )
 
 // ent aliases to avoid import conflicts in user's code.
@@ -128,6 +131,9 @@ func checkColumn(t, c string) error {
 			trackinghost.Table:    trackinghost.ValidColumn,
 			usage.Table:           usage.ValidColumn,
 			user.Table:            user.ValidColumn,
+			webhook.Table:         webhook.ValidColumn,
+			webhookattempt.Table:  webhookattempt.ValidColumn,
+			webhookdelivery.Table: webhookdelivery.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

@@ -34,6 +34,9 @@ import (
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/ent/webhook"
+	"github.com/postrider/postrider/ent/webhookattempt"
+	"github.com/postrider/postrider/ent/webhookdelivery"
 )
 
 // The init function reads all schema descriptors with runtime code
@@ -834,4 +837,108 @@ func init() {
 	userDescID := userFields[0].Descriptor()
 	// user.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	user.IDValidator = userDescID.Validators[0].(func(string) error)
+	webhookFields := schema.Webhook{}.Fields()
+	_ = webhookFields
+	// webhookDescAccountID is the schema descriptor for account_id field.
+	webhookDescAccountID := webhookFields[1].Descriptor()
+	// webhook.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	webhook.AccountIDValidator = webhookDescAccountID.Validators[0].(func(string) error)
+	// webhookDescURL is the schema descriptor for url field.
+	webhookDescURL := webhookFields[2].Descriptor()
+	// webhook.URLValidator is a validator for the "url" field. It is called by the builders before save.
+	webhook.URLValidator = webhookDescURL.Validators[0].(func(string) error)
+	// webhookDescEnabled is the schema descriptor for enabled field.
+	webhookDescEnabled := webhookFields[4].Descriptor()
+	// webhook.DefaultEnabled holds the default value on creation for the enabled field.
+	webhook.DefaultEnabled = webhookDescEnabled.Default.(bool)
+	// webhookDescDisabledReason is the schema descriptor for disabled_reason field.
+	webhookDescDisabledReason := webhookFields[6].Descriptor()
+	// webhook.DefaultDisabledReason holds the default value on creation for the disabled_reason field.
+	webhook.DefaultDisabledReason = webhookDescDisabledReason.Default.(string)
+	// webhookDescCreatedAt is the schema descriptor for created_at field.
+	webhookDescCreatedAt := webhookFields[11].Descriptor()
+	// webhook.DefaultCreatedAt holds the default value on creation for the created_at field.
+	webhook.DefaultCreatedAt = webhookDescCreatedAt.Default.(func() time.Time)
+	// webhookDescUpdatedAt is the schema descriptor for updated_at field.
+	webhookDescUpdatedAt := webhookFields[12].Descriptor()
+	// webhook.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	webhook.DefaultUpdatedAt = webhookDescUpdatedAt.Default.(func() time.Time)
+	// webhook.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	webhook.UpdateDefaultUpdatedAt = webhookDescUpdatedAt.UpdateDefault.(func() time.Time)
+	// webhookDescID is the schema descriptor for id field.
+	webhookDescID := webhookFields[0].Descriptor()
+	// webhook.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	webhook.IDValidator = webhookDescID.Validators[0].(func(string) error)
+	webhookattemptFields := schema.WebhookAttempt{}.Fields()
+	_ = webhookattemptFields
+	// webhookattemptDescDeliveryID is the schema descriptor for delivery_id field.
+	webhookattemptDescDeliveryID := webhookattemptFields[1].Descriptor()
+	// webhookattempt.DeliveryIDValidator is a validator for the "delivery_id" field. It is called by the builders before save.
+	webhookattempt.DeliveryIDValidator = webhookattemptDescDeliveryID.Validators[0].(func(string) error)
+	// webhookattemptDescAccountID is the schema descriptor for account_id field.
+	webhookattemptDescAccountID := webhookattemptFields[2].Descriptor()
+	// webhookattempt.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	webhookattempt.AccountIDValidator = webhookattemptDescAccountID.Validators[0].(func(string) error)
+	// webhookattemptDescNumber is the schema descriptor for number field.
+	webhookattemptDescNumber := webhookattemptFields[3].Descriptor()
+	// webhookattempt.NumberValidator is a validator for the "number" field. It is called by the builders before save.
+	webhookattempt.NumberValidator = webhookattemptDescNumber.Validators[0].(func(int) error)
+	// webhookattemptDescError is the schema descriptor for error field.
+	webhookattemptDescError := webhookattemptFields[9].Descriptor()
+	// webhookattempt.DefaultError holds the default value on creation for the error field.
+	webhookattempt.DefaultError = webhookattemptDescError.Default.(string)
+	// webhookattemptDescResponse is the schema descriptor for response field.
+	webhookattemptDescResponse := webhookattemptFields[10].Descriptor()
+	// webhookattempt.DefaultResponse holds the default value on creation for the response field.
+	webhookattempt.DefaultResponse = webhookattemptDescResponse.Default.(string)
+	// webhookattemptDescRemoteAddr is the schema descriptor for remote_addr field.
+	webhookattemptDescRemoteAddr := webhookattemptFields[11].Descriptor()
+	// webhookattempt.DefaultRemoteAddr holds the default value on creation for the remote_addr field.
+	webhookattempt.DefaultRemoteAddr = webhookattemptDescRemoteAddr.Default.(string)
+	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()
+	_ = webhookdeliveryFields
+	// webhookdeliveryDescAccountID is the schema descriptor for account_id field.
+	webhookdeliveryDescAccountID := webhookdeliveryFields[1].Descriptor()
+	// webhookdelivery.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	webhookdelivery.AccountIDValidator = webhookdeliveryDescAccountID.Validators[0].(func(string) error)
+	// webhookdeliveryDescWebhookID is the schema descriptor for webhook_id field.
+	webhookdeliveryDescWebhookID := webhookdeliveryFields[2].Descriptor()
+	// webhookdelivery.WebhookIDValidator is a validator for the "webhook_id" field. It is called by the builders before save.
+	webhookdelivery.WebhookIDValidator = webhookdeliveryDescWebhookID.Validators[0].(func(string) error)
+	// webhookdeliveryDescEventID is the schema descriptor for event_id field.
+	webhookdeliveryDescEventID := webhookdeliveryFields[3].Descriptor()
+	// webhookdelivery.EventIDValidator is a validator for the "event_id" field. It is called by the builders before save.
+	webhookdelivery.EventIDValidator = webhookdeliveryDescEventID.Validators[0].(func(string) error)
+	// webhookdeliveryDescEventType is the schema descriptor for event_type field.
+	webhookdeliveryDescEventType := webhookdeliveryFields[4].Descriptor()
+	// webhookdelivery.EventTypeValidator is a validator for the "event_type" field. It is called by the builders before save.
+	webhookdelivery.EventTypeValidator = webhookdeliveryDescEventType.Validators[0].(func(string) error)
+	// webhookdeliveryDescFence is the schema descriptor for fence field.
+	webhookdeliveryDescFence := webhookdeliveryFields[9].Descriptor()
+	// webhookdelivery.DefaultFence holds the default value on creation for the fence field.
+	webhookdelivery.DefaultFence = webhookdeliveryDescFence.Default.(int64)
+	// webhookdeliveryDescAttempts is the schema descriptor for attempts field.
+	webhookdeliveryDescAttempts := webhookdeliveryFields[10].Descriptor()
+	// webhookdelivery.DefaultAttempts holds the default value on creation for the attempts field.
+	webhookdelivery.DefaultAttempts = webhookdeliveryDescAttempts.Default.(int)
+	// webhookdeliveryDescRound is the schema descriptor for round field.
+	webhookdeliveryDescRound := webhookdeliveryFields[11].Descriptor()
+	// webhookdelivery.DefaultRound holds the default value on creation for the round field.
+	webhookdelivery.DefaultRound = webhookdeliveryDescRound.Default.(int)
+	// webhookdeliveryDescReplays is the schema descriptor for replays field.
+	webhookdeliveryDescReplays := webhookdeliveryFields[12].Descriptor()
+	// webhookdelivery.DefaultReplays holds the default value on creation for the replays field.
+	webhookdelivery.DefaultReplays = webhookdeliveryDescReplays.Default.(int)
+	// webhookdeliveryDescError is the schema descriptor for error field.
+	webhookdeliveryDescError := webhookdeliveryFields[14].Descriptor()
+	// webhookdelivery.DefaultError holds the default value on creation for the error field.
+	webhookdelivery.DefaultError = webhookdeliveryDescError.Default.(string)
+	// webhookdeliveryDescCreatedAt is the schema descriptor for created_at field.
+	webhookdeliveryDescCreatedAt := webhookdeliveryFields[15].Descriptor()
+	// webhookdelivery.DefaultCreatedAt holds the default value on creation for the created_at field.
+	webhookdelivery.DefaultCreatedAt = webhookdeliveryDescCreatedAt.Default.(func() time.Time)
+	// webhookdeliveryDescID is the schema descriptor for id field.
+	webhookdeliveryDescID := webhookdeliveryFields[0].Descriptor()
+	// webhookdelivery.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	webhookdelivery.IDValidator = webhookdeliveryDescID.Validators[0].(func(string) error)
 }

@@ -1,0 +1,35 @@
+// Owner: webhooks. An endpoint of an account that is told of its events.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Webhook is one endpoint.
+type Webhook struct{ ent.Schema }
+
+// Fields of the Webhook.
+func (Webhook) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		field.String("url").NotEmpty(),
+		field.JSON("events", []string{}).Comment("subscribed types; empty: all"),
+		field.Bool("enabled").Default(true),
+		field.Time("disabled_at").Optional().Nillable(),
+		field.String("disabled_reason").Default("").Comment("caller, gone (410), failing; empty while enabled"),
+		field.Int("rate_limit").Optional().Nillable().Comment("deliveries per second; null: as many as the endpoint takes"),
+		field.Bytes("secret").Sensitive().Comment("sealed with the master key"),
+		field.Bytes("previous_secret").Optional().Nillable().Sensitive().Comment("signs too until previous_secret_until"),
+		field.Time("previous_secret_until").Optional().Nillable(),
+		createdAt(),
+		updatedAt(),
+	}
+}
+
+// Indexes of the Webhook.
+func (Webhook) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "id")}
+}

@@ -1,0 +1,36 @@
+// Owner: webhooks. One try to tell an endpoint, committed before the try begins.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// WebhookAttempt is one POST. An attempt without an outcome is either running or was
+// cut off: whether the endpoint has heard it is unknown.
+type WebhookAttempt struct{ ent.Schema }
+
+// Fields of the WebhookAttempt.
+func (WebhookAttempt) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("delivery_id").required(),
+		reference("account_id").required(),
+		field.Int("number").Positive(),
+		field.Int64("fence").Immutable(),
+		field.Time("started_at").Immutable(),
+		field.Time("finished_at").Optional().Nillable(),
+		field.Enum("outcome").Values("delivered", "failed", "unknown").Optional().Nillable(),
+		field.Int("status_code").Optional().Nillable(),
+		field.String("error").Default("").Comment("what happened instead of an answer"),
+		field.String("response").Default("").Comment("the beginning of the answer's body, at most 4 KiB"),
+		field.String("remote_addr").Default(""),
+		field.Int("duration_ms").Optional().Nillable(),
+	}
+}
+
+// Indexes of the WebhookAttempt.
+func (WebhookAttempt) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("delivery_id", "fence").Unique(), index.Fields("account_id")}
+}

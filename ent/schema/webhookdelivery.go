@@ -1,0 +1,48 @@
+// Owner: webhooks. One event on its way to one endpoint.
+package schema
+
+import (
+	"encoding/json"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// WebhookDelivery is an event for an endpoint. It outlives the endpoint.
+type WebhookDelivery struct{ ent.Schema }
+
+// Fields of the WebhookDelivery.
+func (WebhookDelivery) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		reference("webhook_id").required(),
+		reference("event_id").required(),
+		field.String("event_type").NotEmpty().Immutable(),
+		field.Time("event_created_at").Immutable(),
+		field.JSON("data", json.RawMessage{}).Optional().Comment("of a test event, which is no fact; null: the fact has it"),
+		field.Enum("state").Values("pending", "delivered", "failed").Default("pending"),
+		field.Time("due_at").Optional().Nillable().Comment("next attempt; while a worker holds the row, the end of its lease; null once settled"),
+		field.Int64("fence").Default(0),
+		field.Int("attempts").Default(0).Comment("in all"),
+		field.Int("round").Default(0).Comment("attempts since it was queued or replayed last: what the schedule counts"),
+		field.Int("replays").Default(0),
+		field.Int("status_code").Optional().Nillable().Comment("of the latest attempt"),
+		field.String("error").Default("").Comment("of the latest attempt, instead of a status"),
+		createdAt(),
+		field.Time("settled_at").Optional().Nillable(),
+	}
+}
+
+// Indexes of the WebhookDelivery.
+func (WebhookDelivery) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("webhook_id", "event_id").Unique(),
+		index.Fields("webhook_id", "id"),
+		index.Fields("account_id", "id"),
+		index.Fields("event_id"),
+		index.Fields("webhook_id", "due_at").StorageKey("webhookdelivery_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL")),
+	}
+}
