@@ -39,6 +39,7 @@ func as(app *runtimetest.App, key string) *runtimetest.App {
 // seen in a review.
 var sendingMay = []string{
 	"GET /emails", "GET /emails/{id}", "POST /emails", "POST /emails/batch", "POST /emails/{id}/resend",
+	"GET /emails/{id}/attempts", "GET /emails/{id}/recipients", // what became of what it sent
 	"GET /emails/{id}/visits", // clicks and opens of an email, which it may read
 }
 

@@ -48,11 +48,22 @@ func newInbound(lc fx.Lifecycle, cfg config.Config, b *bounces.Service, m *smtps
 	if err != nil {
 		return nil, err
 	}
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", cfg.Mail.InboundAddr)
-	if err != nil {
+	in := &inbound{server: s, log: log}
+	in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", cfg.Mail.InboundAddr)
+	switch {
+	case err == nil:
+	case cfg.Mail.InboundGiven:
 		return nil, cannotListen(cfg.Mail.InboundAddr, err)
+	case cfg.Mode == config.Dev: // another development server has the usual port
+		if in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
+			return nil, cannotListen("127.0.0.1:0", err)
+		}
+	default:
+		// Sending does not depend on it, and whoever has only just installed this may
+		// not have the port yet.
+		log.Error("no mail comes in: bounces that come later and complaints are not seen", telemetry.KeyError, cannotListen(cfg.Mail.InboundAddr, err))
+		return in, nil
 	}
-	in := &inbound{listener: l, server: s, log: log}
 	lc.Append(fx.Hook{OnStart: in.start, OnStop: in.stop})
 	return in, nil
 }

@@ -25,7 +25,7 @@ func TestScenarioExpiresAt(t *testing.T) {
 	}
 	s.exec(t, `UPDATE emails SET expires_at = now() WHERE id = $1`, id)
 	s.pass(t, id, 0)
-	want := story{Status: "failed", Recipients: []string{"failed 451 4.7.1"}, Attempts: []string{first},
+	want := story{Status: "failed", Recipients: []string{"failed"}, Attempts: []string{first, "failed envelope"},
 		Events: []string{"email.sent", "email.delivery_delayed", "email.failed expired"}}
 	s.expect(t, id, want)
 	s.expect(t, s.message(t, []string{"ok@expires.test"}, `"expires_at":"`+expires.UTC().Format(time.RFC3339Nano)+`"`), arrived("delivered dot 250 2.0.0 mx1"))

@@ -82,6 +82,7 @@ type Mail struct {
 	LanesFile   string         // limits per mailbox provider; "" the built-in ones
 	// InboundAddr is where other servers bring mail; port 0: any free one.
 	InboundAddr    string
+	InboundGiven   bool           // somebody asked for that address: without it there is no start
 	InboundProxies []netip.Prefix // must speak the PROXY protocol
 }
 

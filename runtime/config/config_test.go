@@ -103,7 +103,7 @@ func TestEverySettingArrives(t *testing.T) {
 			Fallback: config.Outbound{How: config.Smarthost, Host: "relay.example.net", Port: 587},
 			MXPort:   2525, MXAllow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")},
 			DNS: "192.0.2.1:53", Hostname: "mx1.example.com", Concurrency: 7, LanesFile: "/etc/lanes.txt",
-			InboundAddr: "127.0.0.1:26", InboundProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+			InboundAddr: "127.0.0.1:26", InboundGiven: true, InboundProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		Tracking: config.Tracking{TLSAddr: ":8443", CA: "https://ca.example/dir", Email: "ops@example.com"},
 		Names:    config.Names{TrackingHost: "t.example.com", SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
 		Log:      config.Log{Format: telemetry.Text, Level: slog.LevelDebug},

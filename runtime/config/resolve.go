@@ -116,6 +116,7 @@ func (r *resolver) mail(s Settings) Mail {
 		LanesFile:   s.LanesFile,
 	}
 	m.MXAllow = r.prefixes("POSTRIDER_MX_ALLOW", s.MXAllow)
+	m.InboundGiven = s.InboundAddr != ""
 	m.InboundAddr, m.InboundProxies = r.inbound(s), r.prefixes("POSTRIDER_INBOUND_PROXIES", s.InboundProxies)
 	return m
 }

@@ -85,7 +85,7 @@ func (s *Server) Launch() {
 	ready := filepath.Join(s.t.TempDir(), "ready.json")
 	s.mu.Lock()
 	s.command = exec.Command(binary(s.t), "dev", "--ready-file", ready)
-	s.command.Env = append(append(os.Environ(), "DATABASE_URL="+s.database, "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_HTTP_ADDR="+s.address), s.env...)
+	s.command.Env = append(append(os.Environ(), "DATABASE_URL="+s.database, "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_HTTP_ADDR="+s.address, "POSTRIDER_INBOUND_ADDR=127.0.0.1:0"), s.env...)
 	s.command.Stdout, s.command.Stderr = s.Log, s.Log
 	err := s.command.Start()
 	s.ended = sync.OnceValue(s.command.Wait)
