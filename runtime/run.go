@@ -46,7 +46,9 @@ func Run(parent context.Context, cfg config.Config, o Options) error {
 func run(parent context.Context, cfg config.Config, o Options) (err error) {
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
-	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, o.Log)
+	lines := telemetry.NewJoinedWriter(o.Log)
+	defer func() { err = errors.Join(err, lines.Flush()) }()
+	log := telemetry.JoinedLines(telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, lines), lines)
 	boundMemory()
 	// 1. What is to run? Mistakes first, before anything is touched.
 	modules, err := selectModules(cfg)

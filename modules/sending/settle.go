@@ -268,6 +268,6 @@ func (c emailChanges) store(ctx context.Context, tx *sql.Tx) error {
 	for id, e := range c {
 		rows.add(id, string(e.status), uncommon(e.status), e.lastEvent, e.bounceReason)
 	}
-	_, err := tx.ExecContext(ctx, storeEmailsSQL, rows.args()...)
+	_, err := tx.ExecContext(ctx, storeEmailsSQL, rows.binary()...)
 	return err
 }

@@ -64,7 +64,7 @@ func (s *Service) settlePlain(ctx context.Context, batch []finished, now time.Ti
 	if err != nil {
 		return nil, err
 	}
-	args := append([]any{pq.Array(ids), pq.Array(fences), pq.Array(codes)}, text.args()...)
+	args := append([]any{pq.Array(ids), pq.Array(fences), pq.Array(codes)}, text.binary()...)
 	rows, err := s.db.QueryPrepared(ctx, settleOnceSQL, append(args, published...)...)
 	if err != nil {
 		return nil, fmt.Errorf("store deliveries: %w", err)

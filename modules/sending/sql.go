@@ -25,6 +25,15 @@ func (c columns) add(values ...string) {
 	}
 }
 
+// binary is args for the hot pool.
+func (c columns) binary() []any {
+	args := make([]any, len(c))
+	for i := range c {
+		args[i] = db.Texts(c[i])
+	}
+	return args
+}
+
 func (c columns) args() []any {
 	args := make([]any, len(c))
 	for i := range c {
@@ -102,7 +111,7 @@ func insertArgs(batch []*acceptance) []any {
 			recipients.add(r.emailID, r.accountID, string(r.kind), r.address, r.destination, string(r.state), r.diagnostic, string(e.status))
 		}
 	}
-	return append(rows.args(), recipients.args()...)
+	return append(rows.binary(), recipients.binary()...)
 }
 
 const insertAttachmentSQL = `

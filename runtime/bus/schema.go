@@ -10,6 +10,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -28,8 +29,8 @@ var _ wsql.SchemaAdapter = schema{}
 func InsertSQL(first int, fact, message string) string {
 	return fmt.Sprintf(`fact AS (
 INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
-SELECT id, account_id, type, subject_id, data::jsonb, created_at
-FROM unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::timestamptz[])
+SELECT id, account_id, type, subject_id, data::jsonb, created_at::timestamptz
+FROM unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[])
      AS f (id, account_id, type, subject_id, data, created_at) WHERE %s),
 message AS (
 INSERT INTO bus_messages (consumer, fact_id)
@@ -48,7 +49,7 @@ WITH fact AS (` + insertFacts + `)
 INSERT INTO bus_messages (consumer, fact_id)
 SELECT consumer, fact_id FROM unnest($7::text[], $8::text[]) AS m (consumer, fact_id)`
 
-// InsertArgs are the parameters of InsertSQL.
+// InsertArgs are the parameters of InsertSQL, for the hot pool.
 func (b *Bus) InsertArgs(facts ...event.Fact) ([]any, error) {
 	messages := make(message.Messages, len(facts))
 	for i, f := range facts {
@@ -58,7 +59,11 @@ func (b *Bus) InsertArgs(facts ...event.Fact) ([]any, error) {
 		}
 		messages[i] = m
 	}
-	return schema{audience: b.audience}.insertArgs(messages), nil
+	var args []any
+	for _, column := range (schema{audience: b.audience}).columns(messages) {
+		args = append(args, db.Texts(column))
+	}
+	return args, nil
 }
 
 // InsertQuery writes all facts and their messages in one statement.
@@ -72,9 +77,19 @@ func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
 	return wsql.Query{Query: insertFacts, Args: args[:6]}, nil
 }
 
-// insertArgs go as arrays of text, so that they work on both pools, with binary
+// insertArgs go as arrays in text form, so that they work on both pools, with binary
 // parameters and without.
 func (s schema) insertArgs(messages message.Messages) []any {
+	var args []any
+	for _, column := range s.columns(messages) {
+		args = append(args, pq.Array(column))
+	}
+	return args
+}
+
+// columns are the facts' id, account, type, subject, data and time, and the messages'
+// consumer and fact.
+func (s schema) columns(messages message.Messages) [8][]string {
 	var ids, accounts, types, subjects, data, times, consumers, wanted []string
 	for _, m := range messages {
 		ids = append(ids, m.UUID)
@@ -88,8 +103,7 @@ func (s schema) insertArgs(messages message.Messages) []any {
 			wanted = append(wanted, m.UUID)
 		}
 	}
-	return []any{pq.Array(ids), pq.Array(accounts), pq.Array(types), pq.Array(subjects), pq.Array(data), pq.Array(times),
-		pq.Array(consumers), pq.Array(wanted)}
+	return [...][]string{ids, accounts, types, subjects, data, times, consumers, wanted}
 }
 
 // selectMessages locks the next messages of a group that nobody else holds. The
