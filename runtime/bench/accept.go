@@ -49,9 +49,7 @@ func benchAccepts(ctx context.Context, p plan, dir string) ([]target, error) {
 
 func acceptRounds(ctx context.Context, p plan, r ready, inserts *pgbench, clients int) (target, error) {
 	t := target{name: fmt.Sprintf("accepts / pgbench inserts, %d clients", clients)}
-	if clients == 16 {
-		t.least = 0.15
-	}
+	t.least = map[int]float64{16: 0.3, 64: 0.45}[clients]
 	var bases, rates []float64
 	var all []time.Duration
 	if _, _, err := measureAccepts(ctx, r, clients, time.Second); err != nil { // warm-up

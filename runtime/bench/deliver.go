@@ -24,7 +24,7 @@ func benchDelivery(ctx context.Context, p plan, dir string) ([]target, error) {
 }
 
 func endToEnd(ctx context.Context, p plan, dir string) (target, error) {
-	t := target{name: "end to end / RSA-2048 signatures", least: 0.35}
+	t := target{name: "end to end / RSA-2048 signatures", least: 0.6}
 	sink, err := newSink(ctx)
 	if err != nil {
 		return t, err
