@@ -111,7 +111,7 @@ func (r *resolver) mail(s Settings) Mail {
 		Outbound:    r.outbound(s.Outbound),
 		Fallback:    r.fallback(s.Fallback),
 		MXPort:      r.number("POSTRIDER_MX_PORT", s.MXPort, 25, 1, 65535),
-		Concurrency: r.number("POSTRIDER_DELIVERY_CONCURRENCY", s.DeliveryConcurrency, 64, 0, 10_000),
+		Concurrency: r.number("POSTRIDER_DELIVERY_CONCURRENCY", s.DeliveryConcurrency, 128, 0, 10_000),
 		DNS:         r.dnsServer("POSTRIDER_DNS", s.DNS),
 		LanesFile:   s.LanesFile,
 	}
