@@ -1,6 +1,7 @@
 // Package graph is the GraphQL edge: one schema over what an account holds, to
-// read. Changes go through REST, which has one path for validation, idempotency
-// and audit.
+// read, and mutations for its queue, for which REST has no resource. Other changes go
+// through REST, which has one path for validation, idempotency and audit. The
+// mutations of the queue do no harm when they are asked for twice.
 //
 // # Requests
 //

@@ -287,6 +287,23 @@ func (f fakeEmails) BacklogOf(_ context.Context, accountID string, of sending.Se
 		{Destination: "example.net", Due: 1}}, f.call("BacklogOf")
 }
 
+// ChangeQueueOf matches the recipients 7, 8 and 9 of ada, of which 8 is being tried.
+func (f fakeEmails) ChangeQueueOf(_ context.Context, accountID string, c sending.AccountQueueChange) (sending.QueueResult, error) {
+	if err := c.Validate().Err(); err != nil {
+		return sending.QueueResult{}, err
+	}
+	var out sending.QueueResult
+	for _, id := range []int64{7, 8, 9} {
+		if accountID == ada && (c.Selection.All || slices.Contains(c.Selection.RecipientIDs, id)) {
+			out.Matched++
+		}
+	}
+	if !c.DryRun {
+		out.Changed = max(out.Matched-1, 0)
+	}
+	return out, f.call("ChangeQueueOf " + string(c.Operation) + " " + c.Reason)
+}
+
 // forEach answers for those emails that are the account's.
 func forEach[T any](f fakeEmails, method, accountID string, ids []string, of func(*ent.Email) T) (map[string]T, error) {
 	if err := f.call(method); err != nil {

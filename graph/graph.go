@@ -63,6 +63,7 @@ type Emails interface {
 	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
 	QueueOf(ctx context.Context, accountID string, of sending.Selection, r page.Request) (sending.QueuePage, error)
 	BacklogOf(ctx context.Context, accountID string, of sending.Selection) ([]sending.Backlog, error)
+	ChangeQueueOf(ctx context.Context, accountID string, c sending.AccountQueueChange) (sending.QueueResult, error)
 	DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]sending.Counts, error)
 }
 

@@ -182,7 +182,7 @@ func TestOperationsAreChosenByName(t *testing.T) {
 	}
 }
 
-func TestItOnlyReads(t *testing.T) {
+func TestItSendsNothingAndStreamsNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
 	for _, query := range []string{`mutation { send { id } }`, `subscription { emails { id } }`} {

@@ -63,6 +63,9 @@ func prune(s *ast.Schema, on []string) {
 		}
 	}
 	delete(s.Directives, moduleDirective)
+	if s.Mutation != nil && len(s.Mutation.Fields) == 0 { // a type without fields is no type
+		s.Mutation = nil
+	}
 
 	live := reachable(s)
 	gone := func(def *ast.Definition) bool { return !live[def.Name] }

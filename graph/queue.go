@@ -1,11 +1,14 @@
 package graph
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -13,6 +16,54 @@ import (
 func queueCosts(c *generated.ComplexityRoot) {
 	c.Query.Queue = func(child int, first *int, _ *string, _ *model.QueueFilter) int { return times(pageSize(first), child) }
 	c.Query.QueueByDestination = func(child int, _ *model.QueueFilter) int { return times(page.MaxLimit, child) }
+	change := func(child int, _ model.QueueSelection, _ bool) int { return changeCost + child }
+	c.Mutation.RetryDelivery, c.Mutation.HoldDelivery, c.Mutation.ReleaseDelivery = change, change, change
+	c.Mutation.DropDelivery = func(child int, of model.QueueSelection, _ string, dryRun bool) int { return change(child, of, dryRun) }
+}
+
+// changeCost lets a request ask for about ten changes: each may take long.
+const changeCost = maxComplexity / 12
+
+// maxRecipients bounds the ids of one change.
+const maxRecipients = 1000
+
+// changeQueue does what the account asks for, by keys that may change things.
+func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c sending.AccountQueueChange) (*sending.QueueResult, error) {
+	caller, err := authorized(ctx, accounts.Write)
+	if err != nil {
+		return nil, err
+	}
+	if c.Selection, err = selected(of); err != nil {
+		return nil, err
+	}
+	result, err := r.emails.ChangeQueueOf(ctx, caller.AccountID, c)
+	if err != nil {
+		return nil, err
+	}
+	return &result, nil
+}
+
+// selected reads a selection. What was given is never taken for what was left out,
+// because that would widen it: an empty list, id or domain is refused.
+func selected(of model.QueueSelection) (sending.Selection, error) {
+	s, wrong := sending.Selection{EmailID: given(of.Email), Destination: given(of.Destination), All: of.All}, fault.Fields{}
+	if of.Email != nil && *of.Email == "" {
+		wrong.Add("selection.email", "is empty")
+	}
+	if of.Destination != nil && *of.Destination == "" {
+		wrong.Add("selection.destination", "is empty")
+	}
+	if of.Recipients != nil && (len(of.Recipients) == 0 || len(of.Recipients) > maxRecipients) {
+		wrong.Add("selection.recipients", "must be 1 to %d ids", maxRecipients)
+	}
+	for _, id := range of.Recipients {
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil {
+			n = 0 // nobody's, like every id that is unknown
+		}
+		s.RecipientIDs = append(s.RecipientIDs, n)
+	}
+	return s, wrong.Err()
 }
 
 func queueSelection(in *model.QueueFilter) sending.Selection {

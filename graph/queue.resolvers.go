@@ -10,7 +10,24 @@ import (
 
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending"
 )
+
+func (r *mutationResolver) RetryDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*sending.QueueResult, error) {
+	return r.changeQueue(ctx, selection, sending.AccountQueueChange{Operation: sending.Retry, DryRun: dryRun})
+}
+
+func (r *mutationResolver) HoldDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*sending.QueueResult, error) {
+	return r.changeQueue(ctx, selection, sending.AccountQueueChange{Operation: sending.Hold, DryRun: dryRun})
+}
+
+func (r *mutationResolver) ReleaseDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*sending.QueueResult, error) {
+	return r.changeQueue(ctx, selection, sending.AccountQueueChange{Operation: sending.Release, DryRun: dryRun})
+}
+
+func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.QueueSelection, reason string, dryRun bool) (*sending.QueueResult, error) {
+	return r.changeQueue(ctx, selection, sending.AccountQueueChange{Operation: sending.Drop, Reason: reason, DryRun: dryRun})
+}
 
 func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
 	caller, err := authorized(ctx, accounts.Read)

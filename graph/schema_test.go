@@ -71,6 +71,9 @@ func TestEveryRootFieldNamesItsModule(t *testing.T) {
 			t.Errorf("Query.%s is there with every module off: mark it with @module", f.Name)
 		}
 	}
+	if s.Mutation != nil {
+		t.Errorf("%v are there with every module off: mark them with @module", s.Mutation.Fields)
+	}
 }
 
 const typesQuery = `{ __schema { queryType { fields { name } } types { name } directives { name } } }`
@@ -79,7 +82,7 @@ func TestHiddenModuleNeverExisted(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{on: []string{"accounts", "domains"}, emails: 1})
 	a := s.ask(t, typesQuery, nil)
-	for _, hidden := range []string{"email", "emails", "Email", "EmailConnection", "EmailEdge", "EmailStatus", "Recipient", "TimelineEntry", "JSON", "module"} {
+	for _, hidden := range []string{"email", "emails", "Email", "EmailConnection", "EmailEdge", "EmailStatus", "Recipient", "TimelineEntry", "JSON", "module", "Mutation", "QueueSelection"} {
 		if strings.Contains(a.body, `"`+hidden+`"`) {
 			t.Errorf("introspection shows %s", hidden)
 		}

@@ -212,12 +212,19 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 	var schema struct {
 		Schema struct {
 			QueryType    struct{ Fields []rootField }
-			MutationType *struct{ Name string }
+			MutationType struct{ Fields []rootField }
 		} `json:"__schema"`
 	}
-	app.Query(t, `{__schema{queryType{fields{name args{name}}} mutationType{name}}}`, &schema)
-	if schema.Schema.MutationType != nil {
-		t.Error("there are mutations now: ask each of them with a stranger's ids here")
+	app.Query(t, `{__schema{queryType{fields{name args{name}}} mutationType{fields{name args{name}}}}}`, &schema)
+	if len(schema.Schema.MutationType.Fields) == 0 {
+		t.Error("there are no mutations")
+	}
+	for _, f := range schema.Schema.MutationType.Fields {
+		if !f.takes("selection") {
+			t.Errorf("%s is a mutation that this test does not know", f.Name)
+			continue
+		}
+		checkQueueMutation(t, app, stranger, f)
 	}
 	for _, f := range schema.Schema.QueryType.Fields {
 		switch {
@@ -265,6 +272,45 @@ func (f rootField) takes(name string) bool {
 		}
 	}
 	return false
+}
+
+// checkQueueMutation has a stranger change what the owner has in the queue, by every
+// name that it has: it matches nothing and changes nothing, like what nobody has.
+func checkQueueMutation(t *testing.T, app, stranger *runtimetest.App, f rootField) {
+	t.Helper()
+	var queue struct {
+		Queue struct{ Nodes []struct{ ID, EmailID, Destination string } }
+	}
+	// Held, so that nothing but a mutation changes it.
+	app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `mutation{holdDelivery(selection:{destination:"unanswered.example"}){changed}}`})
+	app.Query(t, `{queue(filter:{state:HELD}){nodes{id emailId destination}}}`, &queue)
+	if len(queue.Queue.Nodes) == 0 {
+		t.Errorf("%s: the owner has nothing in the queue", f.Name)
+		return
+	}
+	state := func() string {
+		return string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queue(filter:{destination:"unanswered.example"}){nodes{id state}}}`}).Body)
+	}
+	ask := func(a *runtimetest.App, selection string, dryRun bool) string {
+		arguments := fmt.Sprintf("selection:{%s},dryRun:%t", selection, dryRun)
+		if f.takes("reason") {
+			arguments += `,reason:"not mine"`
+		}
+		return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`mutation{%s(%s){matched changed}}`, f.Name, arguments)}).Body)
+	}
+	one, none := queue.Queue.Nodes[0], fmt.Sprintf(`{"data":{"%s":{"matched":0,"changed":0}}}`, f.Name)
+	for _, selection := range []string{fmt.Sprintf("recipients:[%q]", one.ID), fmt.Sprintf("email:%q", one.EmailID), fmt.Sprintf("destination:%q", one.Destination), "all:true"} {
+		if own := ask(app, selection, true); own == none || strings.Contains(own, "errors") {
+			t.Errorf("%s(%s) does not match the owner's own: %s", f.Name, selection, own)
+		}
+		before := state()
+		if foreign := ask(stranger, selection, false); foreign != none {
+			t.Errorf("%s(%s) by a stranger: %s", f.Name, selection, foreign)
+		}
+		if after := state(); after != before {
+			t.Errorf("%s(%s) by a stranger has changed the owner's queue: %s, before %s", f.Name, selection, after, before)
+		}
+	}
 }
 
 func checkConnection(t *testing.T, app, stranger *runtimetest.App, field string) {

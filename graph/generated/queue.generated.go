@@ -233,6 +233,52 @@ func (ec *executionContext) fieldContext_QueueBacklog_diagnostic(_ context.Conte
 	return graphql.NewScalarFieldContext("QueueBacklog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _QueueChange_matched(ctx context.Context, field graphql.CollectedField, obj *sending.QueueResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueueChange_matched(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Matched, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueueChange_matched(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QueueChange", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _QueueChange_changed(ctx context.Context, field graphql.CollectedField, obj *sending.QueueResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueueChange_changed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueueChange_changed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QueueChange", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _QueueConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.QueueConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -575,6 +621,61 @@ func (ec *executionContext) unmarshalInputQueueFilter(ctx context.Context, obj a
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputQueueSelection(ctx context.Context, obj any) (model.QueueSelection, error) {
+	var it model.QueueSelection
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["all"]; !present {
+		asMap["all"] = false
+	}
+
+	fieldsInOrder := [...]string{"recipients", "email", "destination", "all"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "recipients":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipients"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Recipients = data
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		case "destination":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("destination"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Destination = data
+		case "all":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("all"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.All = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -638,6 +739,49 @@ func (ec *executionContext) _QueueBacklog(ctx context.Context, sel ast.Selection
 		case "diagnostic":
 			out.Values[i] = ec._QueueBacklog_diagnostic(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var queueChangeImplementors = []string{"QueueChange"}
+
+func (ec *executionContext) _QueueChange(ctx context.Context, sel ast.SelectionSet, obj *sending.QueueResult) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, queueChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("QueueChange")
+		case "matched":
+			out.Values[i] = ec._QueueChange_matched(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changed":
+			out.Values[i] = ec._QueueChange_changed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -817,6 +961,20 @@ func (ec *executionContext) marshalNQueueBacklog2ᚖgithubᚗcomᚋpostriderᚋp
 	return ec._QueueBacklog(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNQueueChange2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueResult(ctx context.Context, sel ast.SelectionSet, v sending.QueueResult) graphql.Marshaler {
+	return ec._QueueChange(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueResult(ctx context.Context, sel ast.SelectionSet, v *sending.QueueResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._QueueChange(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNQueueConnection2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐQueueConnection(ctx context.Context, sel ast.SelectionSet, v model.QueueConnection) graphql.Marshaler {
 	return ec._QueueConnection(ctx, sel, &v)
 }
@@ -829,6 +987,11 @@ func (ec *executionContext) marshalNQueueConnection2ᚖgithubᚗcomᚋpostrider�
 		return graphql.Null
 	}
 	return ec._QueueConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNQueueSelection2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐQueueSelection(ctx context.Context, v any) (model.QueueSelection, error) {
+	res, err := ec.unmarshalInputQueueSelection(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState(ctx context.Context, v any) (sending.QueueState, error) {

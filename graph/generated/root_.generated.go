@@ -28,6 +28,7 @@ type ResolverRoot interface {
 	Domain() DomainResolver
 	Email() EmailResolver
 	EmailContent() EmailContentResolver
+	Mutation() MutationResolver
 	Query() QueryResolver
 	Recipient() RecipientResolver
 	Template() TemplateResolver
@@ -243,6 +244,13 @@ type ComplexityRoot struct {
 		Value func(childComplexity int) int
 	}
 
+	Mutation struct {
+		DropDelivery    func(childComplexity int, selection model.QueueSelection, reason string, dryRun bool) int
+		HoldDelivery    func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+		ReleaseDelivery func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+		RetryDelivery   func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+	}
+
 	PageInfo struct {
 		EndCursor   func(childComplexity int) int
 		HasNextPage func(childComplexity int) int
@@ -285,6 +293,11 @@ type ComplexityRoot struct {
 		Parked           func(childComplexity int) int
 		Running          func(childComplexity int) int
 		Total            func(childComplexity int) int
+	}
+
+	QueueChange struct {
+		Changed func(childComplexity int) int
+		Matched func(childComplexity int) int
 	}
 
 	QueueConnection struct {
@@ -1323,6 +1336,51 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Header.Value(childComplexity), true
 
+	case "Mutation.dropDelivery":
+		if e.ComplexityRoot.Mutation.DropDelivery == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_dropDelivery_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DropDelivery(childComplexity, args["selection"].(model.QueueSelection), args["reason"].(string), args["dryRun"].(bool)), true
+	case "Mutation.holdDelivery":
+		if e.ComplexityRoot.Mutation.HoldDelivery == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_holdDelivery_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.HoldDelivery(childComplexity, args["selection"].(model.QueueSelection), args["dryRun"].(bool)), true
+	case "Mutation.releaseDelivery":
+		if e.ComplexityRoot.Mutation.ReleaseDelivery == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_releaseDelivery_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReleaseDelivery(childComplexity, args["selection"].(model.QueueSelection), args["dryRun"].(bool)), true
+	case "Mutation.retryDelivery":
+		if e.ComplexityRoot.Mutation.RetryDelivery == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_retryDelivery_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RetryDelivery(childComplexity, args["selection"].(model.QueueSelection), args["dryRun"].(bool)), true
+
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
 			break
@@ -1589,6 +1647,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueueBacklog.Total(childComplexity), true
+
+	case "QueueChange.changed":
+		if e.ComplexityRoot.QueueChange.Changed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueChange.Changed(childComplexity), true
+	case "QueueChange.matched":
+		if e.ComplexityRoot.QueueChange.Matched == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueChange.Matched(childComplexity), true
 
 	case "QueueConnection.nodes":
 		if e.ComplexityRoot.QueueConnection.Nodes == nil {
@@ -2129,6 +2200,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputEmailFilter,
 		ec.unmarshalInputQueueFilter,
+		ec.unmarshalInputQueueSelection,
 	)
 	first := true
 
@@ -2162,6 +2234,21 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			}
 
 			return &response
+		}
+	case ast.Mutation:
+		return func(ctx context.Context) *graphql.Response {
+			if !first {
+				return nil
+			}
+			first = false
+			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
+			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
+			var buf bytes.Buffer
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
 		}
 
 	default:
@@ -2767,7 +2854,7 @@ type TimelineEntry {
 }
 `, BuiltIn: false},
 	{Name: "../schema/queue.graphqls", Input: `extend type Query {
-  "The account's recipients that wait for delivery, the oldest first. Keys of scope full and read may read it. Changes are the operator's: ` + "`" + `postrider queue` + "`" + `."
+  "The account's recipients that wait for delivery, the oldest first. Keys of scope full and read may read it."
   queue(
     "How many: 1 to 100."
     first: Int = 25
@@ -2782,6 +2869,68 @@ type TimelineEntry {
     "Only recipients for which everything holds that is given here."
     filter: QueueFilter
   ): [QueueBacklog!]! @module(name: "sending")
+}
+
+extend type Mutation {
+  "Makes recipients due now. What is held stays held, and what is due already or being tried is left alone."
+  retryDelivery(
+    "Which recipients."
+    selection: QueueSelection!
+    "Only count them."
+    dryRun: Boolean! = false
+  ): QueueChange! @module(name: "sending")
+
+  "Keeps recipients from being tried until they are released or dropped. An attempt under way ends as it would have. Their time goes on: retries end 72 hours after acceptance all the same."
+  holdDelivery(
+    "Which recipients."
+    selection: QueueSelection!
+    "Only count them."
+    dryRun: Boolean! = false
+  ): QueueChange! @module(name: "sending")
+
+  "Gives back what the account holds, due now. What the operator of the service holds stays held."
+  releaseDelivery(
+    "Which recipients."
+    selection: QueueSelection!
+    "Only count them."
+    dryRun: Boolean! = false
+  ): QueueChange! @module(name: "sending")
+
+  "Ends recipients for good: they have failed, which ` + "`" + `email.failed` + "`" + ` tells with the code ` + "`" + `dropped` + "`" + ` and the reason. Nobody is suppressed for it. A message whose attempt is under way may arrive all the same."
+  dropDelivery(
+    "Which recipients."
+    selection: QueueSelection!
+    "Why: 1 to 500 characters."
+    reason: String!
+    "Only count them."
+    dryRun: Boolean! = false
+  ): QueueChange! @module(name: "sending")
+}
+
+"""
+Names recipients that wait for delivery: those for which everything holds that is given, or all of
+the account. Another account's match nothing.
+"""
+input QueueSelection {
+  "With these ids, as in QueuedRecipient: at most 1000."
+  recipients: [ID!]
+  "Of this email."
+  email: ID
+  "At this domain; an internationalised one in A-labels (` + "`" + `xn--…` + "`" + `)."
+  destination: String
+  "Every one; then nothing else may be given."
+  all: Boolean! = false
+}
+
+"""
+What an operation on the queue came to. A large one works in steps: when it ends with ` + "`" + `unavailable` + "`" + `,
+the steps that were done stay done, and it can be asked for again.
+"""
+type QueueChange {
+  "How many recipients the selection named."
+  matched: Int!
+  "To how many of these the operation applied; 0 with ` + "`" + `dryRun` + "`" + `."
+  changed: Int!
 }
 
 "What narrows the queue. Fields that are left out narrow nothing."
@@ -2802,7 +2951,7 @@ enum QueueState {
   DEFERRED
   "Waits for room on the way to its destination, whose servers take no more now."
   PARKED
-  "Held back by the operator of the service."
+  "Held back by the account, or by the operator of the service."
   HELD
 }
 
@@ -2873,11 +3022,15 @@ scalar DateTime
 scalar JSON
 
 """
-Reading of everything that the account of the API key holds. GraphQL only reads: changes go through
-the REST API. An error has ` + "`" + `extensions.code` + "`" + `, with the codes of the REST API. A query that asks for
+Reading of everything that the account of the API key holds. An error has ` + "`" + `extensions.code` + "`" + `, with the codes of the REST API. A query that asks for
 too much is refused with ` + "`" + `query_too_complex` + "`" + `.
 """
 type Query
+
+"""
+What is done to the queue; all other changes go through the REST API. Keys of scope full only.
+"""
+type Mutation
 
 "Where a page of a list stands in the list."
 type PageInfo {
@@ -3619,6 +3772,16 @@ func (ec *executionContext) childFields_QueueBacklog(ctx context.Context, field 
 		return ec.fieldContext_QueueBacklog_diagnostic(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type QueueBacklog", field.Name)
+}
+
+func (ec *executionContext) childFields_QueueChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "matched":
+		return ec.fieldContext_QueueChange_matched(ctx, field)
+	case "changed":
+		return ec.fieldContext_QueueChange_changed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QueueChange", field.Name)
 }
 
 func (ec *executionContext) childFields_QueueConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -297,6 +297,19 @@ type QueueFilter struct {
 	State *sending.QueueState `json:"state,omitempty"`
 }
 
+// Names recipients that wait for delivery: those for which everything holds that is given, or all of
+// the account. Another account's match nothing.
+type QueueSelection struct {
+	// With these ids, as in QueuedRecipient: at most 1000.
+	Recipients []string `json:"recipients,omitempty"`
+	// Of this email.
+	Email *string `json:"email,omitempty"`
+	// At this domain; an internationalised one in A-labels (`xn--…`).
+	Destination *string `json:"destination,omitempty"`
+	// Every one; then nothing else may be given.
+	All bool `json:"all"`
+}
+
 // One recipient that waits for delivery.
 type QueuedRecipient struct {
 	// Opaque id of the recipient.

@@ -14,12 +14,20 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-// laneHeld is the lane of recipients that an operator holds back: no lane has that
-// name, so nobody draws from it.
-const laneHeld = "held"
+// The lanes of recipients that the operator or their account holds back: no lane has
+// such a name, which would have a space, so nobody draws from it. An account cannot
+// release what the operator holds.
+const (
+	laneHeld          = "held"
+	laneHeldByAccount = "held:account"
 
-// Held tells whether an operator holds the recipient back.
-func Held(r *ent.Recipient) bool { return r.SettledAt == nil && r.Lane != nil && *r.Lane == laneHeld }
+	heldSQL = `coalesce(r.lane IN ('` + laneHeld + `', '` + laneHeldByAccount + `'), false)`
+)
+
+// Held tells whether the recipient is held back.
+func Held(r *ent.Recipient) bool {
+	return r.SettledAt == nil && r.Lane != nil && (*r.Lane == laneHeld || *r.Lane == laneHeldByAccount)
+}
 
 // NextAttempt is when the recipient is due; nil once it is settled, and while it is held.
 func NextAttempt(r *ent.Recipient) *time.Time {
@@ -35,7 +43,7 @@ func NextAttempt(r *ent.Recipient) *time.Time {
 //	queued    in the common queue and not tried yet
 //	deferred  in the common queue after an attempt that did not succeed
 //	parked    waiting for room in the lane of its destination
-//	held      held back until it is released
+//	held      held back, by the operator or by its account, until it is released
 //
 // and it may be running besides: a worker has it, and an attempt of its present
 // fence is open. Scheduled mail is not in the queue before its release.
@@ -120,7 +128,7 @@ const queueColumns = `r.id, r.email_id, r.account_id, r.address, r.destination, 
 
 const runningSQL = `(r.due_at > now() AND r.attempts > 0 AND coalesce((SELECT a.outcome IS NULL FROM attempts a WHERE a.recipient_id = r.id AND a.fence = r.fence), false))`
 
-const queueStateSQL = `CASE WHEN r.lane = '` + laneHeld + `' THEN 'held' WHEN r.lane IS NOT NULL THEN 'parked' ELSE r.state END`
+const queueStateSQL = `CASE WHEN ` + heldSQL + ` THEN 'held' WHEN r.lane IS NOT NULL THEN 'parked' ELSE r.state END`
 
 // from is the rows of the selection, as a subquery named r. The two halves are
 // what the two partial indexes of the queue hold; without them settled
@@ -154,8 +162,8 @@ func (s Selection) conditions(q *statement) string {
 // the start), in the order of acceptance, so the oldest first.
 func (q *Queue) List(ctx context.Context, s Selection, after int64, limit int) ([]Queued, error) {
 	var query statement
-	query.text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, coalesce(NULLIF(r.lane, '` + laneHeld + `'), ''), r.attempts,
-	CASE WHEN NOT r.running AND r.lane IS DISTINCT FROM '` + laneHeld + `' THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
+	query.text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, CASE WHEN ` + heldSQL + ` THEN '' ELSE coalesce(r.lane, '') END, r.attempts,
+	CASE WHEN NOT r.running AND NOT ` + heldSQL + ` THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
 FROM ` + s.from(&query, queueColumns) + ` WHERE r.id > ` + query.arg(after) + ` ORDER BY r.id LIMIT ` + strconv.Itoa(limit)
 	rows, err := q.db.Hot.QueryContext(ctx, query.text, query.args...)
 	if err != nil {
@@ -191,8 +199,8 @@ func (q *Queue) Summary(ctx context.Context, s Selection, limit int) ([]Backlog,
 	var query statement
 	const waiting = `NOT r.running AND r.lane IS NULL AND r.due_at`
 	query.text = `SELECT r.destination,
-	count(*) FILTER (WHERE ` + waiting + ` <= now()), count(*) FILTER (WHERE r.running AND r.lane IS DISTINCT FROM '` + laneHeld + `'),
-	count(*) FILTER (WHERE NOT r.running AND r.lane <> '` + laneHeld + `'), count(*) FILTER (WHERE ` + waiting + ` > now()), count(*) FILTER (WHERE r.lane = '` + laneHeld + `'),
+	count(*) FILTER (WHERE ` + waiting + ` <= now()), count(*) FILTER (WHERE r.running AND NOT ` + heldSQL + `),
+	count(*) FILTER (WHERE NOT r.running AND r.lane IS NOT NULL AND NOT ` + heldSQL + `), count(*) FILTER (WHERE ` + waiting + ` > now()), count(*) FILTER (WHERE ` + heldSQL + `),
 	(extract(epoch FROM now() - min(r.queued_at)) * 1000000)::bigint,
 	coalesce((array_agg(r.diagnostic ORDER BY r.due_at DESC) FILTER (WHERE r.diagnostic IS NOT NULL))[1], '')
 FROM ` + s.from(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ` + strconv.Itoa(limit)

@@ -38,7 +38,7 @@ const (
 	retrySQL = `
 UPDATE recipients r SET due_at = now(), lane = NULL
 FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND (r.due_at > now() OR r.lane IS NOT NULL)
-	AND r.lane IS DISTINCT FROM '` + laneHeld + `' AND NOT ` + runningSQL + ` ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+	AND NOT ` + heldSQL + ` AND NOT ` + runningSQL + ` ORDER BY r.id FOR UPDATE SKIP LOCKED) v
 WHERE r.id = v.id RETURNING r.id`
 
 	holdSQL = `
@@ -47,10 +47,20 @@ FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NUL
 	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
 WHERE r.id = v.id RETURNING r.id`
 
+	holdForAccountSQL = `
+UPDATE recipients r SET lane = '` + laneHeldByAccount + `'
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND NOT ` + heldSQL + `
+	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id`
+
+	releaseHeldSQL       = releaseWhereSQL + heldSQL + releaseEndSQL
+	releaseForAccountSQL = releaseWhereSQL + `r.lane = '` + laneHeldByAccount + `'` + releaseEndSQL
+
 	// One that still runs keeps its lease.
-	releaseHeldSQL = `
+	releaseWhereSQL = `
 UPDATE recipients r SET lane = NULL, due_at = CASE WHEN v.running THEN r.due_at ELSE now() END
-FROM (SELECT r.id, ` + runningSQL + ` AS running FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.lane = '` + laneHeld + `'
+FROM (SELECT r.id, ` + runningSQL + ` AS running FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND `
+	releaseEndSQL = `
 	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
 WHERE r.id = v.id RETURNING r.id`
 
@@ -72,7 +82,7 @@ func (q *Queue) Hold(ctx context.Context, c QueueChange) (QueueResult, error) {
 	return q.change(ctx, "hold", c, q.update(holdSQL))
 }
 
-// Release gives back what is held, and makes it due now.
+// Release gives back what is held, by whomever, and makes it due now.
 func (q *Queue) Release(ctx context.Context, c QueueChange) (QueueResult, error) {
 	return q.change(ctx, "release", c, q.update(releaseHeldSQL))
 }

@@ -1,0 +1,145 @@
+package graph
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// mutations are all there are, each asked for the same selection.
+func mutations(t *testing.T, selection, more string) map[string]string {
+	t.Helper()
+	served, err := schema(allModules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range served.Mutation.Fields {
+		arguments := "selection: " + selection + more
+		if f.Arguments.ForName("reason") != nil {
+			arguments += `, reason: "No such customer"`
+		}
+		out[f.Name] = fmt.Sprintf(`mutation { %s(%s) { matched changed } }`, f.Name, arguments)
+	}
+	if len(out) == 0 {
+		t.Fatal("there are no mutations")
+	}
+	return out
+}
+
+func TestMutationsTellHowManyTheyMatchedAndChanged(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	for more, want := range map[string]string{"": `{"matched":3,"changed":2}`, ", dryRun: true": `{"matched":3,"changed":0}`} {
+		for name, query := range mutations(t, `{all: true}`, more) {
+			if a := s.ask(t, query, nil); a.status != 200 || a.body != `{"data":{"`+name+`":`+want+`}}` {
+				t.Errorf("%s: %d %s", query, a.status, a.body)
+			}
+		}
+	}
+	same(t, "calls", map[string]int{"ChangeQueueOf retry ": 2, "ChangeQueueOf hold ": 2, "ChangeQueueOf release ": 2, "ChangeQueueOf drop No such customer": 2}, s.calls.counted())
+}
+
+func TestMutationsWantAFullKeyAndKeepToItsAccount(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	for name, query := range mutations(t, `{recipients: ["7", "8"]}`, "") {
+		for _, key := range []string{"svc_read", "svc_sending"} {
+			if a := s.askAs(t, key, query, nil); a.codes() != "insufficient_scope" || a.Data[name] != nil {
+				t.Errorf("%s: %s: %s", key, name, a.body)
+			}
+		}
+		if n := len(s.calls.counted()); n != 0 {
+			t.Errorf("%s was done for a key that may not", name)
+		}
+		if a := s.askAs(t, "svc_bob", query, nil); a.body != `{"data":{"`+name+`":{"matched":0,"changed":0}}}` {
+			t.Errorf("another account's: %s: %s", name, a.body)
+		}
+		clear(s.calls.counted())
+	}
+}
+
+// A selection is never taken for a wider one.
+func TestASelectionThatNamesNothingIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	many := `["` + strings.Repeat(`1","`, maxRecipients) + `1"]`
+	for selection, field := range map[string]string{
+		`{}`:                                  "selection",
+		`{all: false}`:                        "selection",
+		`{email: null}`:                       "selection",
+		`{all: true, destination: "a.test"}`:  "selection",
+		`{recipients: []}`:                    "selection.recipients",
+		`{all: true, recipients: []}`:         "selection.recipients",
+		`{email: "", destination: "a.test"}`:  "selection.email",
+		`{email: "msg_001", destination: ""}`: "selection.destination",
+	} {
+		for name, query := range mutations(t, selection, "") {
+			if a := s.ask(t, query, nil); a.codes() != "validation_error" || a.Errors[0].Extensions.Details[field] == "" {
+				t.Errorf("%s(%s): %s", name, selection, a.body)
+			}
+		}
+	}
+	var ids []string
+	if err := json.Unmarshal([]byte(many), &ids); err != nil {
+		t.Fatal(err)
+	}
+	const retry = `mutation($of: QueueSelection!) { retryDelivery(selection: $of) { matched } }`
+	if a := s.ask(t, retry, map[string]any{"of": map[string]any{"recipients": ids}}); a.codes() != "validation_error" {
+		t.Errorf("%d ids: %s", len(ids), a.body)
+	}
+	if a := s.ask(t, `mutation { dropDelivery(selection: {all: true}, reason: "") { matched } }`, nil); a.codes() != "validation_error" || a.Errors[0].Extensions.Details["reason"] == "" {
+		t.Errorf("no reason: %s", a.body)
+	}
+	if n := len(s.calls.counted()); n != 0 {
+		t.Errorf("something was done: %v", s.calls.counted())
+	}
+	// An id of no known form is one that nobody has.
+	if a := s.ask(t, `mutation { dropDelivery(selection: {recipients: ["7x"]}, reason: "x") { matched } }`, nil); a.body != `{"data":{"dropDelivery":{"matched":0}}}` {
+		t.Errorf("unknown id: %s", a.body)
+	}
+}
+
+// Neither a link nor a form of another site changes anything.
+func TestMutationsAreRefusedOverGETAndAsForms(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	for name, query := range mutations(t, `{all: true}`, "") {
+		get := request(t, s.url+"?query="+url.QueryEscape(query), "svc_full", "")
+		get.Method = http.MethodGet
+		if a := s.send(t, get); a.status != http.StatusMethodNotAllowed {
+			t.Errorf("GET %s: %d %s", name, a.status, a.body)
+		}
+		for _, media := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain"} {
+			form := request(t, s.url, "svc_full", "query="+url.QueryEscape(query))
+			form.Header.Set("Content-Type", media)
+			if a := s.send(t, form); a.status != http.StatusUnsupportedMediaType {
+				t.Errorf("%s as %s: %d %s", name, media, a.status, a.body)
+			}
+		}
+	}
+	if n := len(s.calls.counted()); n != 0 {
+		t.Errorf("something was done: %v", s.calls.counted())
+	}
+}
+
+func TestOneRequestAsksForAboutTenChanges(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	ask := func(n int) answer {
+		var fields strings.Builder
+		for i := range n {
+			fmt.Fprintf(&fields, "c%d: retryDelivery(selection: {all: true}, dryRun: true) { matched changed } ", i)
+		}
+		return s.ask(t, "mutation { "+fields.String()+"}", nil)
+	}
+	if a := ask(10); a.status != 200 || len(a.Errors) != 0 {
+		t.Errorf("ten: %d %s", a.status, a.body)
+	}
+	if a := ask(13); a.codes() != codeTooComplex {
+		t.Errorf("thirteen: %d %s", a.status, a.body)
+	}
+}
