@@ -13,7 +13,7 @@
 // and IPv6 of one mail host.
 //
 // A source warms up when receivers have not seen mail from it before: its allowance
-// per day follows a published schedule (warmup.go) until it is warm. Days are UTC days
+// per day follows a schedule of ours (warmup.go) until it is warm. Days are UTC days
 // of the database clock.
 //
 // # Which way
@@ -39,7 +39,7 @@
 // everything is read again when it was changed and every few seconds. So an allowance
 // can be exceeded by what other processes have chosen since their last Count, and by
 // what had been chosen and not yet counted when it was read again: about one claim of
-// each process. It is never exceeded by one process between two readings.
+// each process. One process alone keeps to what it has read, between two readings.
 //
 // # TLS reports
 //

@@ -3,10 +3,10 @@ package outbound
 // warmup is how many deliveries may begin from an address on each day of its warm-up.
 //
 // Receivers judge an address that they do not know by its first days: volume that
-// comes at once is what a hijacked machine sends. They publish no figures. This one
-// begins where a new sender is not limited anywhere we know of, about doubles each day
-// (the advice that receivers do give is to grow steadily, and to stop growing when
-// deferrals appear), and ends where an address of a transactional sender usually stays.
+// comes at once is what a hijacked machine sends. They publish no figures. These are
+// our own: a cautious doubling, more or less, from few to a hundred thousand. The operator
+// tunes it: an address that is deferred more as it grows is paused for a while, one
+// that needs no warming is added warm.
 var warmup = []int64{50, 100, 500, 1_000, 5_000, 10_000, 20_000, 40_000, 70_000, 100_000}
 
 // allowance is what an address may send on a day of its warm-up, the first being day
