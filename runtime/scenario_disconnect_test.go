@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -43,5 +44,25 @@ func TestScenarioDisconnect(t *testing.T) {
 				t.Errorf("Message-IDs %q and %q", messageID(got[0].Data), messageID(got[len(got)-1].Data))
 			}
 		})
+	}
+}
+
+// A server hangs up while the message comes in: nothing has arrived, and everybody
+// knows it. The message is larger than what the sockets hold, so the line breaks off.
+func TestScenarioDisconnectInTheBody(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	mx := s.server(t, 30, smtptest.Config{})
+	mx.On(smtptest.Body, "", smtptest.Disconnect())
+	s.mailHosts(t, "body.test", 30)
+	id := s.message(t, []string{"bob@body.test"}, `"html":"`+strings.Repeat("<p>More than the sockets hold.</p>", 140_000)+`"`)
+	s.expect(t, id, waits("", "deferred body mx1"))
+	if n := len(mx.Messages()); n != 0 {
+		t.Errorf("%d copies came in with the first attempt", n)
+	}
+	s.pass(t, id, time.Minute)
+	s.expect(t, id, arrivedLate("deferred body mx1", "delivered dot 250 2.0.0 mx1"))
+	if n := len(mx.Messages()); n != 1 {
+		t.Errorf("%d copies came in, want 1", n)
 	}
 }

@@ -120,6 +120,22 @@ func TestTheDomainItselfIsTheHostWithoutMX(t *testing.T) {
 	}
 }
 
+// RFC 5321 section 5.1 wants no alias there; there are some, and they are followed.
+func TestAnAliasInTheMXIsFollowed(t *testing.T) {
+	t.Parallel()
+	server, w := one(t, smtptest.Config{})
+	w.dns.Add(t, "customer.test. 300 IN MX 10 mail.customer.test.", "mail.customer.test. 300 IN CNAME mx1.example.test.",
+		"dangling.test. 300 IN MX 10 mail.dangling.test.", "mail.dangling.test. 300 IN CNAME nowhere.test.")
+	e := envelope
+	e.To = "bob@customer.test"
+	expect(t, w.Deliver(t.Context(), e, []byte(message), nil), smtpclient.Delivered, "", smtpclient.PhaseDot)
+	if got := server.Messages(); len(got) != 1 || len(got[0].To) != 1 || got[0].To[0] != e.To {
+		t.Errorf("came in: %+v", got)
+	}
+	e.To = "bob@dangling.test"
+	expect(t, w.Deliver(t.Context(), e, []byte(message), nil), smtpclient.Temporary, "", smtpclient.PhaseDNS)
+}
+
 func TestDomainsThatTakeNoMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 25)

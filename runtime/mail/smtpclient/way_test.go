@@ -116,3 +116,24 @@ func TestTheWayOfASmarthostIsItsLane(t *testing.T) {
 		t.Errorf("%+v", states)
 	}
 }
+
+// A mail host that has only an IPv6 address, which this machine may have no way to,
+// is passed over beside one with an IPv4 address, whichever is preferred.
+func TestAHostOfIPv6OnlyThatCannotBeReachedIsPassedOver(t *testing.T) {
+	t.Parallel()
+	server, w := one(t, smtptest.Config{})
+	w.dns.Add(t, "six.test. 300 IN AAAA 2001:db8::1", "mixed.test. 300 IN MX 5 six.test.", "mixed.test. 300 IN MX 10 mx1.example.test.",
+		"equal.test. 300 IN MX 10 six.test.", "equal.test. 300 IN MX 10 mx1.example.test.")
+	for _, domain := range []string{"mixed.test", "equal.test"} {
+		e := envelope
+		e.To = "bob@" + domain
+		got := w.Deliver(t.Context(), e, []byte(message), nil)
+		expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
+		if got.RemoteHost != "mx1.example.test" {
+			t.Errorf("%s went to %s", domain, got.RemoteHost)
+		}
+	}
+	if n := server.Stats().Accepted; n != 2 {
+		t.Errorf("%d messages came in", n)
+	}
+}

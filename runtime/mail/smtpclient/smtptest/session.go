@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"io"
+	"net"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
@@ -57,7 +58,8 @@ func (s *session) Mail(from string, opts *smtp.MailOptions) error {
 		return &smtp.SMTPError{Code: 530, EnhancedCode: smtp.EnhancedCode{5, 7, 0}, Message: "Authentication required"}
 	}
 	_, secure := s.conn.TLSConnectionState()
-	s.mail = Message{From: from, SMTPUTF8: opts.UTF8, Helo: s.conn.Hostname(), User: s.user, TLS: secure, Connection: s.number}
+	remote, _, _ := net.SplitHostPort(s.conn.Conn().RemoteAddr().String())
+	s.mail = Message{From: from, SMTPUTF8: opts.UTF8, Helo: s.conn.Hostname(), User: s.user, TLS: secure, Remote: remote, Connection: s.number}
 	return s.act(Mail, "")
 }
 

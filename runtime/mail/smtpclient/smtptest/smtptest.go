@@ -53,8 +53,9 @@ type Message struct {
 	Helo       string
 	User       string // authenticated as
 	TLS        bool
-	Connection int // 1 for the first connection of the server
-	Code       int // answered; 0: hung up instead
+	Remote     string // address of the client, without the port
+	Connection int    // 1 for the first connection of the server
+	Code       int    // answered; 0: hung up instead
 }
 
 // Stats is what has happened so far.
