@@ -34,13 +34,14 @@ type bundle struct {
 	templates   *fakeTemplates
 	hosts       *fakeHosts
 	contacts    *fakeContacts
+	webhooks    *fakeWebhooks
 }
 
 // routes are all that there are; the runtime compares the golden document, which
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -57,6 +58,8 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 		return []rest.Routes{rest.Suppressions(b.suppression, b.store)}
 	case "templates":
 		return []rest.Routes{rest.Templates(b.templates, b.store)}
+	case "webhooks", "webhook-deliveries":
+		return []rest.Routes{rest.Webhooks(b.webhooks, b.store, b.box), rest.WebhookDeliveries(b.webhooks)}
 	case "contacts":
 		return []rest.Routes{rest.Contacts(b.contacts)}
 	default:
@@ -90,7 +93,7 @@ func newFakes(t *testing.T) *bundle {
 	}
 	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}}
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}}
 }
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {

@@ -69,6 +69,16 @@ var asked = map[string][2]string{
 	"POST /templates/{id}/render":             {"/templates/" + templateID + "/render", `{}`},
 	"GET /templates/{id}/versions":            {"/templates/" + templateID + "/versions"},
 	"GET /templates/{id}/versions/{version}":  {"/templates/" + templateID + "/versions/3"},
+	"GET /webhooks":                           {"/webhooks"},
+	"POST /webhooks":                          {"/webhooks", `{"url":"https://example.com/hooks"}`},
+	"GET /webhooks/{id}":                      {"/webhooks/" + webhookID},
+	"PATCH /webhooks/{id}":                    {"/webhooks/" + webhookID, `{"enabled":false}`},
+	"DELETE /webhooks/{id}":                   {"/webhooks/" + webhookID},
+	"POST /webhooks/{id}/rotate-secret":       {"/webhooks/" + webhookID + "/rotate-secret"},
+	"POST /webhooks/{id}/recover":             {"/webhooks/" + webhookID + "/recover", `{"since":"2026-01-15T09:00:00Z"}`},
+	"GET /webhooks/{id}/deliveries":           {"/webhooks/" + webhookID + "/deliveries?state=pending"},
+	"GET /webhook-deliveries/{id}":            {"/webhook-deliveries/" + webhookDeliveryID},
+	"POST /webhook-deliveries/{id}/replay":    {"/webhook-deliveries/" + webhookDeliveryID + "/replay"},
 	"DELETE /contacts/{email}/data":           {"/contacts/bob@example.net/data"},
 }
 

@@ -34,7 +34,7 @@ type Delivery interface {
 // testEventAnswer has the event in the form of a delivery's body.
 type testEventAnswer struct {
 	Event      testEvent `json:"event"`
-	Deliveries []string  `json:"deliveries" nullable:"false" doc:"Ids of the deliveries that were queued. Always empty for now: there are no webhook endpoints yet."`
+	Deliveries []string  `json:"deliveries" nullable:"false" doc:"Ids of the deliveries that were queued. Empty where nobody subscribes to the type."`
 }
 
 type testEvent struct {
@@ -66,7 +66,7 @@ func TestEvents(emails EmailReader, delivery Delivery) Routes {
 			method: http.MethodPost, path: "/emails/test", id: "testEvent", tag: tagEmails, needs: accounts.Write,
 			summary: "Make a test event",
 			description: "Builds the body that a webhook endpoint would get for an event, with sample values or with those of one of your emails, and queues its delivery to the " +
-				"endpoints that subscribe to the type, unless `deliver` is false. Nothing happens to the email. There are no webhook endpoints yet, so `deliveries` is always empty for now.",
+				"endpoints that subscribe to the type, unless `deliver` is false. Nothing happens to the email. `GET /webhook-deliveries/{id}` shows what became of a delivery.",
 			body: &requestBody{description: "Which event.", schema: "TestEvent", examples: map[string]any{
 				"sample": map[string]any{"event": "email.bounced"},
 				"email":  map[string]any{"event": "email.delivered", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "deliver": false}}},

@@ -65,7 +65,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics),
 		fx.Invoke(keepHouse),
 		// 4. Each module's settings.
-		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig),
+		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig, webhooksConfig),
 	}
 	for _, m := range f.Modules {
 		options = append(options, m.Option, m.Edges)

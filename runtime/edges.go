@@ -41,7 +41,7 @@ var (
 	templatesEdges = routes(func(s *templates.Service, i *idempotency.Store) rest.Routes { return rest.Templates(s, i) })
 	sendingEdges   = fx.Options(
 		routes(func(s *sending.Service, i *idempotency.Store) rest.Routes { return rest.Emails(s, i) }),
-		routes(func(s *sending.Service) rest.Routes { return rest.TestEvents(s, nil) }), // nil until webhooks deliver
+		routes(func(s *sending.Service, d testDelivery) rest.Routes { return rest.TestEvents(s, d.orNone()) }),
 	)
 )
 

@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/config"
 )
@@ -81,8 +82,13 @@ var registry = []Module{
 		Option:   bounces.Module, Edges: bouncesEdges,
 	},
 	{
+		Name: "webhooks", Line: "tells accounts' endpoints what has happened, signed, with retries, a log and replays",
+		Requires: []string{"accounts"}, Uses: []string{"sending"},
+		Option: webhooks.Module, Edges: webhooksEdges, Operations: []rest.Routes{rest.Webhooks(nil, nil, nil), rest.WebhookDeliveries(nil)},
+	},
+	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
-		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking"},
+		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "webhooks"},
 		Option: retention.Module, Edges: retentionEdges, Operations: []rest.Routes{rest.Contacts(nil)},
 	},
 	{

@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
 )
 
@@ -19,6 +20,7 @@ var retentionEdges = fx.Options(
 		Sending     *sending.Service     `optional:"true"`
 		Suppression *suppression.Service `optional:"true"`
 		Tracking    *tracking.Service    `optional:"true"`
+		Webhooks    *webhooks.Service    `optional:"true"`
 	},
 	) retention.Neighbours {
 		var near retention.Neighbours
@@ -30,6 +32,9 @@ var retentionEdges = fx.Options(
 		}
 		if p.Tracking != nil {
 			near.Follower = p.Tracking
+		}
+		if p.Webhooks != nil {
+			near.Listeners = p.Webhooks
 		}
 		return near
 	}),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -68,6 +69,23 @@ var owned = map[string]struct {
 		app.Do(t, http.MethodGet, "/api/category-opt-outs", nil).JSON(t, &list)
 		return list.OptOuts[0].ID
 	}},
+	// Two, for a second page.
+	"/webhooks": {"webhook", "wh_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		return endpoints(t, app)
+	}},
+	"/webhook-deliveries": {"webhookDelivery", "whd_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		endpoints(t, app)
+		var made struct{ Deliveries []string }
+		app.Do(t, http.MethodPost, "/api/emails/test", map[string]string{"event": "automation.failed"}).JSON(t, &made)
+		for _, id := range made.Deliveries {
+			runtimetest.Eventually(t, "it is settled", func() bool {
+				return strings.Contains(string(app.Do(t, http.MethodGet, "/api/webhook-deliveries/"+id, nil).Body), `"state":"delivered"`)
+			})
+		}
+		return made.Deliveries[0]
+	}},
 	// Two, for there is no other way to a second page of claims.
 	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
 		t.Helper()
@@ -79,6 +97,18 @@ var owned = map[string]struct {
 		}
 		return made.Claim.ID
 	}},
+}
+
+// endpoints makes two that get nothing but automation.failed, and gives the second.
+func endpoints(t *testing.T, app *runtimetest.App) string {
+	t.Helper()
+	r := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(r.Close)
+	var made struct{ Webhook struct{ ID string } }
+	for range 2 {
+		app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": r.URL, "events": []string{"automation.failed"}}).JSON(t, &made)
+	}
+	return made.Webhook.ID
 }
 
 // verifyDomain adds a domain, publishes its records and verifies it.

@@ -3,6 +3,7 @@ package retention
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/postrider/postrider/ent"
@@ -31,13 +32,19 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 	}
 	addr := strings.ToLower(parsed.AddrSpec())
 	var done Erased
+	var emailIDs []string
 	if s.near.Mail != nil {
-		if err := s.eraseMail(ctx, accountID, addr, &done); err != nil {
+		if emailIDs, err = s.eraseMail(ctx, accountID, addr, &done); err != nil {
 			return done, fmt.Errorf("erase: %w", err)
 		}
 	}
 	if s.near.Blocklist != nil {
 		if done.Suppressions, err = s.near.Blocklist.Erase(ctx, accountID, addr); err != nil {
+			return done, fmt.Errorf("erase: %w", err)
+		}
+	}
+	if s.near.Listeners != nil {
+		if err := s.near.Listeners.Erase(ctx, accountID, addr, emailIDs); err != nil {
 			return done, fmt.Errorf("erase: %w", err)
 		}
 	}
@@ -54,13 +61,14 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 
 // eraseMail goes on to what follows the emails also after an error, which a
 // repetition would not find again.
-func (s *Service) eraseMail(ctx context.Context, accountID, addr string, done *Erased) error {
+func (s *Service) eraseMail(ctx context.Context, accountID, addr string, done *Erased) ([]string, error) {
 	gone, err := s.near.Mail.Erase(ctx, accountID, addr)
+	emailIDs := slices.Concat(gone.Deleted, gone.Redacted)
 	done.Emails, done.Redacted = len(gone.Deleted), len(gone.Redacted)
-	if s.near.Follower != nil && len(gone.Deleted)+len(gone.Redacted) > 0 {
-		if _, followErr := s.near.Follower.DeleteFor(ctx, accountID, append(gone.Deleted, gone.Redacted...)); followErr != nil {
-			return followErr
+	if s.near.Follower != nil && len(emailIDs) > 0 {
+		if _, followErr := s.near.Follower.DeleteFor(ctx, accountID, emailIDs); followErr != nil {
+			return emailIDs, followErr
 		}
 	}
-	return err
+	return emailIDs, err
 }

@@ -39,6 +39,12 @@ type Blocklist interface {
 	Erase(ctx context.Context, accountID, address string) (int, error)
 }
 
+// Listeners were told of what happened. What they answered, and test events, may name
+// an address. emailIDs are the emails of the address that were deleted or redacted.
+type Listeners interface {
+	Erase(ctx context.Context, accountID, address string, emailIDs []string) error
+}
+
 // Facts are what was told of an account.
 type Facts interface {
 	ForgetMentions(ctx context.Context, tx db.Execer, accountID, address string, types ...event.Type) (int64, error)
@@ -54,6 +60,7 @@ type Neighbours struct {
 	Mail      Mail
 	Follower  Follower
 	Blocklist Blocklist
+	Listeners Listeners
 }
 
 // Params of New.

@@ -38,6 +38,7 @@ type Config struct {
 	Mail     Mail
 	Names    Names
 	Tracking Tracking
+	Webhooks Webhooks
 	Log      Log
 	Trace    Trace
 }
@@ -99,6 +100,12 @@ type Tracking struct {
 	CA, Email string // the ACME directory's URL, and where the authority writes to
 }
 
+// Webhooks says where webhook endpoints may be.
+type Webhooks struct {
+	Allow         []netip.Prefix // beside public addresses
+	PlainLoopback bool           // http:// too, to this machine
+}
+
 // Log says how to log.
 type Log struct {
 	Format telemetry.Format
@@ -149,6 +156,7 @@ func (c Config) LogValue() slog.Value {
 			slog.String("spf_include", c.Names.SPFInclude), slog.String("smtp_host", c.Names.SMTPHost),
 			slog.String("tracking_host", c.Names.TrackingHost)),
 		slog.Group("tracking", slog.String("tls_addr", c.Tracking.TLSAddr), slog.String("ca", c.Tracking.CA)),
+		slog.Group("webhooks", slog.Any("allow", c.Webhooks.Allow), slog.Bool("plain_loopback", c.Webhooks.PlainLoopback)),
 		slog.Group("log", slog.String("format", string(c.Log.Format)), slog.String("level", c.Log.Level.String())),
 		slog.Group("trace", slog.String("endpoint", withoutPassword(c.Trace.Endpoint))),
 	)

@@ -42,7 +42,8 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 		Mail:    config.Mail{Outbound: config.Outbound{How: config.Capture}, MXPort: 25, Hostname: "laptop", Concurrency: 128, InboundAddr: "127.0.0.1:2525"},
 		Names: config.Names{TrackingHost: "links.postrider.test", SandboxDomain: "sandbox.postrider.test", ReturnPathHost: "rp.postrider.test",
 			SPFInclude: "spf.postrider.test", SMTPHost: "smtp.postrider.test"},
-		Log: config.Log{Format: telemetry.Text, Level: slog.LevelInfo},
+		Webhooks: config.Webhooks{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}, PlainLoopback: true},
+		Log:      config.Log{Format: telemetry.Text, Level: slog.LevelInfo},
 	}
 	if diff := cmp.Diff(want, got, options); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -88,7 +89,7 @@ func TestEverySettingArrives(t *testing.T) {
 		InboundAddr: "127.0.0.1:26", InboundProxies: "10.0.0.0/8",
 		SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com",
 		TrackingHost: "T.example.com", TrackingTLSAddr: ":8443", ACMEEmail: "ops@example.com", ACMECA: "https://ca.example/dir",
-		OTLPEndpoint: "http://collector:4318", MachineName: "unused",
+		OTLPEndpoint: "http://collector:4318", MachineName: "unused", WebhookAllow: "10.2.3.4",
 	}
 	got, err := config.Resolve(config.Dev, s)
 	want := config.Config{
@@ -105,6 +106,7 @@ func TestEverySettingArrives(t *testing.T) {
 			DNS: "192.0.2.1:53", Hostname: "mx1.example.com", Concurrency: 7, LanesFile: "/etc/lanes.txt",
 			InboundAddr: "127.0.0.1:26", InboundGiven: true, InboundProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		Tracking: config.Tracking{TLSAddr: ":8443", CA: "https://ca.example/dir", Email: "ops@example.com"},
+		Webhooks: config.Webhooks{Allow: []netip.Prefix{netip.MustParsePrefix("10.2.3.4/32")}, PlainLoopback: true},
 		Names:    config.Names{TrackingHost: "t.example.com", SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
 		Log:      config.Log{Format: telemetry.Text, Level: slog.LevelDebug},
 		Trace:    config.Trace{Endpoint: "http://collector:4318"},

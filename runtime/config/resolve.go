@@ -30,6 +30,7 @@ func Resolve(mode Mode, s Settings) (Config, error) {
 		Modules:  strings.TrimSpace(s.Modules),
 		Mail:     r.mail(s),
 		Tracking: r.tracking(s),
+		Webhooks: r.webhooks(s),
 		Log:      r.log(s),
 		Trace:    Trace{Endpoint: r.endpoint("POSTRIDER_OTLP_ENDPOINT", s.OTLPEndpoint)},
 	}
@@ -119,6 +120,15 @@ func (r *resolver) mail(s Settings) Mail {
 	m.InboundGiven = s.InboundAddr != ""
 	m.InboundAddr, m.InboundProxies = r.inbound(s), r.prefixes("POSTRIDER_INBOUND_PROXIES", s.InboundProxies)
 	return m
+}
+
+// webhooks allows this machine in development, where receivers run beside the server.
+func (r *resolver) webhooks(s Settings) Webhooks {
+	w := Webhooks{Allow: r.prefixes("POSTRIDER_WEBHOOK_ALLOW", s.WebhookAllow), PlainLoopback: r.mode == Dev}
+	if r.mode == Dev && s.WebhookAllow == "" {
+		w.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	}
+	return w
 }
 
 // inbound is port 25 in production, where other servers look for us. A development

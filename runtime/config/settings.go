@@ -37,6 +37,8 @@ type Settings struct {
 	ACMEEmail       string `env:"POSTRIDER_ACME_EMAIL"        group:"Tracking" help:"Where the certificate authority may write to."                                                                                   name:"acme-email"        placeholder:"ADDRESS"`
 	ACMECA          string `env:"POSTRIDER_ACME_CA"           group:"Tracking" help:"Directory URL of the certificate authority (Let's Encrypt)."                                                                     name:"acme-ca"           placeholder:"URL"`
 
+	WebhookAllow string `env:"POSTRIDER_WEBHOOK_ALLOW" group:"Webhooks" help:"Address ranges that webhook endpoints may have beside public ones, separated by commas (none; this machine in development)." name:"webhook-allow" placeholder:"CIDR,..."`
+
 	OTLPEndpoint string `env:"POSTRIDER_OTLP_ENDPOINT,OTEL_EXPORTER_OTLP_ENDPOINT" group:"Telemetry" help:"Collector of traces, OTLP over HTTP (none)." name:"otlp-endpoint" placeholder:"URL"`
 
 	// MachineName is what the system calls this machine. It is no setting.

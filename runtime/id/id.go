@@ -31,6 +31,9 @@ const (
 
 	Smarthost Prefix = "smh"
 	Source    Prefix = "src"
+
+	Webhook         Prefix = "wh"
+	WebhookDelivery Prefix = "whd"
 )
 
 // New makes an id. Ids of one process never go backwards, so `ORDER BY id` is

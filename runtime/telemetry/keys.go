@@ -14,6 +14,7 @@ const (
 	KeyCount       = "count"
 	KeyDataDir     = "data_dir"
 	KeyDomain      = "domain"
+	KeyDeliveryID  = "delivery_id" // of a webhook
 	KeyDomainID    = "domain_id"
 	KeyDuration    = "duration"
 	KeyEffective   = "effective" // a report changed something
@@ -30,6 +31,7 @@ const (
 	KeyPID         = "pid"
 	KeyPhase       = "phase" // of an SMTP dialogue
 	KeyQueue       = "queue"
+	KeyReason      = "reason"
 	KeyRecipient   = "recipient"
 	KeyRecipientID = "recipient_id"
 	KeyRemote      = "remote" // the client's or server's IP address
@@ -46,4 +48,5 @@ const (
 	KeyTraceID     = "trace_id"
 	KeyUserAgent   = "user_agent"
 	KeyVersion     = "version"
+	KeyWebhookID   = "webhook_id"
 )

@@ -1,0 +1,139 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/webhook"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Update changes an endpoint. What waits for it goes on when it is switched on; what
+// it has missed meanwhile Recover brings.
+func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Change) (*ent.Webhook, error) {
+	wrong := fault.Fields{}
+	if c.URL != nil {
+		s.checkAddress(ctx, wrong, *c.URL)
+	}
+	var events []string
+	if c.Events != nil {
+		events = s.checkEvents(wrong, *c.Events)
+	}
+	if c.RateLimit != nil && *c.RateLimit != 0 {
+		checkRate(wrong, c.RateLimit)
+	}
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	var changed *ent.Webhook
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		row, err := lock(ctx, tx, accountID, webhookID)
+		if err != nil {
+			return err
+		}
+		update := row.Update()
+		if c.URL != nil {
+			update.SetURL(*c.URL)
+		}
+		if c.Events != nil {
+			update.SetEvents(events)
+		}
+		if c.RateLimit != nil {
+			if *c.RateLimit == 0 {
+				update.ClearRateLimit()
+			} else {
+				update.SetRateLimit(*c.RateLimit)
+			}
+		}
+		if c.Enabled != nil && *c.Enabled != row.Enabled {
+			if *c.Enabled {
+				update.SetEnabled(true).ClearDisabledAt().SetDisabledReason("")
+			} else {
+				update.SetEnabled(false).SetDisabledAt(row.UpdatedAt).SetDisabledReason(ReasonCaller)
+			}
+		}
+		if _, err := update.Save(ctx); err != nil {
+			return err
+		}
+		// The database's clock: what is settled after this counts (failingSQL).
+		const stampSQL = `UPDATE webhooks SET updated_at = clock_timestamp(),
+			disabled_at = CASE WHEN enabled THEN NULL WHEN $3 THEN clock_timestamp() ELSE disabled_at END WHERE id = $1 AND account_id = $2`
+		if _, err := tx.ExecContext(ctx, stampSQL, webhookID, accountID, row.Enabled); err != nil {
+			return err
+		}
+		changed, err = tx.Webhook.Query().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).Only(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("change webhook: %w", err)
+	}
+	s.signals.Wake(deliveryChannel)
+	return changed.Unwrap(), nil
+}
+
+// lock takes the endpoint's row until the end of the transaction.
+func lock(ctx context.Context, tx *ent.Tx, accountID, webhookID string) (*ent.Webhook, error) {
+	row, err := tx.Webhook.Query().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).ForUpdate().Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("webhook", webhookID)
+	}
+	return row, err
+}
+
+// deleted is why what waited for an endpoint is not delivered any more.
+const deleted = "the endpoint has been deleted"
+
+// Delete removes an endpoint. What has been delivered to it stays in the log for its
+// 30 days; what waits fails.
+func (s *Service) Delete(ctx context.Context, accountID, webhookID string) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if _, err := lock(ctx, tx, accountID, webhookID); err != nil {
+			return err
+		}
+		const endSQL = `
+UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, fence = fence + 1, settled_at = now(), error = $3
+WHERE webhook_id = $1 AND account_id = $2 AND due_at IS NOT NULL`
+		if _, err := tx.ExecContext(ctx, endSQL, webhookID, accountID, deleted); err != nil {
+			return err
+		}
+		_, err := tx.Webhook.Delete().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete webhook: %w", err)
+	}
+	return nil
+}
+
+// rotateSQL keeps the secret that was for 24 hours more.
+const rotateSQL = `
+UPDATE webhooks SET previous_secret = secret, previous_secret_until = now() + interval '24 hours', secret = $3, updated_at = clock_timestamp()
+WHERE id = $1 AND account_id = $2`
+
+// RotateSecret gives an endpoint a new secret. The one before it signs too for 24
+// hours; one before that ends at once.
+func (s *Service) RotateSecret(ctx context.Context, accountID, webhookID string, keep Keep) (*ent.Webhook, secret.String, error) {
+	token, _ := secret.NewToken(SecretPrefix)
+	var changed *ent.Webhook
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if _, err := lock(ctx, tx, accountID, webhookID); err != nil {
+			return err
+		}
+		sealed := s.box.Seal([]byte(token.Reveal()), secretContext(webhookID))
+		if _, err := tx.ExecContext(ctx, rotateSQL, webhookID, accountID, sealed); err != nil {
+			return err
+		}
+		var err error
+		changed, err = tx.Webhook.Query().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).Only(ctx)
+		if err != nil || keep == nil {
+			return err
+		}
+		return keep(ctx, tx, changed, token)
+	})
+	if err != nil {
+		return nil, secret.String{}, fmt.Errorf("rotate webhook secret: %w", err)
+	}
+	return changed.Unwrap(), token, nil
+}

@@ -1,0 +1,66 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/x509"
+	"net/netip"
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Config of the module. The zero value of a duration or number is its default.
+type Config struct {
+	Allow         []netip.Prefix // ranges that endpoints may have beside public addresses
+	PlainLoopback bool           // development: http:// too, to this machine
+	// Lookup finds the addresses of a host; nil: the system's resolver.
+	Lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
+	RootCAs *x509.CertPool // nil: the system's
+
+	Concurrency int           // POSTs at once in this process: 128
+	PerEndpoint int           // of them to one endpoint: 4
+	Timeout     time.Duration // of one POST with its answer: 10 s
+	Poll        time.Duration // look for due deliveries at least so often: 1 s
+	AcceptOnly  bool          // this process delivers nothing
+}
+
+func (c Config) withDefaults() Config {
+	number := func(value *int, standard int) {
+		if *value == 0 {
+			*value = standard
+		}
+	}
+	number(&c.Concurrency, 128)
+	number(&c.PerEndpoint, 4)
+	if c.Timeout == 0 {
+		c.Timeout = 10 * time.Second
+	}
+	if c.Poll == 0 {
+		c.Poll = time.Second
+	}
+	return c
+}
+
+// connectTimeout bounds TCP and TLS each.
+const connectTimeout = 5 * time.Second
+
+// lease outlives a POST by far, so that only a process that is gone loses one.
+const lease = time.Minute
+
+// Validate reports every wrong field.
+func (c Config) Validate() error {
+	wrong := fault.Fields{}
+	if c.Concurrency < 0 {
+		wrong.Add("Concurrency", "must be positive")
+	}
+	if c.PerEndpoint < 0 {
+		wrong.Add("PerEndpoint", "must be positive")
+	}
+	if c.Timeout < 0 || c.Timeout > lease/2 {
+		wrong.Add("Timeout", "must be between 0 and %s, which is half a lease", lease/2)
+	}
+	if c.Poll < 0 {
+		wrong.Add("Poll", "must be positive")
+	}
+	return wrong.Err()
+}

@@ -1,0 +1,172 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/webhook"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Why an endpoint is switched off.
+const (
+	ReasonCaller  = "caller"  // its owner did it
+	ReasonGone    = "gone"    // it answered 410
+	ReasonFailing = "failing" // its last 30 deliveries failed
+)
+
+// Limits of an account and of an endpoint.
+const (
+	MaxEndpoints = 50
+	MaxRateLimit = 1000
+)
+
+// Keep stores the caller's answer in the transaction that changes an endpoint, so
+// that neither is there without the other. Its error undoes both and is returned.
+type Keep func(ctx context.Context, tx idempotency.Execer, endpoint *ent.Webhook, secret secret.String) error
+
+// NewEndpoint is the input of Create.
+type NewEndpoint struct {
+	URL       string
+	Events    []string // none: all types
+	RateLimit *int     // deliveries per second; nil: no limit
+	Keep      Keep     // may be nil
+}
+
+// Change is the input of Update; nil fields stay.
+type Change struct {
+	URL       *string
+	Events    *[]string // points to none: all types
+	Enabled   *bool
+	RateLimit *int // 0: no limit
+}
+
+// Events are the types that an endpoint gets.
+func (s *Service) Events(endpoint *ent.Webhook) []string {
+	if len(endpoint.Events) == 0 {
+		return slices.Clone(s.public)
+	}
+	return endpoint.Events
+}
+
+func (s *Service) checkEvents(wrong fault.Fields, events []string) []string {
+	for i, name := range events {
+		if !slices.Contains(s.public, name) {
+			wrong.Add(fmt.Sprintf("events[%d]", i), "is no event type; there are %s", strings.Join(s.public, ", "))
+		}
+		if i > len(s.public) { // more than that are repetitions, and one reason is enough
+			break
+		}
+	}
+	sorted := append([]string{}, events...)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
+}
+
+func checkRate(wrong fault.Fields, rate *int) {
+	if rate != nil && (*rate < 1 || *rate > MaxRateLimit) {
+		wrong.Add("rate_limit", "must be between 1 and %d deliveries per second", MaxRateLimit)
+	}
+}
+
+func (s *Service) checkAddress(ctx context.Context, wrong fault.Fields, text string) {
+	host, reason := checkURL(text, s.config.PlainLoopback)
+	if reason == "" {
+		reason = s.checkTarget(ctx, host)
+	}
+	if reason != "" {
+		wrong.Add("url", "%s", reason)
+	}
+}
+
+// Create makes an endpoint. The secret is returned here and never again.
+func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) (*ent.Webhook, secret.String, error) {
+	wrong := fault.Fields{}
+	s.checkAddress(ctx, wrong, in.URL)
+	events := s.checkEvents(wrong, in.Events)
+	checkRate(wrong, in.RateLimit)
+	if err := wrong.Err(); err != nil {
+		return nil, secret.String{}, err
+	}
+	token, _ := secret.NewToken(SecretPrefix)
+	var made *ent.Webhook
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := room(ctx, tx, accountID); err != nil {
+			return err
+		}
+		endpointID := id.New(id.Webhook)
+		var err error
+		made, err = tx.Webhook.Create().SetID(endpointID).SetAccountID(accountID).SetURL(in.URL).SetEvents(events).SetNillableRateLimit(in.RateLimit).
+			SetSecret(s.box.Seal([]byte(token.Reveal()), secretContext(endpointID))).Save(ctx)
+		if err != nil || in.Keep == nil {
+			return err
+		}
+		return in.Keep(ctx, tx, made, token)
+	})
+	if err != nil {
+		return nil, secret.String{}, fmt.Errorf("create webhook: %w", err)
+	}
+	return made.Unwrap(), token, nil
+}
+
+// secretContext binds a sealed secret to its endpoint.
+func secretContext(webhookID string) []byte { return []byte("webhook secret/" + webhookID) }
+
+// room refuses one endpoint too many; creations of one account wait for each other.
+func room(ctx context.Context, tx *ent.Tx, accountID string) error {
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('webhooks/' || $1, 0))`, accountID); err != nil {
+		return err
+	}
+	n, err := tx.Webhook.Query().Where(webhook.AccountID(accountID)).Count(ctx)
+	if err == nil && n >= MaxEndpoints {
+		return fault.Conflictf(fault.CodeConflict, "An account can have %d webhook endpoints; delete one first", MaxEndpoints)
+	}
+	return err
+}
+
+// Page is one page of endpoints, newest first.
+type Page struct {
+	Webhooks   []*ent.Webhook
+	HasMore    bool
+	NextCursor string // empty on the last page
+}
+
+// List lists the account's endpoints.
+func (s *Service) List(ctx context.Context, accountID string, r page.Request) (Page, error) {
+	list := page.List{Name: "webhooks", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, r)
+	if err != nil {
+		return Page{}, err
+	}
+	query := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID))
+	if after != "" {
+		query.Where(webhook.IDLT(after))
+	}
+	rows, err := query.Order(ent.Desc(webhook.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return Page{}, fmt.Errorf("list webhooks: %w", err)
+	}
+	if len(rows) <= limit {
+		return Page{Webhooks: rows}, nil
+	}
+	return Page{Webhooks: rows[:limit], HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
+}
+
+// Get gives one endpoint.
+func (s *Service) Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error) {
+	found, err := s.db.Ent.Webhook.Query().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("webhook", webhookID)
+	case err != nil:
+		return nil, fmt.Errorf("get webhook: %w", err)
+	}
+	return found, nil
+}

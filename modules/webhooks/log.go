@@ -1,0 +1,104 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/webhookattempt"
+	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Filter narrows the deliveries of an endpoint; empty fields do not.
+type Filter struct {
+	page.Request
+
+	State string // pending, delivered, failed
+}
+
+// DeliveryPage is one page of deliveries, newest first.
+type DeliveryPage struct {
+	Deliveries []*ent.WebhookDelivery
+	HasMore    bool
+	NextCursor string // empty on the last page
+}
+
+// Deliveries lists what was, or is to be, delivered to an endpoint of the account.
+func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f Filter) (DeliveryPage, error) {
+	if _, err := s.Get(ctx, accountID, webhookID); err != nil {
+		return DeliveryPage{}, err
+	}
+	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID))
+	if f.State != "" {
+		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
+			return DeliveryPage{}, fault.InvalidField("state", "must be pending, delivered or failed")
+		}
+		query.Where(webhookdelivery.StateEQ(webhookdelivery.State(f.State)))
+	}
+	list := page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, f.Request)
+	if err != nil {
+		return DeliveryPage{}, err
+	}
+	if after != "" {
+		query.Where(webhookdelivery.IDLT(after))
+	}
+	rows, err := query.Order(ent.Desc(webhookdelivery.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return DeliveryPage{}, fmt.Errorf("list webhook deliveries: %w", err)
+	}
+	if len(rows) <= limit {
+		return DeliveryPage{Deliveries: rows}, nil
+	}
+	return DeliveryPage{Deliveries: rows[:limit], HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
+}
+
+// Delivery gives one delivery, also of an endpoint that was deleted.
+func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error) {
+	found, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("webhook delivery", deliveryID)
+	case err != nil:
+		return nil, fmt.Errorf("get webhook delivery: %w", err)
+	}
+	return found, nil
+}
+
+// Attempts gives the attempts of a delivery of the account, the first one first.
+func (s *Service) Attempts(ctx context.Context, accountID, deliveryID string) ([]*ent.WebhookAttempt, error) {
+	rows, err := s.db.Ent.WebhookAttempt.Query().Where(webhookattempt.DeliveryID(deliveryID), webhookattempt.AccountID(accountID)).
+		Order(ent.Asc(webhookattempt.FieldFence)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list webhook attempts: %w", err)
+	}
+	return rows, nil
+}
+
+// Body is what is sent to the endpoint, octet for octet; nil when the event was erased.
+func (s *Service) Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMessage, error) {
+	const dataSQL = `
+SELECT coalesce(d.data, f.data)::text, d.event_created_at FROM webhook_deliveries d
+LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.id = $1 AND d.account_id = $2`
+	rows, err := s.db.SQL.QueryContext(ctx, dataSQL, d.ID, d.AccountID)
+	if err != nil {
+		return nil, fmt.Errorf("read webhook body: %w", err)
+	}
+	type stored struct {
+		data json.RawMessage
+		at   time.Time
+	}
+	found, err := scanAll(rows, func(x *stored) []any { return []any{optionalJSON{&x.data}, &x.at} })
+	if err != nil {
+		return nil, fmt.Errorf("read webhook body: %w", err)
+	}
+	if len(found) == 0 || found[0].data == nil {
+		return nil, nil
+	}
+	return envelope(event.Type(d.EventType), found[0].at, found[0].data)
+}

@@ -1,0 +1,27 @@
+package webhooks
+
+import (
+	"context"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// Module gives *Service, lets it hear of every public event and delivers.
+var Module = fx.Module("webhooks",
+	fx.Provide(New),
+	fx.Provide(
+		fx.Private,
+		func(s *db.Signals) Signals { return s },
+	),
+	// When Fx joins the modules, before the first hook runs: the bus has not started.
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
+		b.Register(s.consumer())
+		lc.Append(fx.Hook{
+			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
+			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },
+		})
+	}),
+)

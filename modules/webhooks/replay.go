@@ -1,0 +1,203 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/webhook"
+	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// replaySQL queues settled deliveries again, with the whole schedule before them.
+const replaySQL = `
+UPDATE webhook_deliveries SET state = 'pending', due_at = now(), round = 0, replays = replays + 1, fence = fence + 1, settled_at = NULL
+WHERE id = ANY($1) AND account_id = $2 AND state <> 'pending'`
+
+// Replay delivers an event again, whatever became of it before. Errors: Conflict
+// while it is still on its way, when its endpoint takes nothing, when the event was
+// erased.
+func (s *Service) Replay(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error) {
+	found, err := s.Delivery(ctx, accountID, deliveryID)
+	if err != nil {
+		return nil, err
+	}
+	body, err := s.Body(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		return nil, fault.Conflictf(fault.CodeConflict, "The event of this delivery has been erased")
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		endpoint, err := lock(ctx, tx, accountID, found.WebhookID)
+		switch {
+		case fault.KindOf(err) == fault.NotFound && err != nil:
+			return fault.Conflictf(fault.CodeConflict, "The endpoint of this delivery has been deleted")
+		case err != nil:
+			return err
+		case !endpoint.Enabled:
+			return switchedOff()
+		}
+		result, err := tx.ExecContext(ctx, replaySQL, pq.Array([]string{deliveryID}), accountID)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return orConflict(err)
+		}
+		found, err = tx.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID)).Only(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("replay webhook delivery: %w", err)
+	}
+	s.signals.Wake(deliveryChannel)
+	return found.Unwrap(), nil
+}
+
+func switchedOff() error {
+	return fault.Conflictf(fault.CodeConflict, "The endpoint is switched off; enable it first")
+}
+
+func orConflict(err error) error {
+	if err != nil {
+		return err
+	}
+	return fault.Conflictf(fault.CodeConflict, "This delivery is still on its way")
+}
+
+const (
+	// Kept is how long deliveries are kept, and how far back Recover goes.
+	Kept = 30 * 24 * time.Hour
+	// recoverMost bounds one Recover; a further one goes on.
+	recoverMost = 10_000
+	recoverPage = 500
+)
+
+// Recovery is the input of Recover.
+type Recovery struct {
+	Since      time.Time
+	Until      *time.Time // nil: now
+	OnlyFailed bool       // only what was tried and failed, not what was never queued
+}
+
+// Recovered says what Recover did.
+type Recovered struct {
+	Count   int  // deliveries that were queued
+	HasMore bool // ask again for the rest
+}
+
+// Recover queues, for an endpoint, the events of a time that it subscribes to and
+// has not got: those that failed, and those for which it had no delivery because it
+// was switched off. Asked again it queues nothing twice.
+func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in Recovery) (Recovered, error) {
+	var done Recovered
+	endpoint, err := s.Get(ctx, accountID, webhookID)
+	if err != nil {
+		return done, err
+	}
+	now := time.Now()
+	wrong := fault.Fields{}
+	if in.Since.After(now) {
+		wrong.Add("since", "is in the future")
+	}
+	if in.Until != nil && in.Until.Before(in.Since) {
+		wrong.Add("until", "is before since")
+	}
+	if err := wrong.Err(); err != nil {
+		return done, err
+	}
+	if !endpoint.Enabled {
+		return done, switchedOff()
+	}
+	if oldest := now.Add(-Kept); in.Since.Before(oldest) {
+		in.Since = oldest
+	}
+	if in.Until == nil {
+		in.Until = &now
+	}
+	// Ids are in the order of time; the clocks of two processes may differ a little.
+	after := id.Since(id.Fact, in.Since.Add(-time.Minute))
+	for done.Count < recoverMost {
+		queued, last, err := s.recoverPage(ctx, endpoint, in, after)
+		if done.Count += queued; err != nil {
+			return done, fmt.Errorf("recover webhook deliveries: %w", err)
+		}
+		if after = last; last == "" {
+			s.signals.Wake(deliveryChannel)
+			return done, nil
+		}
+	}
+	done.HasMore = true
+	s.signals.Wake(deliveryChannel)
+	return done, nil
+}
+
+// missedSQL reads the next events that the endpoint subscribes to and has not got.
+const missedSQL = `
+SELECT f.id, f.type, f.created_at, coalesce(d.id, '') FROM facts f
+LEFT JOIN webhook_deliveries d ON d.webhook_id = $2 AND d.event_id = f.id
+WHERE f.account_id = $1 AND f.id > $3 AND f.id < $4 AND f.type = ANY($5) AND f.created_at >= $6 AND f.created_at <= $7
+	AND (d.state = 'failed' OR (d.id IS NULL AND NOT $8))
+ORDER BY f.id LIMIT $9`
+
+// recoverPage queues some; last is "" at the end.
+func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Recovery, after string) (queued int, last string, err error) {
+	type missed struct {
+		fact       event.Fact
+		deliveryID string
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		// Not while it is switched off or deleted.
+		if _, err := tx.Webhook.Query().Where(webhook.ID(endpoint.ID), webhook.AccountID(endpoint.AccountID), webhook.Enabled(true)).ForShare().Only(ctx); err != nil {
+			if ent.IsNotFound(err) {
+				return switchedOff()
+			}
+			return err
+		}
+		rows, err := tx.QueryContext(ctx, missedSQL, endpoint.AccountID, endpoint.ID, after, id.Since(id.Fact, in.Until.Add(time.Minute)),
+			pq.Array(s.Events(endpoint)), in.Since, *in.Until, in.OnlyFailed, recoverPage)
+		if err != nil {
+			return err
+		}
+		list, err := scanAll(rows, func(m *missed) []any { return []any{&m.fact.ID, &m.fact.Type, &m.fact.CreatedAt, &m.deliveryID} })
+		if err != nil {
+			return err
+		}
+		var again []string
+		for _, m := range list {
+			last = m.fact.ID
+			if m.deliveryID != "" {
+				again = append(again, m.deliveryID)
+				continue
+			}
+			m.fact.AccountID = endpoint.AccountID
+			made, err := s.queue(ctx, tx, m.fact, nil, endpoint.ID)
+			if err != nil {
+				return err
+			}
+			queued += len(made)
+		}
+		if len(list) < recoverPage {
+			last = ""
+		}
+		result, err := tx.ExecContext(ctx, replaySQL, pq.Array(again), endpoint.AccountID)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		queued += int(n)
+		return err
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	return queued, last, nil
+}

@@ -1,0 +1,138 @@
+package webhooks
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Signals wakes the delivering processes after a commit.
+type Signals interface {
+	Wake(channel string)
+	Subscribe(channel string) (<-chan struct{}, func())
+}
+
+// deliveryChannel is woken when deliveries became due.
+const deliveryChannel = "webhooks"
+
+// Params is what the module needs.
+type Params struct {
+	fx.In
+
+	Config  Config
+	DB      *db.DB
+	Box     *secret.Box
+	Signals Signals
+	Cursors *page.Codec
+	Logger  *slog.Logger
+	Workers *worker.Metrics
+}
+
+// Service keeps endpoints and delivers to them. Safe for concurrent use.
+type Service struct {
+	db      *db.DB
+	box     *secret.Box
+	signals Signals
+	cursors *page.Codec
+	log     *slog.Logger
+	config  Config
+	guard   *egress.Guard
+	client  *http.Client
+	lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
+	public  []string // the types that endpoints can have, by name
+
+	flights    *flights
+	deliveries *worker.Worker[delivery, answer]
+	unhear     func() // ends the subscription to deliveryChannel
+}
+
+// New makes the service; nothing runs before Start.
+func New(p Params) (*Service, error) {
+	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	c := p.Config.withDefaults()
+	c.Lookup = withLocalhost(c.Lookup)
+	guard := egress.NewGuard(c.Allow)
+	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
+		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
+			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: c.Lookup}),
+		lookup: c.Lookup, public: publicTypes(), flights: newFlights(c.PerEndpoint, max(1, c.Concurrency/2)), unhear: func() {}}
+	s.deliveries = worker.New(worker.Queue[delivery, answer]{
+		Name: "webhooks", Claim: s.claim, Run: s.deliver, Settle: s.settle, Release: s.release,
+	}, worker.Config{Concurrency: c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll}, p.Logger, p.Workers)
+	s.flights.nudge = s.deliveries.Nudge
+	return s, nil
+}
+
+// withLocalhost keeps the names of this machine from DNS servers (RFC 6761 section
+// 6.3). The guard judges them like other addresses.
+func withLocalhost(lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
+	if lookup == nil {
+		lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	return func(ctx context.Context, host string) ([]netip.Addr, error) {
+		if onThisMachine(strings.TrimSuffix(host, ".")) {
+			return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
+		}
+		return lookup(ctx, host)
+	}
+}
+
+func publicTypes() []string {
+	var names []string
+	for _, entry := range event.Catalog() {
+		if entry.Public {
+			names = append(names, string(entry.Type))
+		}
+	}
+	return names
+}
+
+// Start begins to deliver, unless this process only accepts.
+func (s *Service) Start(ctx context.Context) error {
+	if s.config.AcceptOnly {
+		return nil
+	}
+	if err := s.deliveries.Start(ctx); err != nil {
+		return err
+	}
+	woken, unsubscribe := s.signals.Subscribe(deliveryChannel)
+	ended := make(chan struct{})
+	s.unhear = func() { unsubscribe(); close(ended) }
+	go func() {
+		for {
+			select {
+			case <-woken:
+				s.deliveries.Nudge()
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// Stop lets the POSTs that have begun end while ctx lasts.
+func (s *Service) Stop(ctx context.Context) error {
+	s.unhear()
+	s.unhear = func() {}
+	err := s.deliveries.Stop(ctx)
+	s.client.CloseIdleConnections()
+	s.flights.close()
+	return err
+}

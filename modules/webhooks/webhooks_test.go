@@ -1,0 +1,321 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+const (
+	ada = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	eve = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+)
+
+// world is an installation for a test, whose receivers are on this machine.
+type world struct {
+	*Service
+
+	db  *db.DB
+	bus *bus.Bus
+	log *expect.Log
+}
+
+func newWorld(t testing.TB, change ...func(*Config)) *world {
+	t.Helper()
+	box, err := secret.NewBox(secret.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{db: dbtest.New(t), log: &expect.Log{}}
+	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	w.bus = bus.New(w.db, log, bus.Options{Poll: 20 * time.Millisecond})
+	c := Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlainLoopback: true, Poll: 20 * time.Millisecond,
+		Lookup: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("203.0.113.7")}, nil
+		}}
+	for _, f := range change {
+		f(&c)
+	}
+	signals, err := db.NewSignals(w.db, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Service, err = New(Params{Config: c, DB: w.db, Box: box, Signals: signals, Cursors: page.NewCodec(make([]byte, 16)), Logger: log,
+		Workers: (*worker.Metrics)(nil)}); err != nil {
+		t.Fatal(err)
+	}
+	w.bus.Register(w.consumer())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		defer cancel()
+		for _, stop := range []func(context.Context) error{w.bus.Stop, w.Stop, func(context.Context) error { return signals.Close() }} {
+			if err := stop(ctx); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return w
+}
+
+// run lets the bus and the deliveries go.
+func (w *world) run(t testing.TB) *world {
+	t.Helper()
+	if err := w.bus.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) endpoint(t testing.TB, accountID, url string, events ...string) (*ent.Webhook, secret.String) {
+	t.Helper()
+	made, token, err := w.Create(t.Context(), accountID, NewEndpoint{URL: url, Events: events})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made, token
+}
+
+// happens publishes a sample of the type as a fact.
+func (w *world) happens(t testing.TB, accountID string, typ event.Type) event.Fact {
+	t.Helper()
+	entry, _ := event.Lookup(typ)
+	fact := event.New(accountID, typ, time.Now(), entry.Sample)
+	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.bus.Publish(t.Context(), tx, fact) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fact
+}
+
+func (w *world) exec(t testing.TB, query string, args ...any) {
+	t.Helper()
+	if _, err := w.db.SQL.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) count(t testing.TB, query string, args ...any) (n int) {
+	t.Helper()
+	if err := w.db.SQL.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// only gives the one delivery of an endpoint.
+func (w *world) only(t testing.TB, webhookID string) *ent.WebhookDelivery {
+	t.Helper()
+	found, err := w.Deliveries(t.Context(), ada, webhookID, Filter{Request: page.Request{Limit: 2}})
+	if err != nil || len(found.Deliveries) != 1 {
+		t.Fatalf("deliveries: %+v, %v", found, err)
+	}
+	return found.Deliveries[0]
+}
+
+func within(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	expect.Within(t, 20*time.Second, what, holds)
+}
+
+// heard is a POST that a receiver got.
+type heard struct {
+	header http.Header
+	body   string
+	at     time.Time
+}
+
+// receiver is an endpoint on this machine that answers as it is told.
+type receiver struct {
+	*httptest.Server
+
+	mu     sync.Mutex
+	posts  []heard
+	status int
+	answer string
+	block  chan struct{} // closed to let go; nil: no hang
+}
+
+func newReceiver(t testing.TB) *receiver {
+	t.Helper()
+	r := &receiver{status: http.StatusOK, answer: "thanks"}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
+		body, err := io.ReadAll(in.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.mu.Lock()
+		r.posts = append(r.posts, heard{header: in.Header.Clone(), body: string(body), at: time.Now()})
+		status, answer, block := r.status, r.answer, r.block
+		r.mu.Unlock()
+		if block != nil {
+			select {
+			case <-block:
+			case <-in.Context().Done():
+			}
+		}
+		out.WriteHeader(status)
+		if _, err := io.WriteString(out, answer); err != nil {
+			t.Log(err)
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) answers(status int, body string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status, r.answer = status, body
+}
+
+func (r *receiver) heard() []heard {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]heard{}, r.posts...)
+}
+
+func TestAnEventIsToldSignedToThoseWhoSubscribe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).run(t)
+	all, some, other, foreign := newReceiver(t), newReceiver(t), newReceiver(t), newReceiver(t)
+	first, token := w.endpoint(t, ada, all.URL+"/hook?token=in-the-url")
+	w.endpoint(t, ada, some.URL, "email.bounced", "email.sent")
+	w.endpoint(t, ada, other.URL, "email.opened")
+	w.endpoint(t, eve, foreign.URL)
+	off, _ := w.endpoint(t, ada, other.URL)
+	no := false
+	if _, err := w.Update(t.Context(), ada, off.ID, Change{Enabled: &no}); err != nil {
+		t.Fatal(err)
+	}
+	fact := w.happens(t, ada, event.EmailBounced)
+	w.happens(t, ada, event.DomainVerified) // not public
+	within(t, "both have heard", func() bool { return len(all.heard()) == 1 && len(some.heard()) == 1 })
+	within(t, "it is settled", func() bool { return w.only(t, first.ID).State == "delivered" })
+	got := all.heard()[0]
+	var sent struct {
+		Type string
+		Data json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(got.body), &sent); err != nil || sent.Type != "email.bounced" || !sameJSON(t, sent.Data, fact.Data) {
+		t.Errorf("%s, %v", got.body, err)
+	}
+	for name, want := range map[string]string{"Content-Type": "application/json", "User-Agent": "Postrider-Webhooks/1", "Service-Event-Id": fact.ID,
+		"Service-Delivery-Attempt": "1", "Service-Signature": resigned(t, got, token)} {
+		if got.header.Get(name) != want {
+			t.Errorf("%s is %q, want %q", name, got.header.Get(name), want)
+		}
+	}
+	d := w.only(t, first.ID)
+	attempts, err := w.Attempts(t.Context(), ada, d.ID)
+	if err != nil || len(attempts) != 1 || attempts[0].Response != "thanks" || *attempts[0].StatusCode != 200 || *attempts[0].Outcome != "delivered" || attempts[0].RemoteAddr == "" {
+		t.Errorf("attempts %+v, %v", attempts, err)
+	}
+	body, err := w.Body(t.Context(), d)
+	if err != nil || string(body) != got.body {
+		t.Errorf("the log shows %s, sent was %s, %v", body, got.body, err)
+	}
+	if len(other.heard())+len(foreign.heard()) != 0 {
+		t.Error("somebody has heard who did not subscribe")
+	}
+	for _, hidden := range []string{token.Reveal(), "in-the-url"} {
+		if bytes.Contains([]byte(w.log.String()), []byte(hidden)) {
+			t.Errorf("the log has %s", hidden)
+		}
+	}
+	if n := w.count(t, `SELECT count(*) FROM webhooks WHERE strpos(encode(secret, 'escape'), 'whsec_') > 0`); n != 0 {
+		t.Error("a secret is stored in the clear")
+	}
+}
+
+func sameJSON(t testing.TB, a, b []byte) bool {
+	t.Helper()
+	var x, y any
+	if err := json.Unmarshal(a, &x); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &y); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := json.Marshal(x)
+	q, _ := json.Marshal(y)
+	return bytes.Equal(p, q)
+}
+
+// A fact that the bus hands out twice makes one delivery.
+func TestAFactIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made, _ := w.endpoint(t, ada, newReceiver(t).URL)
+	fact := w.happens(t, ada, event.EmailSent)
+	for range 2 {
+		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handle(t.Context(), tx, fact) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := w.only(t, made.ID); d.EventID != fact.ID || !id.Is(id.WebhookDelivery, d.ID) {
+		t.Errorf("%+v", d)
+	}
+}
+
+// Failures are tried again on the schedule, which is moved in rows, not waited for;
+// the fifth ends it, and a replay has five again.
+func TestFailuresAreRetriedOnScheduleThenKeptAndReplayed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).run(t)
+	r := newReceiver(t)
+	r.answers(http.StatusInternalServerError, "broken")
+	made, _ := w.endpoint(t, ada, r.URL)
+	fact := w.happens(t, ada, event.EmailSent)
+	for attempt, wait := range []float64{5, 30, 120, 120} {
+		var due float64
+		within(t, "the attempt is settled", func() bool {
+			return w.db.SQL.QueryRowContext(t.Context(), `SELECT extract(epoch FROM d.due_at - a.finished_at) FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
+				WHERE d.webhook_id = $1 AND a.number = $2 AND a.outcome = 'failed'`, made.ID, attempt+1).Scan(&due) == nil
+		})
+		if due < wait-1 || due > wait+1 {
+			t.Errorf("after attempt %d it waits %v s, want %v", attempt+1, due, wait)
+		}
+		w.exec(t, `UPDATE webhook_deliveries SET due_at = now() WHERE webhook_id = $1`, made.ID)
+	}
+	within(t, "it has failed", func() bool { return w.only(t, made.ID).State == "failed" })
+	d := w.only(t, made.ID)
+	if posts := r.heard(); len(posts) != 5 || d.DueAt != nil || d.Attempts != 5 || *d.StatusCode != 500 {
+		t.Fatalf("%d posts, %+v", len(posts), d)
+	}
+	r.answers(http.StatusNoContent, "")
+	if _, err := w.Replay(t.Context(), ada, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the replay is delivered", func() bool { return w.only(t, made.ID).State == "delivered" })
+	for i, p := range r.heard() {
+		if p.header.Get("Service-Event-Id") != fact.ID {
+			t.Errorf("post %d has the event id %s", i, p.header.Get("Service-Event-Id"))
+		}
+	}
+	if last := r.heard()[5]; last.header.Get("Service-Delivery-Attempt") != "6" {
+		t.Errorf("the replay is attempt %s", last.header.Get("Service-Delivery-Attempt"))
+	}
+}
