@@ -32,6 +32,7 @@ func costs() generated.ComplexityRoot {
 	c.Query.Domains = connection
 	suppressionCosts(&c)
 	queueCosts(&c)
+	webhookCosts(&c)
 	c.Query.APIKeys = connection
 	c.Account.Usage = func(child int) int { return lookCost + child }
 	c.Query.Templates = connection

@@ -92,6 +92,7 @@ type Options struct {
 	Logger    *slog.Logger
 
 	Suppressions Suppressions
+	Webhooks     Webhooks
 	Engagements  Engagements
 }
 
@@ -107,6 +108,7 @@ func (o Options) validate() error {
 	need(moduleSending, o.Emails == nil)
 	need(moduleTemplates, o.Templates == nil)
 	need(moduleSuppression, o.Suppressions == nil)
+	need(moduleWebhooks, o.Webhooks == nil)
 	need(moduleTracking, o.Engagements == nil)
 	if o.Rate != nil && o.Accounts == nil {
 		wrong = append(wrong, errors.New("graph: a rate limit needs the accounts"))
@@ -129,7 +131,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements}
+	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks}
 	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: served, Resolvers: root, Complexity: costs()}))
 	errs := errorPresenter{logger: o.Logger}
 	exec.SetErrorPresenter(errs.present)

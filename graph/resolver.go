@@ -19,6 +19,7 @@ type Resolver struct {
 
 	suppressions Suppressions
 	engagements  Engagements
+	webhooks     Webhooks
 }
 
 type callerKey struct{}

@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/rest/unsubscribe"
@@ -72,6 +73,7 @@ type edgeParams struct {
 	TrackingTLS *trackingTLS `optional:"true"`
 
 	Suppression *suppression.Service `optional:"true"`
+	Webhooks    *webhooks.Service    `optional:"true"`
 }
 
 // edges serves HTTP over everything that is on.
@@ -178,6 +180,9 @@ func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Option
 	}
 	if p.Suppression != nil {
 		o.Suppressions = p.Suppression
+	}
+	if p.Webhooks != nil {
+		o.Webhooks = p.Webhooks
 	}
 	if p.Tracking != nil {
 		o.Engagements = p.Tracking

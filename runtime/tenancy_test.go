@@ -271,6 +271,11 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 			if foreign, none := ask(stranger, byField[f.Name]), ask(stranger, unknown[f.Name]); foreign != none || strings.Contains(foreign, byField[f.Name]) {
 				t.Errorf("%s tells another's id (%s) from an unknown one (%s)", f.Name, foreign, none)
 			}
+		case f.takes("webhookId"):
+			query := map[string]string{"query": fmt.Sprintf(`{%s(webhookId:%q){nodes{id}}}`, f.Name, byField["webhook"])}
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
+				t.Errorf("a stranger's %s of another's endpoint: %s", f.Name, got)
+			}
 		case f.takes("after"):
 			checkConnection(t, app, stranger, f.Name)
 		case f.Name == "queueByDestination":
@@ -309,7 +314,9 @@ func (f rootField) takes(name string) bool {
 func checkQueueMutation(t *testing.T, app, stranger *runtimetest.App, f rootField) {
 	t.Helper()
 	var queue struct {
-		Queue struct{ Nodes []struct{ ID, EmailID, Destination string } }
+		Queue struct {
+			Nodes []struct{ ID, EmailID, Destination string }
+		}
 	}
 	// Held, so that nothing but a mutation changes it.
 	app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `mutation{holdDelivery(selection:{destination:"unanswered.example"}){changed}}`})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/graph/model"
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -32,6 +33,9 @@ type ResolverRoot interface {
 	Query() QueryResolver
 	Recipient() RecipientResolver
 	Template() TemplateResolver
+	Webhook() WebhookResolver
+	WebhookAttempt() WebhookAttemptResolver
+	WebhookDelivery() WebhookDeliveryResolver
 }
 
 type DirectiveRoot struct {
@@ -281,6 +285,10 @@ type ComplexityRoot struct {
 		Suppressions       func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
 		Template           func(childComplexity int, id string) int
 		Templates          func(childComplexity int, first *int, after *string) int
+		Webhook            func(childComplexity int, id string) int
+		WebhookDeliveries  func(childComplexity int, webhookID string, first *int, after *string, state *webhookdelivery.State) int
+		WebhookDelivery    func(childComplexity int, id string) int
+		Webhooks           func(childComplexity int, first *int, after *string) int
 	}
 
 	QueueBacklog struct {
@@ -425,6 +433,55 @@ type ComplexityRoot struct {
 		Month         func(childComplexity int) int
 		MonthResetsAt func(childComplexity int) int
 		MonthlyCap    func(childComplexity int) int
+	}
+
+	Webhook struct {
+		CreatedAt      func(childComplexity int) int
+		DisabledAt     func(childComplexity int) int
+		DisabledReason func(childComplexity int) int
+		Enabled        func(childComplexity int) int
+		Events         func(childComplexity int) int
+		ID             func(childComplexity int) int
+		RateLimit      func(childComplexity int) int
+		URL            func(childComplexity int) int
+		UpdatedAt      func(childComplexity int) int
+	}
+
+	WebhookAttempt struct {
+		DurationMs func(childComplexity int) int
+		Error      func(childComplexity int) int
+		FinishedAt func(childComplexity int) int
+		Number     func(childComplexity int) int
+		Outcome    func(childComplexity int) int
+		RemoteAddr func(childComplexity int) int
+		Response   func(childComplexity int) int
+		StartedAt  func(childComplexity int) int
+		StatusCode func(childComplexity int) int
+	}
+
+	WebhookConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	WebhookDelivery struct {
+		Attempts   func(childComplexity int) int
+		CreatedAt  func(childComplexity int) int
+		DueAt      func(childComplexity int) int
+		Error      func(childComplexity int) int
+		EventID    func(childComplexity int) int
+		EventType  func(childComplexity int) int
+		ID         func(childComplexity int) int
+		Replays    func(childComplexity int) int
+		SettledAt  func(childComplexity int) int
+		State      func(childComplexity int) int
+		StatusCode func(childComplexity int) int
+		WebhookID  func(childComplexity int) int
+	}
+
+	WebhookDeliveryConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
 	}
 }
 
@@ -1592,6 +1649,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Templates(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Query.webhook":
+		if e.ComplexityRoot.Query.Webhook == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Webhook(childComplexity, args["id"].(string)), true
+	case "Query.webhookDeliveries":
+		if e.ComplexityRoot.Query.WebhookDeliveries == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhookDeliveries_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["webhookId"].(string), args["first"].(*int), args["after"].(*string), args["state"].(*webhookdelivery.State)), true
+	case "Query.webhookDelivery":
+		if e.ComplexityRoot.Query.WebhookDelivery == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhookDelivery_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.WebhookDelivery(childComplexity, args["id"].(string)), true
+	case "Query.webhooks":
+		if e.ComplexityRoot.Query.Webhooks == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhooks_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int), args["after"].(*string)), true
 
 	case "QueueBacklog.deferred":
 		if e.ComplexityRoot.QueueBacklog.Deferred == nil {
@@ -2189,6 +2290,215 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.MonthlyCap(childComplexity), true
+
+	case "Webhook.createdAt":
+		if e.ComplexityRoot.Webhook.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.CreatedAt(childComplexity), true
+	case "Webhook.disabledAt":
+		if e.ComplexityRoot.Webhook.DisabledAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.DisabledAt(childComplexity), true
+	case "Webhook.disabledReason":
+		if e.ComplexityRoot.Webhook.DisabledReason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.DisabledReason(childComplexity), true
+	case "Webhook.enabled":
+		if e.ComplexityRoot.Webhook.Enabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Enabled(childComplexity), true
+	case "Webhook.events":
+		if e.ComplexityRoot.Webhook.Events == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Events(childComplexity), true
+	case "Webhook.id":
+		if e.ComplexityRoot.Webhook.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.ID(childComplexity), true
+	case "Webhook.rateLimit":
+		if e.ComplexityRoot.Webhook.RateLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.RateLimit(childComplexity), true
+	case "Webhook.url":
+		if e.ComplexityRoot.Webhook.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.URL(childComplexity), true
+	case "Webhook.updatedAt":
+		if e.ComplexityRoot.Webhook.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.UpdatedAt(childComplexity), true
+
+	case "WebhookAttempt.durationMs":
+		if e.ComplexityRoot.WebhookAttempt.DurationMs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.DurationMs(childComplexity), true
+	case "WebhookAttempt.error":
+		if e.ComplexityRoot.WebhookAttempt.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.Error(childComplexity), true
+	case "WebhookAttempt.finishedAt":
+		if e.ComplexityRoot.WebhookAttempt.FinishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.FinishedAt(childComplexity), true
+	case "WebhookAttempt.number":
+		if e.ComplexityRoot.WebhookAttempt.Number == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.Number(childComplexity), true
+	case "WebhookAttempt.outcome":
+		if e.ComplexityRoot.WebhookAttempt.Outcome == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.Outcome(childComplexity), true
+	case "WebhookAttempt.remoteAddr":
+		if e.ComplexityRoot.WebhookAttempt.RemoteAddr == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.RemoteAddr(childComplexity), true
+	case "WebhookAttempt.response":
+		if e.ComplexityRoot.WebhookAttempt.Response == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.Response(childComplexity), true
+	case "WebhookAttempt.startedAt":
+		if e.ComplexityRoot.WebhookAttempt.StartedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.StartedAt(childComplexity), true
+	case "WebhookAttempt.statusCode":
+		if e.ComplexityRoot.WebhookAttempt.StatusCode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookAttempt.StatusCode(childComplexity), true
+
+	case "WebhookConnection.nodes":
+		if e.ComplexityRoot.WebhookConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.Nodes(childComplexity), true
+	case "WebhookConnection.pageInfo":
+		if e.ComplexityRoot.WebhookConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.PageInfo(childComplexity), true
+
+	case "WebhookDelivery.attemptCount", "WebhookDelivery.attempts":
+		if e.ComplexityRoot.WebhookDelivery.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Attempts(childComplexity), true
+	case "WebhookDelivery.createdAt":
+		if e.ComplexityRoot.WebhookDelivery.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.CreatedAt(childComplexity), true
+	case "WebhookDelivery.nextAttemptAt":
+		if e.ComplexityRoot.WebhookDelivery.DueAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.DueAt(childComplexity), true
+	case "WebhookDelivery.error":
+		if e.ComplexityRoot.WebhookDelivery.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Error(childComplexity), true
+	case "WebhookDelivery.eventId":
+		if e.ComplexityRoot.WebhookDelivery.EventID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.EventID(childComplexity), true
+	case "WebhookDelivery.eventType":
+		if e.ComplexityRoot.WebhookDelivery.EventType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.EventType(childComplexity), true
+	case "WebhookDelivery.id":
+		if e.ComplexityRoot.WebhookDelivery.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.ID(childComplexity), true
+	case "WebhookDelivery.replays":
+		if e.ComplexityRoot.WebhookDelivery.Replays == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Replays(childComplexity), true
+	case "WebhookDelivery.settledAt":
+		if e.ComplexityRoot.WebhookDelivery.SettledAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.SettledAt(childComplexity), true
+	case "WebhookDelivery.state":
+		if e.ComplexityRoot.WebhookDelivery.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.State(childComplexity), true
+	case "WebhookDelivery.statusCode":
+		if e.ComplexityRoot.WebhookDelivery.StatusCode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.StatusCode(childComplexity), true
+	case "WebhookDelivery.webhookId":
+		if e.ComplexityRoot.WebhookDelivery.WebhookID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.WebhookID(childComplexity), true
+
+	case "WebhookDeliveryConnection.nodes":
+		if e.ComplexityRoot.WebhookDeliveryConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.Nodes(childComplexity), true
+	case "WebhookDeliveryConnection.pageInfo":
+		if e.ComplexityRoot.WebhookDeliveryConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.PageInfo(childComplexity), true
 
 	}
 	return 0, false
@@ -3303,6 +3613,150 @@ enum EngagementKind {
   CLICK
 }
 `, BuiltIn: false},
+	{Name: "../schema/webhooks.graphqls", Input: `extend type Query {
+  "The webhook endpoints, newest first. Needs a key of scope full or read."
+  webhooks(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+  ): WebhookConnection! @module(name: "webhooks")
+
+  "One webhook endpoint; null when the account has none with this id. Needs a key of scope full or read."
+  webhook(
+    "The endpoint's id, prefix ` + "`" + `wh_` + "`" + `."
+    id: ID!
+  ): Webhook @module(name: "webhooks")
+
+  "The deliveries to an endpoint of the last 30 days, newest first; null when the account has no such endpoint. Needs a key of scope full or read."
+  webhookDeliveries(
+    "The endpoint's id, prefix ` + "`" + `wh_` + "`" + `."
+    webhookId: ID!
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "Only those in this state."
+    state: WebhookDeliveryState
+  ): WebhookDeliveryConnection @module(name: "webhooks")
+
+  "One delivery; null when the account has none with this id. Needs a key of scope full or read."
+  webhookDelivery(
+    "The delivery's id, prefix ` + "`" + `whd_` + "`" + `."
+    id: ID!
+  ): WebhookDelivery @module(name: "webhooks")
+}
+
+"One page of webhook endpoints."
+type WebhookConnection {
+  "The endpoints."
+  nodes: [Webhook!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"An endpoint that is told what happens."
+type Webhook {
+  "Opaque id, prefix ` + "`" + `wh_` + "`" + `."
+  id: ID!
+  "Where the deliveries are posted."
+  url: String!
+  "The event types that it gets."
+  events: [String!]!
+  "Whether it is delivered to."
+  enabled: Boolean!
+  "When it was switched off."
+  disabledAt: DateTime
+  "` + "`" + `caller` + "`" + `: its owner switched it off; ` + "`" + `gone` + "`" + `: it answered 410; ` + "`" + `failing` + "`" + `: its last 30 deliveries failed; null while it is enabled."
+  disabledReason: String
+  "Deliveries per second; null: no limit."
+  rateLimit: Int
+  "When it was made."
+  createdAt: DateTime!
+  "When it was changed last."
+  updatedAt: DateTime!
+}
+
+"One page of deliveries."
+type WebhookDeliveryConnection {
+  "The deliveries."
+  nodes: [WebhookDelivery!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"One event on its way to one endpoint."
+type WebhookDelivery {
+  "Opaque id, prefix ` + "`" + `whd_` + "`" + `."
+  id: ID!
+  "The endpoint, which may be deleted by now."
+  webhookId: ID!
+  "The event, the same in each attempt."
+  eventId: ID!
+  "As ` + "`" + `email.bounced` + "`" + `."
+  eventType: String!
+  "How far it is."
+  state: WebhookDeliveryState!
+  "How many attempts were begun."
+  attemptCount: Int!
+  "When the next attempt is due; null when no more is to come."
+  nextAttemptAt: DateTime
+  "How often it was queued again."
+  replays: Int!
+  "Status of the latest answer; null when there was none."
+  statusCode: Int
+  "Why the latest attempt had no answer."
+  error: String
+  "When it was queued first."
+  createdAt: DateTime!
+  "When it was delivered or failed."
+  settledAt: DateTime
+  "Every attempt, the first one first."
+  attempts: [WebhookAttempt!]!
+}
+
+"How far a delivery is."
+enum WebhookDeliveryState {
+  "It waits for an attempt, or one runs."
+  PENDING
+  "The endpoint answered 2xx."
+  DELIVERED
+  "All its attempts failed, or no attempt could succeed."
+  FAILED
+}
+
+"One POST of a delivery."
+type WebhookAttempt {
+  "From 1."
+  number: Int!
+  "When it began."
+  startedAt: DateTime!
+  "When it ended; null while it runs."
+  finishedAt: DateTime
+  "What came of it; null while it runs."
+  outcome: WebhookAttemptOutcome
+  "Status of the answer; null when there was none."
+  statusCode: Int
+  "What happened instead of an answer."
+  error: String
+  "The first 4 KiB of the answer's body."
+  response: String!
+  "The server's address."
+  remoteAddr: String
+  "How long it took, in milliseconds."
+  durationMs: Int
+}
+
+"What came of a POST."
+enum WebhookAttemptOutcome {
+  "The endpoint answered 2xx."
+  DELIVERED
+  "It answered otherwise, or not at all."
+  FAILED
+  "It was cut off; whether the endpoint has heard it is not known."
+  UNKNOWN
+}
+`, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -4036,6 +4490,106 @@ func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql
 		return ec.fieldContext_Usage_monthResetsAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
+}
+
+func (ec *executionContext) childFields_Webhook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Webhook_id(ctx, field)
+	case "url":
+		return ec.fieldContext_Webhook_url(ctx, field)
+	case "events":
+		return ec.fieldContext_Webhook_events(ctx, field)
+	case "enabled":
+		return ec.fieldContext_Webhook_enabled(ctx, field)
+	case "disabledAt":
+		return ec.fieldContext_Webhook_disabledAt(ctx, field)
+	case "disabledReason":
+		return ec.fieldContext_Webhook_disabledReason(ctx, field)
+	case "rateLimit":
+		return ec.fieldContext_Webhook_rateLimit(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Webhook_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Webhook_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Webhook", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookAttempt(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "number":
+		return ec.fieldContext_WebhookAttempt_number(ctx, field)
+	case "startedAt":
+		return ec.fieldContext_WebhookAttempt_startedAt(ctx, field)
+	case "finishedAt":
+		return ec.fieldContext_WebhookAttempt_finishedAt(ctx, field)
+	case "outcome":
+		return ec.fieldContext_WebhookAttempt_outcome(ctx, field)
+	case "statusCode":
+		return ec.fieldContext_WebhookAttempt_statusCode(ctx, field)
+	case "error":
+		return ec.fieldContext_WebhookAttempt_error(ctx, field)
+	case "response":
+		return ec.fieldContext_WebhookAttempt_response(ctx, field)
+	case "remoteAddr":
+		return ec.fieldContext_WebhookAttempt_remoteAddr(ctx, field)
+	case "durationMs":
+		return ec.fieldContext_WebhookAttempt_durationMs(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookAttempt", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_WebhookConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_WebhookConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_WebhookDelivery_id(ctx, field)
+	case "webhookId":
+		return ec.fieldContext_WebhookDelivery_webhookId(ctx, field)
+	case "eventId":
+		return ec.fieldContext_WebhookDelivery_eventId(ctx, field)
+	case "eventType":
+		return ec.fieldContext_WebhookDelivery_eventType(ctx, field)
+	case "state":
+		return ec.fieldContext_WebhookDelivery_state(ctx, field)
+	case "attemptCount":
+		return ec.fieldContext_WebhookDelivery_attemptCount(ctx, field)
+	case "nextAttemptAt":
+		return ec.fieldContext_WebhookDelivery_nextAttemptAt(ctx, field)
+	case "replays":
+		return ec.fieldContext_WebhookDelivery_replays(ctx, field)
+	case "statusCode":
+		return ec.fieldContext_WebhookDelivery_statusCode(ctx, field)
+	case "error":
+		return ec.fieldContext_WebhookDelivery_error(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
+	case "settledAt":
+		return ec.fieldContext_WebhookDelivery_settledAt(ctx, field)
+	case "attempts":
+		return ec.fieldContext_WebhookDelivery_attempts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDelivery", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_WebhookDeliveryConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -428,6 +428,22 @@ type Usage struct {
 	MonthResetsAt time.Time `json:"monthResetsAt"`
 }
 
+// One page of webhook endpoints.
+type WebhookConnection struct {
+	// The endpoints.
+	Nodes []*ent.Webhook `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// One page of deliveries.
+type WebhookDeliveryConnection struct {
+	// The deliveries.
+	Nodes []*ent.WebhookDelivery `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
 // Whether sends can use a template.
 type TemplateStatus string
 

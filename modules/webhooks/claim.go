@@ -44,7 +44,7 @@ WITH RECURSIVE waiting AS (
 	SELECT (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.due_at IS NOT NULL AND d.webhook_id > w.webhook_id ORDER BY d.webhook_id LIMIT 1)
 	FROM waiting w WHERE w.webhook_id IS NOT NULL
 ), endpoints AS (
-	SELECT w.id, least(coalesce(k.room, $5), CASE WHEN k.id IS NULL THEN w.rate_limit END) AS room, coalesce(k.doubtful, true) AS doubtful
+	SELECT w.id, least(coalesce(k.room, $5), CASE WHEN k.id IS NULL THEN w.rate_limit END) AS room, coalesce(k.doubtful, false) AS doubtful
 	FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id AND w.enabled
 	LEFT JOIN unnest($2::text[], $3::bigint[], $4::bool[]) AS k (id, room, doubtful) ON k.id = w.id
 ), candidates AS (

@@ -18,7 +18,7 @@
 //     a rotation both secrets sign for 24 hours, by the database's clock.
 //   - No order: a delivery that waits for its next attempt holds up nobody.
 //   - One endpoint holds up no other: a process has a few POSTs to one endpoint under
-//     way, and those that have not answered lately share half of the room.
+//     way, and those that do not answer promptly share half of the room.
 //   - Only public addresses are reached, judged when they are dialled (runtime/egress).
 //
 // # When an endpoint is switched off

@@ -13,11 +13,11 @@ const forgetAfter = time.Hour
 
 // flights counts the POSTs under way in this process, so that an endpoint that hangs,
 // or many of them, leave room for the others: each has a few at a time, one that has
-// not answered promptly has one, and those that are not known to answer promptly have
-// half of all together. It is safe for concurrent use.
+// not answered promptly has one, one that was not tried yet has one too, and those that
+// did not answer promptly have half of all together. It is safe for concurrent use.
 type flights struct {
 	per      int // at a time to one endpoint
-	doubtful int // most to endpoints that have not proven themselves
+	doubtful int // most to endpoints that did not answer promptly
 	nudge    func()
 
 	mu       sync.Mutex
@@ -39,6 +39,9 @@ type flight struct {
 	timer  *time.Timer // nudges when there is a token again
 }
 
+// doubtful: it was tried, and did not answer promptly.
+func (e *flight) doubtful() bool { return e.tried && !e.prompt }
+
 func newFlights(per, doubtful int) *flights {
 	return &flights{per: per, doubtful: doubtful, nudge: func() {}, byID: map[string]*flight{}}
 }
@@ -48,14 +51,14 @@ type limits struct {
 	ids      []string // endpoints that are known here
 	rooms    []int64  // how many more of each
 	doubtful []bool   // which of them share the room of the doubtful
-	room     int      // of each endpoint that is not among them; all of those are doubtful
+	room     int      // of each endpoint that is not among them
 	shared   int      // for all doubtful ones together
 }
 
 func (f *flights) limits(now time.Time) limits {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := limits{room: f.per, shared: max(0, f.doubtful-f.unproven)}
+	l := limits{room: 1, shared: max(0, f.doubtful-f.unproven)}
 	for id, e := range f.byID {
 		if e.active == 0 && now.Sub(e.used) > forgetAfter {
 			e.stop()
@@ -64,14 +67,14 @@ func (f *flights) limits(now time.Time) limits {
 		}
 		l.ids = append(l.ids, id)
 		l.rooms = append(l.rooms, int64(f.roomOf(e, now)))
-		l.doubtful = append(l.doubtful, !e.prompt)
+		l.doubtful = append(l.doubtful, e.doubtful())
 	}
 	return l
 }
 
 func (f *flights) roomOf(e *flight, now time.Time) int {
 	room := f.per
-	if e.tried && !e.prompt {
+	if !e.prompt {
 		room = 1
 	}
 	if room -= e.active; e.rate > 0 {
@@ -113,7 +116,7 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 		}
 		e.active++
 		e.used = now
-		if j.doubtful = !e.prompt; j.doubtful {
+		if j.doubtful = e.doubtful(); j.doubtful {
 			f.unproven++
 		}
 		taken[j.webhookID]++
@@ -124,8 +127,8 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 			delete(taken, id)
 		}
 	}
-	for id, n := range taken { // new here
-		f.byID[id].more = n >= f.per || f.byID[id].rate > 0
+	for id := range taken { // new here
+		f.byID[id].more = true
 	}
 	for _, j := range jobs {
 		if e := f.byID[j.webhookID]; e.more && e.rate > 0 && e.tokens < 1 {

@@ -51,7 +51,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	w.bus = bus.New(w.db, log, bus.Options{Poll: 20 * time.Millisecond})
 	c := Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlainLoopback: true, Poll: 20 * time.Millisecond,
 		Lookup: func(context.Context, string) ([]netip.Addr, error) {
-			return []netip.Addr{netip.MustParseAddr("203.0.113.7")}, nil
+			return []netip.Addr{netip.MustParseAddr("1.1.1.1")}, nil
 		}}
 	for _, f := range change {
 		f(&c)
@@ -212,6 +212,7 @@ func TestAnEventIsToldSignedToThoseWhoSubscribe(t *testing.T) {
 	}
 	fact := w.happens(t, ada, event.EmailBounced)
 	w.happens(t, ada, event.DomainVerified) // not public
+	within(t, "it is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 2 })
 	within(t, "both have heard", func() bool { return len(all.heard()) == 1 && len(some.heard()) == 1 })
 	within(t, "it is settled", func() bool { return w.only(t, first.ID).State == "delivered" })
 	got := all.heard()[0]
@@ -289,6 +290,7 @@ func TestFailuresAreRetriedOnScheduleThenKeptAndReplayed(t *testing.T) {
 	r.answers(http.StatusInternalServerError, "broken")
 	made, _ := w.endpoint(t, ada, r.URL)
 	fact := w.happens(t, ada, event.EmailSent)
+	within(t, "it is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
 	for attempt, wait := range []float64{5, 30, 120, 120} {
 		var due float64
 		within(t, "the attempt is settled", func() bool {

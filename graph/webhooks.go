@@ -1,0 +1,45 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/webhooks"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+const moduleWebhooks = "webhooks"
+
+// Webhooks reads endpoints and what was delivered to them.
+type Webhooks interface {
+	List(ctx context.Context, accountID string, r page.Request) (webhooks.Page, error)
+	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
+	Events(endpoint *ent.Webhook) []string
+	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (webhooks.DeliveryPage, error)
+	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
+	Attempts(ctx context.Context, accountID, deliveryID string) ([]*ent.WebhookAttempt, error)
+}
+
+var _ Webhooks = (*webhooks.Service)(nil)
+
+// webhookCosts counts the lists by their length; attempts are a look for each delivery.
+func webhookCosts(c *generated.ComplexityRoot) {
+	c.Query.Webhooks = func(child int, first *int, _ *string) int { return times(pageSize(first), child) }
+	c.Query.WebhookDeliveries = func(child int, _ string, first *int, _ *string, _ *webhookdelivery.State) int {
+		return times(pageSize(first), child)
+	}
+	c.WebhookDelivery.Attempts = func(child int) int { return lookCost + times(fewPerEmail, child) }
+}
+
+func toWebhooks(found webhooks.Page) *model.WebhookConnection {
+	return &model.WebhookConnection{Nodes: append([]*ent.Webhook{}, found.Webhooks...),
+		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+}
+
+func toWebhookDeliveries(found webhooks.DeliveryPage) *model.WebhookDeliveryConnection {
+	return &model.WebhookDeliveryConnection{Nodes: append([]*ent.WebhookDelivery{}, found.Deliveries...),
+		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+}

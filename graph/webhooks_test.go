@@ -1,0 +1,99 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/webhookattempt"
+	module "github.com/postrider/postrider/modules/webhooks"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// fakeWebhooks has two endpoints of ada's and one of bob's, each with one delivery.
+type fakeWebhooks struct{ *calls }
+
+func someWebhooks() []*ent.Webhook {
+	var rows []*ent.Webhook
+	for i, n := range []int{2, 1, 999} {
+		rate, at := 20, day
+		row := &ent.Webhook{ID: fmt.Sprintf("wh_%03d", n), AccountID: []string{ada, ada, bob}[i], URL: "https://example.com/hooks", Enabled: true, RateLimit: &rate,
+			Secret: []byte("never shown"), CreatedAt: day, UpdatedAt: day}
+		if n == 1 {
+			row.Enabled, row.DisabledAt, row.DisabledReason, row.RateLimit = false, &at, module.ReasonGone, nil
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (f fakeWebhooks) List(_ context.Context, accountID string, r page.Request) (module.Page, error) {
+	rows, more, err := slice(someWebhooks(), func(w *ent.Webhook) (string, string) { return w.AccountID, w.ID }, "webhooks", accountID, r)
+	out := module.Page{Webhooks: rows, HasMore: more}
+	if more {
+		out.NextCursor = codec.Encode(page.List{Name: "webhooks", AccountID: accountID}, rows[len(rows)-1].ID)
+	}
+	return out, orElse(err, f.call("webhooks.List"))
+}
+
+func (f fakeWebhooks) Get(_ context.Context, accountID, id string) (*ent.Webhook, error) {
+	for _, w := range someWebhooks() {
+		if w.ID == id && w.AccountID == accountID {
+			return w, f.call("webhooks.Get")
+		}
+	}
+	return nil, fault.Missing("webhook", id)
+}
+
+func (f fakeWebhooks) Events(*ent.Webhook) []string { return []string{"email.bounced"} }
+
+func (f fakeWebhooks) Deliveries(ctx context.Context, accountID, webhookID string, q module.Filter) (module.DeliveryPage, error) {
+	if _, err := f.Get(ctx, accountID, webhookID); err != nil {
+		return module.DeliveryPage{}, err
+	}
+	if _, _, err := codec.Open(page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}, q.Request); err != nil {
+		return module.DeliveryPage{}, err
+	}
+	d, err := f.Delivery(ctx, accountID, "whd"+webhookID[2:])
+	if q.State != "" {
+		d.EventType = q.State
+	}
+	return module.DeliveryPage{Deliveries: []*ent.WebhookDelivery{d}}, err
+}
+
+func (f fakeWebhooks) Delivery(_ context.Context, accountID, id string) (*ent.WebhookDelivery, error) {
+	at, status := day, 500
+	for _, w := range someWebhooks() {
+		if "whd"+w.ID[2:] == id && w.AccountID == accountID {
+			return &ent.WebhookDelivery{ID: id, AccountID: accountID, WebhookID: w.ID, EventID: "evt_001", EventType: "email.bounced", State: "failed", Attempts: 5,
+				StatusCode: &status, CreatedAt: day, SettledAt: &at}, f.call("Delivery")
+		}
+	}
+	return nil, fault.Missing("webhook delivery", id)
+}
+
+func (f fakeWebhooks) Attempts(context.Context, string, string) ([]*ent.WebhookAttempt, error) {
+	outcome, status, took := webhookattempt.OutcomeFailed, 500, 12
+	return []*ent.WebhookAttempt{
+		{Number: 1, StartedAt: day, FinishedAt: &day, Outcome: &outcome, StatusCode: &status, Response: "broken", RemoteAddr: "203.0.113.7:443", DurationMs: &took},
+		{Number: 2, StartedAt: day},
+	}, f.call("webhooks.Attempts")
+}
+
+func TestWebhooksAnswerEveryField(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	a := s.ask(t, `{ webhook(id: "wh_001") `+everything(t, "Webhook")+` webhooks(first: 1) `+everything(t, "WebhookConnection")+
+		` webhookDelivery(id: "whd_001") `+everything(t, "WebhookDelivery")+` webhookDeliveries(webhookId: "wh_002", first: 1) `+everything(t, "WebhookDeliveryConnection")+` }`, nil)
+	if a.status != 200 || len(a.Errors) != 0 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	expect.Golden(t, "webhooks.json", indented(t, a.body))
+	a = s.ask(t, `{ webhookDeliveries(webhookId: "wh_999") { nodes { id } } }`, nil)
+	same(t, "bob's", map[string]any{"webhookDeliveries": nil}, a.Data)
+	a = s.ask(t, `{ webhookDeliveries(webhookId: "wh_001", state: FAILED) { nodes { eventType } } }`, nil)
+	same(t, "filtered", map[string]any{"webhookDeliveries": map[string]any{"nodes": []any{map[string]any{"eventType": "failed"}}}}, a.Data)
+}

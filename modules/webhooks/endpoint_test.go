@@ -1,0 +1,187 @@
+package webhooks
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Where an endpoint may not be is said when it is made and when it is changed, and
+// refused when it is dialled, whatever has become of its name in between.
+func TestPrivateEndpointsAreRefusedAtCreateChangeAndDial(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *Config) { c.PlainLoopback, c.Allow = false, nil }).run(t)
+	good, _ := w.endpoint(t, ada, "https://hooks.example.com/x")
+	for _, bad := range []string{
+		"", "https://", "/hook", "mailto:a@example.com", "ftp://example.com/", "http://example.com/", "http://127.0.0.1/", "https://127.0.0.1/", "https://localhost:8443/",
+		"https://[::1]/", "https://10.1.2.3/", "https://169.254.169.254/latest", "https://100.64.0.1/", "https://[::ffff:10.0.0.1]/", "https://[64:ff9b::a00:1]/", "https://127.1/",
+		"https://2130706433/", "https://0x7f000001/", "https://user:pw@example.com/", "https://example.com/#x", "https://example.com:0/", "https://exa mple.com/",
+		"https://example.com/" + strings.Repeat("x", 2048),
+	} {
+		if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: bad}); err == nil || fault.From(err).Fields["url"] == "" {
+			t.Errorf("create takes %.60q: %v", bad, err)
+		}
+		if _, err := w.Update(t.Context(), ada, good.ID, Change{URL: &bad}); err == nil || fault.From(err).Fields["url"] == "" {
+			t.Errorf("change takes %.60q: %v", bad, err)
+		}
+	}
+	r := newReceiver(t)
+	w.exec(t, `UPDATE webhooks SET url = $1`, strings.Replace(r.URL, "http:", "https:", 1)) // as if DNS had changed its mind
+	w.happens(t, ada, event.EmailSent)
+	within(t, "the dial is refused", func() bool {
+		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host '||$1`, refusedHost) == 1
+	})
+	if len(r.heard()) != 0 {
+		t.Error("it was reached")
+	}
+}
+
+func TestEndpointInputIsJudged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	zero := 0
+	_, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://example.com", Events: []string{"email.sent", "email.eaten", "domain.verified"}, RateLimit: &zero})
+	if got := fault.From(err).Fields; got["events[1]"] == "" || got["events[2]"] == "" || got["events[0]"] != "" || got["rate_limit"] == "" {
+		t.Errorf("%v", got)
+	}
+	made, token := w.endpoint(t, ada, "https://example.com", "email.sent", "email.bounced", "email.sent")
+	if got := w.Events(made); len(got) != 2 || !strings.HasPrefix(token.Reveal(), SecretPrefix) {
+		t.Errorf("%v %s", got, token)
+	}
+	for range MaxEndpoints - 1 {
+		w.endpoint(t, ada, "https://example.com")
+	}
+	if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://example.com"}); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("one too many: %v", err)
+	}
+	list, err := w.List(t.Context(), ada, page.Request{Limit: 30})
+	if err != nil || len(list.Webhooks) != 30 || !list.HasMore {
+		t.Errorf("%d, %v", len(list.Webhooks), err)
+	}
+	if _, err := w.Get(t.Context(), eve, made.ID); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("another account's: %v", err)
+	}
+}
+
+func TestBothSecretsSignForADay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).run(t)
+	r := newReceiver(t)
+	made, first := w.endpoint(t, ada, r.URL)
+	rotate := func() (s string) {
+		_, token, err := w.RotateSecret(t.Context(), ada, made.ID, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token.Reveal()
+	}
+	rotate()
+	_, third, err := w.RotateSecret(t.Context(), ada, made.ID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.happens(t, ada, event.EmailSent)
+	within(t, "it is told", func() bool { return len(r.heard()) == 1 })
+	got := r.heard()[0]
+	if header := got.header.Get("Service-Signature"); strings.Count(header, "v1=") != 2 || !strings.HasPrefix(header, resigned(t, got, third)) || strings.Contains(header, strings.SplitN(resigned(t, got, first), "v1=", 2)[1]) {
+		t.Errorf("signed as %s", header)
+	}
+	w.exec(t, `UPDATE webhooks SET previous_secret_until = now() - interval '1 second'`)
+	w.happens(t, ada, event.EmailSent)
+	within(t, "it is told again", func() bool { return len(r.heard()) == 2 })
+	if got := r.heard()[1]; got.header.Get("Service-Signature") != resigned(t, got, third) {
+		t.Errorf("after a day it is signed as %s", got.header.Get("Service-Signature"))
+	}
+}
+
+func TestAnEndpointThatIsGoneIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).run(t)
+	r := newReceiver(t)
+	r.answers(http.StatusGone, "")
+	made, _ := w.endpoint(t, ada, r.URL)
+	w.happens(t, ada, event.EmailSent)
+	within(t, "it is off", func() bool { got, err := w.Get(t.Context(), ada, made.ID); return err == nil && !got.Enabled })
+	got, err := w.Get(t.Context(), ada, made.ID)
+	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.only(t, made.ID).State != "failed" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Thirty failed deliveries in a row switch an endpoint off, twenty-nine do not, and
+// switched on again it has its thirty anew.
+func TestAnEndpointThatFailsIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).run(t)
+	r := newReceiver(t)
+	r.answers(http.StatusBadGateway, "")
+	made, _ := w.endpoint(t, ada, r.URL)
+	fail := func(n int) {
+		t.Helper()
+		before := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed'`)
+		for range n {
+			w.happens(t, ada, event.EmailSent)
+		}
+		within(t, "all have failed", func() bool {
+			w.exec(t, `UPDATE webhook_deliveries SET round = 4, due_at = now() WHERE state = 'pending' AND NOT EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = webhook_deliveries.id AND a.outcome IS NULL)`)
+			return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed'`) == before+n
+		})
+	}
+	enabled := func() bool { return w.count(t, `SELECT count(*) FROM webhooks WHERE enabled`) == 1 }
+	fail(failingAfter - 1)
+	if !enabled() {
+		t.Fatal("off after 29")
+	}
+	fail(1)
+	if enabled() {
+		t.Fatal("still on after 30")
+	}
+	yes := true
+	if got, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil || got.DisabledReason != "" || got.DisabledAt != nil {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	fail(1)
+	if !enabled() {
+		t.Error("off after one failure more")
+	}
+}
+
+// Recover brings what failed and what was never queued, once, and nothing else.
+func TestRecoverBringsWhatWasMissed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).run(t)
+	r := newReceiver(t)
+	made, _ := w.endpoint(t, ada, r.URL, "email.sent", "email.bounced")
+	began := time.Now().Add(-time.Second)
+	w.happens(t, ada, event.EmailSent)
+	within(t, "it is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
+	within(t, "the first is told", func() bool { return w.only(t, made.ID).State == "delivered" })
+	no, yes := false, true
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &no}); err != nil {
+		t.Fatal(err)
+	}
+	missed := w.happens(t, ada, event.EmailBounced)
+	w.happens(t, ada, event.EmailOpened) // not subscribed
+	w.happens(t, eve, event.EmailBounced)
+	within(t, "the bus is through", func() bool { return w.count(t, `SELECT count(*) FROM bus_messages`) == 0 })
+	if _, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began}); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("while it is off: %v", err)
+	}
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{0, 1, 0} { // only failed, all, all again
+		if got, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began, OnlyFailed: i == 0}); err != nil || got.Count != want || got.HasMore {
+			t.Errorf("recover %d: %+v, %v", i, got, err)
+		}
+	}
+	within(t, "it is told", func() bool { return len(r.heard()) == 2 })
+	if got := r.heard()[1].header.Get("Service-Event-Id"); got != missed.ID {
+		t.Errorf("told %s, missed %s", got, missed.ID)
+	}
+}
