@@ -53,6 +53,8 @@ func tableOf(t *testing.T, entity string) string {
 
 func pluralOf(entity string) string {
 	switch entity {
+	case "WebhookDelivery":
+		return "webhookdeliveries"
 	case "CapturedMail":
 		return "capturedmails"
 	default:
