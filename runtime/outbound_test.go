@@ -56,7 +56,7 @@ func (s *scenario) expectWays(t *testing.T, id string, want ...string) {
 func TestMailLeavesFromASourceAddress(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	secure, clear := s.server(t, 40, smtptest.Config{TLS: smtptest.StartTLS}), s.server(t, 41, smtptest.Config{})
+	secure, plain := s.server(t, 40, smtptest.Config{TLS: smtptest.StartTLS}), s.server(t, 41, smtptest.Config{})
 	s.mailHosts(t, "secure.test", 40)
 	s.mailHosts(t, "clear.test", 41)
 	before := s.message(t, []string{"bob@clear.test"})
@@ -77,14 +77,14 @@ func TestMailLeavesFromASourceAddress(t *testing.T) {
 	if last := got[len(got)-1]; last.Remote != "127.0.0.77" || last.Helo != "out77.test" || !last.TLS {
 		t.Errorf("came in from %s (%s), TLS %t", last.Remote, last.Helo, last.TLS)
 	}
-	if first := clear.Messages()[0]; first.Remote != "127.0.0.1" || first.Helo != "postrider.test" {
+	if first := plain.Messages()[0]; first.Remote != "127.0.0.1" || first.Helo != "postrider.test" {
 		t.Errorf("before it: from %s (%s)", first.Remote, first.Helo)
 	}
 
 	if err := s.Stop(); err != nil { // counts are stored then, and now and then before
 		t.Fatal(err)
 	}
-	for domain, want := range map[string]int{"secure.test": secure.Stats().Connections, "clear.test": clear.Stats().Connections} {
+	for domain, want := range map[string]int{"secure.test": secure.Stats().Connections, "clear.test": plain.Stats().Connections} {
 		var host, policy string
 		var sessions int
 		if err := s.db.QueryRowContext(t.Context(), `SELECT min(host), min(policy), sum(sessions) FROM tls_report_counts WHERE domain = $1`, domain).Scan(&host, &policy, &sessions); err != nil {

@@ -18,7 +18,9 @@ import (
 
 // What the commands take.
 type (
-	SourceInput    = outbound.SourceInput
+	// SourceInput is a source address to add.
+	SourceInput = outbound.SourceInput
+	// TLSReportQuery says which reports to print.
 	TLSReportQuery = outbound.TLSReportQuery
 	TLSReport      = tlsrpt.ReportJSON
 )

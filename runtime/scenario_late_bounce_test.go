@@ -62,7 +62,7 @@ func deliver(t *testing.T, app *runtimetest.App, from, to, message string) (rcpt
 	if app.InboundAddr == nil {
 		t.Fatal("the ready file has no inbound_addr")
 	}
-	c, err := net.Dial("tcp", *app.InboundAddr) //nolint:noctx // loopback
+	c, err := net.Dial("tcp", *app.InboundAddr) // loopback
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (s *Service) Count(ctx context.Context, tx db.Execer, labels []string) erro
 		}
 		used[id] = n
 	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil { //nolint:sqlclosecheck // closed before the answer is believed
 		return fmt.Errorf("count deliveries by source: %w", err)
 	}
 	s.learn(day, used)

@@ -43,7 +43,7 @@ func NextAttempt(r *ent.Recipient) *time.Time {
 //	queued    in the common queue and not tried yet
 //	deferred  in the common queue after an attempt that did not succeed
 //	parked    waiting for room in the lane of its destination
-//	held      held back, by the operator or by its account, until it is released
+//	held      kept back, by the operator or by its account, until it is released
 //
 // and it may be running besides: a worker has it, and an attempt of its present
 // fence is open. Scheduled mail is not in the queue before its release.

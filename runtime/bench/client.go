@@ -63,7 +63,7 @@ func (c *caller) post() error {
 
 func (c *caller) close() {
 	if c.cancel() {
-		c.conn.Close() //nolint:errcheck // the other end may have gone
+		c.conn.Close() // the other end may have gone
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *sink) close() {
 	}
 	s.mutex.Lock()
 	for conn := range s.open {
-		conn.Close() //nolint:errcheck // it may have gone
+		conn.Close() // it may have gone
 	}
 	s.mutex.Unlock()
 	s.sessions.Wait()
@@ -73,7 +73,7 @@ func (s *sink) accept() {
 			s.mutex.Lock()
 			delete(s.open, conn)
 			s.mutex.Unlock()
-			conn.Close() //nolint:errcheck // it may have gone
+			conn.Close() // it may have gone
 		})
 	}
 }
@@ -94,12 +94,13 @@ func (s *sink) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		ok := true
+		var ok bool
 		switch verb := string(bytes.ToUpper(line[:min(4, len(line))])); verb {
 		case "EHLO":
 			ok = say("250-sink.localhost\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SMTPUTF8")
 		case "DATA":
-			if out.WriteString("354 go on\r\n"); out.Flush() != nil {
+			out.WriteString("354 go on\r\n") //nolint:errcheck // Flush says it
+			if out.Flush() != nil {
 				return
 			}
 			octets, whole := skipBody(in)

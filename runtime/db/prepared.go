@@ -66,11 +66,11 @@ func (d *DB) InPreparedTx(ctx context.Context, fn func(tx *PreparedTx) error) er
 // about plans holds here too, but for look-ups in an index: the hot pool's sessions
 // do without sequential scans.
 func (d *DB) QueryPrepared(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	statement := d.statements.find(query)
+	statement := d.statements.find(query) //nolint:sqlclosecheck // kept for good
 	if statement == nil {
 		d.statements.prepare(ctx, d.Hot, []string{query})
-		if statement = d.statements.find(query); statement == nil {
-			return d.Hot.QueryContext(ctx, query, args...) // its error says why it cannot be prepared
+		if statement = d.statements.find(query); statement == nil { // the error of running it says why
+			return d.Hot.QueryContext(ctx, query, args...)
 		}
 	}
 	return statement.QueryContext(ctx, args...)

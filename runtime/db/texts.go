@@ -14,7 +14,7 @@ func Texts(list []string) []byte {
 		size += 4 + len(s)
 	}
 	b := make([]byte, 0, size)
-	word := func(n int) { b = binary.BigEndian.AppendUint32(b, uint32(n)) } //nolint:gosec // lengths of what fits a message
+	word := func(n int) { b = binary.BigEndian.AppendUint32(b, uint32(n)) } // lengths of what fits a message
 	if len(list) == 0 {
 		word(0)
 		word(0)

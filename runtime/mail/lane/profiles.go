@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,9 +75,7 @@ func (p *Profiles) With(r io.Reader) (*Profiles, error) { return parse(p, r) }
 
 func parse(base *Profiles, r io.Reader) (*Profiles, error) {
 	result := &Profiles{byName: map[string]Profile{}, bySuffix: map[string]string{}}
-	for name, row := range base.byName {
-		result.byName[name] = row
-	}
+	maps.Copy(result.byName, base.byName)
 	rows := map[string]int{} // provider → line of this file
 	var mistakes []error
 	lines := bufio.NewScanner(r)

@@ -2,6 +2,7 @@ package smtpserver
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"strings"
 	"time"
@@ -96,7 +97,7 @@ func (w *wire) handshake() error {
 		return err
 	}
 	c := tls.Server(w.base, w.server.config.TLS)
-	if err := c.Handshake(); err != nil {
+	if err := c.HandshakeContext(context.Background()); err != nil { // the deadline above ends it
 		w.server.metrics.refused(replyHandshake)
 		return err
 	}

@@ -107,7 +107,7 @@ func TestConnectionsAreCounted(t *testing.T) {
 func (s *running) dialFrom(t testing.TB, ip string) *client {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
-	c, err := d.Dial("tcp", s.addr) //nolint:noctx // loopback
+	c, err := d.Dial("tcp", s.addr) // loopback
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,9 +176,9 @@ func (l *listener) Accept() (net.Conn, error) {
 func (s *Server) turnAway(c net.Conn) {
 	s.metrics.refused(replyTooMany)
 	if !s.config.ImplicitTLS && c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
-		fmt.Fprintf(c, "%d %s %s\r\n", replyTooMany.Code, replyTooMany.enhanced(), replyTooMany.Text) //nolint:errcheck // it is gone either way
+		fmt.Fprintf(c, "%d %s %s\r\n", replyTooMany.Code, replyTooMany.enhanced(), replyTooMany.Text) // it is gone either way
 	}
-	c.Close() //nolint:errcheck,gosec // likewise
+	c.Close() //nolint:gosec // likewise
 }
 
 // proxied demands the header of a proxy that is trusted, and of nobody else: what

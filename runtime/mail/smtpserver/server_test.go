@@ -93,7 +93,7 @@ func start(t testing.TB, k smtpserver.Handler, change func(*smtpserver.Config)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback
+	l, err := net.Listen("tcp", "127.0.0.1:0") // loopback
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ type client struct {
 
 func (s *running) dial(t testing.TB) *client {
 	t.Helper()
-	c, err := net.Dial("tcp", s.addr) //nolint:noctx // loopback
+	c, err := net.Dial("tcp", s.addr) // loopback
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestWhatFollowsABodyThatStalledIsNeverACommand(t *testing.T) {
 	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello().transaction()
 	c.send("Subject: first\r\n\r\nbegins\r\n")
 	c.expect("451 4.4.2")                                                                                               // its time is over
-	fmt.Fprint(c, "RSET\r\nMAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n.\r\n") //nolint:errcheck // it may be gone already
+	fmt.Fprint(c, "RSET\r\nMAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n.\r\n") // it may be gone already
 	c.end()
 	if got := k.kept(); len(got) != 0 {
 		t.Errorf("kept %q", got)
@@ -222,7 +222,7 @@ func TestWhatFollowsAChunkThatStalledIsNeverACommand(t *testing.T) {
 	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello()
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\nSubject")
 	c.expect("250 ", "250 ", "451 4.4.2")
-	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n\r\n.\r\n") //nolint:errcheck // it may be gone already
+	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n\r\n.\r\n") // it may be gone already
 	c.end()
 	if got := k.kept(); len(got) != 0 {
 		t.Errorf("kept %q", got)
@@ -239,7 +239,7 @@ func TestAChunkThatIsCutIsNoMessage(t *testing.T) {
 		c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\n%s", cut)
 		c.expect("250 ", "250 ")
 		<-k.inside
-		c.Conn.(*net.TCPConn).CloseWrite() //nolint:errcheck,forcetypeassert // the answer tells
+		c.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the answer tells
 		c.expect("451 4.4.2")
 	}
 	if got := k.kept(); len(got) != 0 {

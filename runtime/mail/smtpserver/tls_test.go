@@ -37,7 +37,7 @@ func certificate(t testing.TB) *tls.Config {
 // secure goes on over TLS, after 220.
 func (c *client) secure() *client {
 	c.t.Helper()
-	over := tls.Client(c.Conn, &tls.Config{ServerName: "mx.test", InsecureSkipVerify: true}) //nolint:gosec // the test's own certificate
+	over := tls.Client(c.Conn, &tls.Config{ServerName: "mx.test", InsecureSkipVerify: true}) // the test's own certificate
 	if err := over.Handshake(); err != nil {
 		c.t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestRulesHoldInsideTLS(t *testing.T) {
 	c = s.dial(t).secure().hello().transaction()
 	c.send("begins\r\n")
 	c.expect("451 4.4.2")
-	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nsmuggled\r\n.\r\n") //nolint:errcheck // it may be gone already
+	fmt.Fprint(c, "MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nsmuggled\r\n.\r\n") // it may be gone already
 	c.end()
 	if len(k.kept()) != 0 {
 		t.Errorf("kept %q", k.kept())

@@ -207,7 +207,7 @@ func (w *wire) finish(r *Reply) {
 // bye ends TLS as it should end, for clients that take anything else for an attack.
 func (w *wire) bye() {
 	if c, ok := w.conn.(*tls.Conn); ok {
-		c.CloseWrite() //nolint:errcheck,gosec // the connection ends either way
+		c.CloseWrite() //nolint:errcheck // the connection ends either way
 	}
 }
 
@@ -239,7 +239,7 @@ func (w *wire) beginBody() {
 	w.body, w.bodyEnd, w.bare = true, time.Now().Add(w.server.config.MessageTime), false
 	if w.mode == command {
 		w.mode, w.woken = chunk, true
-		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck,gosec // a connection that is gone says so when it is read
+		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone says so when it is read
 	}
 }
 
@@ -255,7 +255,7 @@ func (w *wire) interrupt() {
 	defer w.mu.Unlock()
 	w.stopping = true
 	if !w.body {
-		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck,gosec // likewise
+		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // likewise
 	}
 }
 
@@ -263,7 +263,7 @@ func (w *wire) kill() {
 	w.mu.Lock()
 	w.over, w.mute = true, true
 	w.mu.Unlock()
-	w.Close() //nolint:errcheck,gosec // it is cut
+	w.Close() //nolint:errcheck // it is cut
 }
 
 // Close may be called more than once.
