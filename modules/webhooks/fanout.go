@@ -21,7 +21,7 @@ func (s *Service) consumer() bus.Consumer {
 	for i, name := range s.public {
 		types[i] = event.Type(name)
 	}
-	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle}
+	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, Wants: s.interest.wants}
 }
 
 // handle makes the deliveries of a fact. Handled again it makes none twice.

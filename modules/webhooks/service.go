@@ -53,6 +53,8 @@ type Service struct {
 	lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	public  []string // the types that endpoints can have, by name
 
+	interest   interest
+	unfollow   func() // ends the reading of who has endpoints
 	flights    *flights
 	deliveries *worker.Worker[delivery, answer]
 	unhear     func() // ends the subscription to deliveryChannel
@@ -69,7 +71,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: c.Lookup}),
-		lookup: c.Lookup, public: publicTypes(), flights: newFlights(c.PerEndpoint, max(1, c.Concurrency/2)), unhear: func() {}}
+		lookup: c.Lookup, public: publicTypes(), flights: newFlights(c.PerEndpoint, max(1, c.Concurrency/2)), unhear: func() {}, unfollow: func() {}}
 	s.deliveries = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: s.claim, Run: s.deliver, Settle: s.settle, Release: s.release,
 	}, worker.Config{Concurrency: c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll}, p.Logger, p.Workers)
@@ -105,6 +107,7 @@ func publicTypes() []string {
 
 // Start begins to deliver, unless this process only accepts.
 func (s *Service) Start(ctx context.Context) error {
+	s.unfollow = s.follow(ctx)
 	if s.config.AcceptOnly {
 		return nil
 	}
@@ -129,6 +132,7 @@ func (s *Service) Start(ctx context.Context) error {
 
 // Stop lets the POSTs that have begun end while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
+	s.unfollow()
 	s.unhear()
 	s.unhear = func() {}
 	err := s.deliveries.Stop(ctx)

@@ -35,6 +35,9 @@ type Consumer struct {
 	Group  string       // the module's name
 	Types  []event.Type // what it wants
 	Handle Handler
+	// Wants, if set, narrows that down to accounts. It is asked at each Publish, from
+	// memory; who may not know yet answers true, or finds what it missed in the facts.
+	Wants func(accountID string) bool
 }
 
 // Handler turns a fact into rows. See the package comment for what it may do.
@@ -83,7 +86,7 @@ type Bus struct {
 	metrics metrics
 
 	consumers []Consumer
-	audience  map[event.Type][]string // groups by type
+	audience  audience
 
 	mu       sync.Mutex
 	state    state
@@ -103,7 +106,7 @@ const (
 // New makes a bus without consumers.
 func New(d *db.DB, log *slog.Logger, options Options) *Bus {
 	options = options.withDefaults()
-	return &Bus{db: d, log: log, options: options, metrics: newMetrics(options.Registerer), audience: map[event.Type][]string{},
+	return &Bus{db: d, log: log, options: options, metrics: newMetrics(options.Registerer), audience: audience{},
 		stopping: make(chan struct{}), done: make(chan struct{}), cancel: func() {}}
 }
 
@@ -122,8 +125,8 @@ func (b *Bus) Register(c Consumer) {
 	}
 	b.consumers = append(b.consumers, c)
 	for _, typ := range c.Types {
-		if !slices.Contains(b.audience[typ], c.Group) {
-			b.audience[typ] = append(b.audience[typ], c.Group)
+		if !slices.ContainsFunc(b.audience[typ], func(l listener) bool { return l.group == c.Group }) {
+			b.audience[typ] = append(b.audience[typ], listener{c.Group, c.Wants})
 		}
 	}
 }
@@ -196,11 +199,33 @@ func (b *Bus) Wake() {
 // and delivered without anybody else having to know.
 func (b *Bus) WakeFor(facts ...event.Fact) {
 	for _, f := range facts {
-		if len(b.audience[f.Type]) > 0 {
+		if b.audience.wants(f.AccountID, f.Type) {
 			b.Wake()
 			return
 		}
 	}
+}
+
+// audience is who wants facts, by their type.
+type audience map[event.Type][]listener
+
+type listener struct {
+	group string
+	wants func(accountID string) bool // nil: of all accounts
+}
+
+// groups are those that want a fact.
+func (a audience) groups(accountID string, typ event.Type) (names []string) {
+	for _, l := range a[typ] {
+		if l.wants == nil || l.wants(accountID) {
+			names = append(names, l.group)
+		}
+	}
+	return names
+}
+
+func (a audience) wants(accountID string, typ event.Type) bool {
+	return len(a.groups(accountID, typ)) > 0
 }
 
 // silence stands in where there are no signals.

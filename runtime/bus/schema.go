@@ -17,8 +17,8 @@ import (
 // schema says how facts are stored and found, in place of Watermill's schemas.
 // The tables come with the migrations.
 type schema struct {
-	audience map[event.Type][]string // for publishing
-	group    *group                  // for reading
+	audience audience // for publishing
+	group    *group   // for reading
 }
 
 var _ wsql.SchemaAdapter = schema{}
@@ -68,23 +68,15 @@ func (b *Bus) InsertArgs(facts ...event.Fact) ([]any, error) {
 
 // InsertQuery writes all facts and their messages in one statement.
 func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
-	args := s.insertArgs(p.Msgs)
-	for _, m := range p.Msgs {
-		if len(s.audience[event.Type(m.Metadata[metaType])]) > 0 {
-			return wsql.Query{Query: insertFactsAndMessages, Args: args}, nil
-		}
+	columns := s.columns(p.Msgs)
+	args := make([]any, len(columns))
+	for i, column := range columns {
+		args[i] = pq.Array(column) // in text form, which works on both pools
 	}
-	return wsql.Query{Query: insertFacts, Args: args[:6]}, nil
-}
-
-// insertArgs go as arrays in text form, so that they work on both pools, with binary
-// parameters and without.
-func (s schema) insertArgs(messages message.Messages) []any {
-	var args []any
-	for _, column := range s.columns(messages) {
-		args = append(args, pq.Array(column))
+	if len(columns[6]) == 0 { // nobody wants any of them
+		return wsql.Query{Query: insertFacts, Args: args[:6]}, nil
 	}
-	return args
+	return wsql.Query{Query: insertFactsAndMessages, Args: args}, nil
 }
 
 // columns are the facts' id, account, type, subject, data and time, and the messages'
@@ -98,7 +90,7 @@ func (s schema) columns(messages message.Messages) [8][]string {
 		subjects = append(subjects, m.Metadata[metaSubject])
 		data = append(data, string(m.Payload))
 		times = append(times, m.Metadata[metaTime])
-		for _, group := range s.audience[event.Type(m.Metadata[metaType])] {
+		for _, group := range s.audience.groups(m.Metadata[metaAccount], event.Type(m.Metadata[metaType])) {
 			consumers = append(consumers, group)
 			wanted = append(wanted, m.UUID)
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
+
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 )
@@ -33,5 +35,27 @@ func TestOnlyWantedFactsWake(t *testing.T) {
 	b.WakeFor(fact(event.EmailSent), fact(event.EmailBounced))
 	if signals.woken != 1 {
 		t.Errorf("woken %d times, want once", signals.woken)
+	}
+}
+
+func TestWhoWantsFewAccountsHearsOfThoseOnly(t *testing.T) {
+	t.Parallel()
+	signals := &counted{}
+	b := New(nil, slog.New(slog.DiscardHandler), Options{Signals: signals})
+	b.Register(Consumer{Group: "few", Types: []event.Type{event.EmailSent}, Wants: func(accountID string) bool { return accountID == "acc_wanted" },
+		Handle: func(context.Context, db.Execer, event.Fact) error { return nil }})
+	for account, wanted := range map[string]int{"acc_wanted": 1, "acc_other": 0} {
+		fact := event.New(account, event.EmailSent, time.Now(), event.Email{EmailID: "msg_1"})
+		m, err := messageOf(fact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if consumers := (schema{audience: b.audience}).columns(message.Messages{m})[6]; len(consumers) != wanted {
+			t.Errorf("%s: messages for %v", account, consumers)
+		}
+		signals.woken = 0
+		if b.WakeFor(fact); signals.woken != wanted {
+			t.Errorf("%s: woken %d times", account, signals.woken)
+		}
 	}
 }
