@@ -33,27 +33,7 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 		if err != nil {
 			return err
 		}
-		update := row.Update()
-		if c.URL != nil {
-			update.SetURL(*c.URL)
-		}
-		if c.Events != nil {
-			update.SetEvents(events)
-		}
-		if c.RateLimit != nil {
-			if *c.RateLimit == 0 {
-				update.ClearRateLimit()
-			} else {
-				update.SetRateLimit(*c.RateLimit)
-			}
-		}
-		if c.Enabled != nil && *c.Enabled != row.Enabled {
-			if *c.Enabled {
-				update.SetEnabled(true).ClearDisabledAt().SetDisabledReason("")
-			} else {
-				update.SetEnabled(false).SetDisabledAt(row.UpdatedAt).SetDisabledReason(ReasonCaller)
-			}
-		}
+		update := c.onto(row, events)
 		if _, err := update.Save(ctx); err != nil {
 			return err
 		}
@@ -72,6 +52,32 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 	s.appeared(accountID)
 	s.signals.Wake(deliveryChannel)
 	return changed.Unwrap(), nil
+}
+
+// onto puts the change on a row; events are those of c, checked.
+func (c Change) onto(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
+	update := row.Update()
+	if c.URL != nil {
+		update.SetURL(*c.URL)
+	}
+	if c.Events != nil {
+		update.SetEvents(events)
+	}
+	if c.RateLimit != nil {
+		if *c.RateLimit == 0 {
+			update.ClearRateLimit()
+		} else {
+			update.SetRateLimit(*c.RateLimit)
+		}
+	}
+	if c.Enabled != nil && *c.Enabled != row.Enabled {
+		if *c.Enabled {
+			update.SetEnabled(true).ClearDisabledAt().SetDisabledReason("")
+		} else {
+			update.SetEnabled(false).SetDisabledAt(row.UpdatedAt).SetDisabledReason(ReasonCaller)
+		}
+	}
+	return update
 }
 
 // lock takes the endpoint's row until the end of the transaction.

@@ -69,8 +69,11 @@ func envelope(typ event.Type, at time.Time, data json.RawMessage) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	body := append(head[:len(head)-1], `,"data":`...)
-	return append(append(body, compact.Bytes()...), '}'), nil
+	body := make([]byte, 0, len(head)+len(`,"data":`)+compact.Len())
+	body = append(body, head[:len(head)-1]...)
+	body = append(body, `,"data":`...)
+	body = append(body, compact.Bytes()...)
+	return append(body, '}'), nil
 }
 
 // secrets are those that sign, the newest first.

@@ -34,11 +34,12 @@ func resigned(t testing.TB, got heard, tokens ...secret.String) string {
 	if !found {
 		t.Fatalf("signature is %s", got.header.Get("Service-Signature"))
 	}
-	out := "t=" + stamp
+	var out strings.Builder
+	out.WriteString("t=" + stamp)
 	for _, token := range tokens {
 		mac := hmac.New(sha256.New, []byte(token.Reveal()))
 		mac.Write([]byte(stamp + "." + got.body))
-		out += ",v1=" + hex.EncodeToString(mac.Sum(nil))
+		out.WriteString(",v1=" + hex.EncodeToString(mac.Sum(nil)))
 	}
-	return out
+	return out.String()
 }
