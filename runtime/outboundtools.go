@@ -22,7 +22,8 @@ type (
 	SourceInput = outbound.SourceInput
 	// TLSReportQuery says which reports to print.
 	TLSReportQuery = outbound.TLSReportQuery
-	TLSReport      = tlsrpt.ReportJSON
+	// TLSReport is one report of RFC 8460.
+	TLSReport = tlsrpt.ReportJSON
 )
 
 // SmarthostInput is what `postrider smarthost set` takes.

@@ -72,12 +72,12 @@ func reportsOf(q TLSReportQuery, rows []*ent.TLSReportCount) []tlsrpt.ReportJSON
 	var reports []tlsrpt.ReportJSON
 	var report tlsrpt.Report
 	for i, c := range rows {
-		if i == 0 || c.Domain != rows[i-1].Domain {
+		if i == 0 || c.Domain != rows[i-1].Domain { //nolint:gosec // the first half rules the first one out
 			report = tlsrpt.Report{OrganizationName: q.Organization, ContactInfo: q.Contact, ReportID: q.Day + "-" + c.Domain + "@" + cmp.Or(q.Organization, "localhost"),
 				DateRange: tlsrpt.TLSRPTDateRange{Start: begin, End: begin.Add(24*time.Hour - time.Second)}}
 		}
 		report.Merge(resultOf(c))
-		if i == len(rows)-1 || c.Domain != rows[i+1].Domain { //nolint:gosec // the first half rules the last one out
+		if i == len(rows)-1 || c.Domain != rows[i+1].Domain {
 			reports = append(reports, report.Convert())
 		}
 	}

@@ -69,7 +69,7 @@ func (d *DB) QueryPrepared(ctx context.Context, query string, args ...any) (*sql
 	statement := d.statements.find(query) //nolint:sqlclosecheck // kept for good
 	if statement == nil {
 		d.statements.prepare(ctx, d.Hot, []string{query})
-		if statement = d.statements.find(query); statement == nil { // the error of running it says why
+		if statement = d.statements.find(query); statement == nil { //nolint:sqlclosecheck // kept for good
 			return d.Hot.QueryContext(ctx, query, args...)
 		}
 	}

@@ -133,22 +133,22 @@ func parseRow(fields []string) (row Profile, mistakes []error) {
 	if len(fields) < 6 {
 		return row, []error{fmt.Errorf("provider %s: want provider, start, connections, messages, age, rate and host suffixes", row.Provider)}
 	}
-	number := func(what, text string, least, most int) int {
+	number := func(what, text string, most int) int {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > most {
-			mistakes = append(mistakes, fmt.Errorf("%s %q is not a number from %d to %d", what, text, least, most))
+		if err != nil || n < 1 || n > most {
+			mistakes = append(mistakes, fmt.Errorf("%s %q is not a number from 1 to %d", what, text, most))
 		}
 		return n
 	}
-	row.Start = number("start", fields[1], 1, 10_000)
-	row.Connections = number("connections", fields[2], 1, 10_000)
-	row.Messages = number("messages", fields[3], 1, 1_000_000)
+	row.Start = number("start", fields[1], 10_000)
+	row.Connections = number("connections", fields[2], 10_000)
+	row.Messages = number("messages", fields[3], 1_000_000)
 	var err error
 	if row.Age, err = time.ParseDuration(fields[4]); err != nil || row.Age < time.Second || row.Age > 24*time.Hour {
 		mistakes = append(mistakes, fmt.Errorf("age %q is not a duration from 1s to 24h", fields[4]))
 	}
 	if fields[5] != "-" {
-		row.Rate = float64(number("rate", fields[5], 1, 1_000_000))
+		row.Rate = float64(number("rate", fields[5], 1_000_000))
 	}
 	if row.Start > row.Connections {
 		mistakes = append(mistakes, fmt.Errorf("start %d is more than connections %d", row.Start, row.Connections))

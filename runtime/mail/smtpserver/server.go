@@ -178,7 +178,7 @@ func (s *Server) turnAway(c net.Conn) {
 	if !s.config.ImplicitTLS && c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
 		fmt.Fprintf(c, "%d %s %s\r\n", replyTooMany.Code, replyTooMany.enhanced(), replyTooMany.Text) // it is gone either way
 	}
-	c.Close() //nolint:gosec // likewise
+	c.Close() // likewise
 }
 
 // proxied demands the header of a proxy that is trusted, and of nobody else: what
