@@ -161,7 +161,7 @@ func (s *Service) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	}
 	for i := range jobs {
 		c := byID[jobs[i].recipientID]
-		jobs[i].way, jobs[i].destination, jobs[i].via, jobs[i].ticket, jobs[i].untried = c.way, c.destination, c.Via, c.ticket, c.reason
+		jobs[i].way, jobs[i].destination, jobs[i].via, jobs[i].ticket, jobs[i].untried = c.way, c.Destination, c.Via, c.ticket, c.reason
 	}
 	if err := attachMessages(ctx, tx, jobs); err != nil {
 		return nil, fmt.Errorf("load claimed emails: %w", err)

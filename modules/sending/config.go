@@ -8,7 +8,10 @@ import (
 
 // Config sets how messages leave.
 type Config struct {
-	Concurrency int           // deliveries at a time; 0 only accepts and leaves delivery to other processes
+	// Concurrency is connections to mail servers at a time, each with a delivery in
+	// use and one that waits for its turn; 0 only accepts and leaves delivery to other
+	// processes.
+	Concurrency int
 	ClaimBatch  int           // recipients taken at a time, at least 1
 	Lease       time.Duration // how long a claim holds without a sign of life
 	Poll        time.Duration // how long due work may go unseen when no wake-up arrives

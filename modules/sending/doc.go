@@ -17,6 +17,12 @@
 // would be refused now (release.go). One with a suppressed recipient is stored as
 // `failed` from the start, and nobody gets it.
 //
+// Waiting. A recipient that is due stands in the common queue. If the lane that it
+// would leave by has no room (package runtime/mail/lane) it is parked under that lane's
+// name and drawn from there; one that is held waits until somebody releases it. What
+// has not been delivered when its message expires fails, and is not delivered late. A
+// delivered recipient may bounce after all, when a report comes back (late.go).
+//
 // Invariants.
 //   - A receipt is given only after the commit that holds email, recipients,
 //     attachments, the answer under the idempotency key and the fact email.sent.

@@ -22,9 +22,8 @@ import (
 
 // pickedRow is a due recipient that this claim has locked.
 type pickedRow struct {
-	id          int64
-	lane        sql.NullString // where it was drawn from; null: the common queue
-	destination string
+	id   int64
+	lane sql.NullString // where it was drawn from; null: the common queue
 	outbound.Question
 
 	way     smtpclient.Way
@@ -76,7 +75,7 @@ func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw) ([]p
 		return nil, err
 	}
 	return scanAll(rows, func(c *pickedRow) []any {
-		return []any{&c.id, &c.lane, &c.destination, &c.Via, &c.AccountID, &c.DomainID}
+		return []any{&c.id, &c.lane, &c.Destination, &c.Via, &c.AccountID, &c.DomainID}
 	})
 }
 
@@ -84,7 +83,6 @@ func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw) ([]p
 func (s *Service) judgePicked(ctx context.Context, list []pickedRow, limit int) error {
 	questions := make([]outbound.Question, len(list))
 	for i := range list {
-		list[i].Destination = list[i].destination
 		questions[i] = list[i].Question
 	}
 	ways, err := s.ways.Choose(ctx, questions)
@@ -108,7 +106,7 @@ func (s *Service) judgeRow(c *pickedRow, limit *int) {
 	if *limit == 0 {
 		return
 	}
-	if reserved, ok := s.lanes.Reserve(c.way.Label, c.destination); ok {
+	if reserved, ok := s.lanes.Reserve(c.way.Label, c.Destination); ok {
 		c.verdict, c.ticket = take, reserved
 		*limit--
 		return
@@ -117,12 +115,12 @@ func (s *Service) judgeRow(c *pickedRow, limit *int) {
 		c.verdict = park
 		return
 	}
-	if _, reason, paused := s.lanes.Paused(c.way.Label, c.destination); paused && s.parking.untried(c.lane.String) {
+	if _, reason, paused := s.lanes.Paused(c.way.Label, c.Destination); paused && s.parking.untried(c.lane.String) {
 		c.verdict, c.reason = untried, reason
 		*limit--
 		return
 	}
-	if c.lane.String != laneLabel(c.way.Label, c.destination) {
+	if c.lane.String != laneLabel(c.way.Label, c.Destination) {
 		c.verdict = park // its way has changed since it was parked
 	}
 }
@@ -134,7 +132,7 @@ func (s *Service) parkRows(ctx context.Context, tx *db.PreparedTx, list []picked
 	var ids []int64
 	for _, c := range list {
 		if c.verdict == park {
-			ids, lanes = append(ids, c.id), append(lanes, laneLabel(c.way.Label, c.destination))
+			ids, lanes = append(ids, c.id), append(lanes, laneLabel(c.way.Label, c.Destination))
 		}
 	}
 	if len(ids) == 0 {

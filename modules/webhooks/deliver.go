@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/webhooksig"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -103,7 +104,7 @@ func (s *Service) post(ctx context.Context, d delivery, body []byte, secrets []s
 	request.Header.Set("User-Agent", userAgent)
 	request.Header.Set("Service-Event-Id", d.eventID)
 	request.Header.Set("Service-Delivery-Attempt", strconv.Itoa(d.attempt))
-	request.Header.Set("Service-Signature", Sign(time.Now(), body, secrets...))
+	request.Header.Set(webhooksig.Header, sign(time.Now(), body, secrets...))
 	response, err := s.client.Do(request)
 	if err != nil {
 		a.failure = explain(err, s.config.Timeout)

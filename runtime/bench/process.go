@@ -31,12 +31,8 @@ func usageOf(pid int) usage {
 		return usage{}
 	}
 	var u usage
-	for _, ticks := range fields[11:13] {
-		n, err := strconv.ParseInt(ticks, 10, 64)
-		if err != nil {
-			return usage{}
-		}
-		u.cpu += time.Duration(n) * clockTick
+	if u.cpu, err = sumTicks(fields[11:13]); err != nil {
+		return usage{}
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -60,6 +56,18 @@ func (u usage) String() string {
 		return "not known on this system"
 	}
 	return fmt.Sprintf("%d MiB", u.peakRSS>>20)
+}
+
+// sumTicks adds up fields of /proc that count clock ticks.
+func sumTicks(fields []string) (sum time.Duration, err error) {
+	for _, ticks := range fields {
+		n, err := strconv.ParseInt(ticks, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(n) * clockTick
+	}
+	return sum, nil
 }
 
 // cpuBelow is the CPU time of a process and of all below it, those that have ended
@@ -87,13 +95,15 @@ func cpuBelow(root int) time.Duration {
 		if len(fields) < 15 {
 			continue
 		}
-		var p process
-		p.parent, _ = strconv.Atoi(fields[1])
-		for _, ticks := range fields[11:15] { // of its own, and of children that it has waited for
-			n, _ := strconv.ParseInt(ticks, 10, 64)
-			p.cpu += time.Duration(n) * clockTick
+		parent, err := strconv.Atoi(fields[1])
+		if err != nil {
+			continue
 		}
-		all[pid] = p
+		cpu, err := sumTicks(fields[11:15]) // of its own, and of children that it has waited for
+		if err != nil {
+			continue
+		}
+		all[pid] = process{parent, cpu}
 	}
 	var sum time.Duration
 	for pid := range all {
