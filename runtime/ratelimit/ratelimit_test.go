@@ -180,12 +180,12 @@ func TestConcurrentRequestsAreAllCounted(t *testing.T) {
 	const interval = 10 * time.Millisecond
 	accounts := []Account{{ID: "ada", PerSecond: 100}, {ID: "bob", PerSecond: 100}, {ID: "eve", PerSecond: 100}}
 	before := map[string]time.Time{}
+	begin := time.Now() // the accounts begin to fill up again when they are set
 	for _, a := range accounts {
 		setAhead(t, d, a.ID, time.Second) // half of the burst is used
 		before[a.ID] = fullAt(t, d, a.ID)
 	}
 	admitted := map[string]*atomic.Int64{"ada": {}, "bob": {}, "eve": {}}
-	begin := time.Now()
 	var all sync.WaitGroup
 	for i := range 600 {
 		a := accounts[i%len(accounts)]
