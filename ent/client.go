@@ -16,6 +16,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
@@ -32,8 +33,11 @@ import (
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
+	"github.com/postrider/postrider/ent/receivedcontent"
+	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
@@ -59,6 +63,8 @@ type Client struct {
 	APIKey *APIKeyClient
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
+	// AddressRuleSet is the client for interacting with the AddressRuleSet builders.
+	AddressRuleSet *AddressRuleSetClient
 	// Attachment is the client for interacting with the Attachment builders.
 	Attachment *AttachmentClient
 	// Attempt is the client for interacting with the Attempt builders.
@@ -89,8 +95,14 @@ type Client struct {
 	IdempotencyKey *IdempotencyKeyClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
+	// ReceivedContent is the client for interacting with the ReceivedContent builders.
+	ReceivedContent *ReceivedContentClient
+	// ReceivedEmail is the client for interacting with the ReceivedEmail builders.
+	ReceivedEmail *ReceivedEmailClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
+	// SMTPCredential is the client for interacting with the SMTPCredential builders.
+	SMTPCredential *SMTPCredentialClient
 	// Smarthost is the client for interacting with the Smarthost builders.
 	Smarthost *SmarthostClient
 	// Source is the client for interacting with the Source builders.
@@ -130,6 +142,7 @@ func (c *Client) init() {
 	c.Schema = migrate.NewSchema(c.driver)
 	c.APIKey = NewAPIKeyClient(c.config)
 	c.Account = NewAccountClient(c.config)
+	c.AddressRuleSet = NewAddressRuleSetClient(c.config)
 	c.Attachment = NewAttachmentClient(c.config)
 	c.Attempt = NewAttemptClient(c.config)
 	c.CapturedMail = NewCapturedMailClient(c.config)
@@ -145,7 +158,10 @@ func (c *Client) init() {
 	c.Fact = NewFactClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.Plan = NewPlanClient(c.config)
+	c.ReceivedContent = NewReceivedContentClient(c.config)
+	c.ReceivedEmail = NewReceivedEmailClient(c.config)
 	c.Recipient = NewRecipientClient(c.config)
+	c.SMTPCredential = NewSMTPCredentialClient(c.config)
 	c.Smarthost = NewSmarthostClient(c.config)
 	c.Source = NewSourceClient(c.config)
 	c.SourceDay = NewSourceDayClient(c.config)
@@ -253,6 +269,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		config:          cfg,
 		APIKey:          NewAPIKeyClient(cfg),
 		Account:         NewAccountClient(cfg),
+		AddressRuleSet:  NewAddressRuleSetClient(cfg),
 		Attachment:      NewAttachmentClient(cfg),
 		Attempt:         NewAttemptClient(cfg),
 		CapturedMail:    NewCapturedMailClient(cfg),
@@ -268,7 +285,10 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Fact:            NewFactClient(cfg),
 		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
 		Plan:            NewPlanClient(cfg),
+		ReceivedContent: NewReceivedContentClient(cfg),
+		ReceivedEmail:   NewReceivedEmailClient(cfg),
 		Recipient:       NewRecipientClient(cfg),
+		SMTPCredential:  NewSMTPCredentialClient(cfg),
 		Smarthost:       NewSmarthostClient(cfg),
 		Source:          NewSourceClient(cfg),
 		SourceDay:       NewSourceDayClient(cfg),
@@ -303,6 +323,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		config:          cfg,
 		APIKey:          NewAPIKeyClient(cfg),
 		Account:         NewAccountClient(cfg),
+		AddressRuleSet:  NewAddressRuleSetClient(cfg),
 		Attachment:      NewAttachmentClient(cfg),
 		Attempt:         NewAttemptClient(cfg),
 		CapturedMail:    NewCapturedMailClient(cfg),
@@ -318,7 +339,10 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Fact:            NewFactClient(cfg),
 		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
 		Plan:            NewPlanClient(cfg),
+		ReceivedContent: NewReceivedContentClient(cfg),
+		ReceivedEmail:   NewReceivedEmailClient(cfg),
 		Recipient:       NewRecipientClient(cfg),
+		SMTPCredential:  NewSMTPCredentialClient(cfg),
 		Smarthost:       NewSmarthostClient(cfg),
 		Source:          NewSourceClient(cfg),
 		SourceDay:       NewSourceDayClient(cfg),
@@ -361,12 +385,13 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.CategoryOptOut,
-		c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
-		c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Plan,
-		c.Recipient, c.Smarthost, c.Source, c.SourceDay, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.Usage,
-		c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.CapturedMail,
+		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain,
+		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
+		c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMTPCredential,
+		c.Smarthost, c.Source, c.SourceDay, c.Suppression, c.TLSReportCount,
+		c.Template, c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
+		c.WebhookAttempt, c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -376,12 +401,13 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.APIKey, c.Account, c.Attachment, c.Attempt, c.CapturedMail, c.CategoryOptOut,
-		c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
-		c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Plan,
-		c.Recipient, c.Smarthost, c.Source, c.SourceDay, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.Usage,
-		c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.CapturedMail,
+		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain,
+		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
+		c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMTPCredential,
+		c.Smarthost, c.Source, c.SourceDay, c.Suppression, c.TLSReportCount,
+		c.Template, c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
+		c.WebhookAttempt, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -394,6 +420,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.APIKey.mutate(ctx, m)
 	case *AccountMutation:
 		return c.Account.mutate(ctx, m)
+	case *AddressRuleSetMutation:
+		return c.AddressRuleSet.mutate(ctx, m)
 	case *AttachmentMutation:
 		return c.Attachment.mutate(ctx, m)
 	case *AttemptMutation:
@@ -424,8 +452,14 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.IdempotencyKey.mutate(ctx, m)
 	case *PlanMutation:
 		return c.Plan.mutate(ctx, m)
+	case *ReceivedContentMutation:
+		return c.ReceivedContent.mutate(ctx, m)
+	case *ReceivedEmailMutation:
+		return c.ReceivedEmail.mutate(ctx, m)
 	case *RecipientMutation:
 		return c.Recipient.mutate(ctx, m)
+	case *SMTPCredentialMutation:
+		return c.SMTPCredential.mutate(ctx, m)
 	case *SmarthostMutation:
 		return c.Smarthost.mutate(ctx, m)
 	case *SourceMutation:
@@ -784,6 +818,139 @@ func (c *AccountClient) mutate(ctx context.Context, m *AccountMutation) (Value, 
 		return (&AccountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Account mutation op: %q", m.Op())
+	}
+}
+
+// AddressRuleSetClient is a client for the AddressRuleSet schema.
+type AddressRuleSetClient struct {
+	config
+}
+
+// NewAddressRuleSetClient returns a client for the AddressRuleSet from the given config.
+func NewAddressRuleSetClient(c config) *AddressRuleSetClient {
+	return &AddressRuleSetClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `addressruleset.Hooks(f(g(h())))`.
+func (c *AddressRuleSetClient) Use(hooks ...Hook) {
+	c.hooks.AddressRuleSet = append(c.hooks.AddressRuleSet, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `addressruleset.Intercept(f(g(h())))`.
+func (c *AddressRuleSetClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AddressRuleSet = append(c.inters.AddressRuleSet, interceptors...)
+}
+
+// Create returns a builder for creating a AddressRuleSet entity.
+func (c *AddressRuleSetClient) Create() *AddressRuleSetCreate {
+	mutation := newAddressRuleSetMutation(c.config, OpCreate)
+	return &AddressRuleSetCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AddressRuleSet entities.
+func (c *AddressRuleSetClient) CreateBulk(builders ...*AddressRuleSetCreate) *AddressRuleSetCreateBulk {
+	return &AddressRuleSetCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AddressRuleSetClient) MapCreateBulk(slice any, setFunc func(*AddressRuleSetCreate, int)) *AddressRuleSetCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AddressRuleSetCreateBulk{err: fmt.Errorf("calling to AddressRuleSetClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AddressRuleSetCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AddressRuleSetCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AddressRuleSet.
+func (c *AddressRuleSetClient) Update() *AddressRuleSetUpdate {
+	mutation := newAddressRuleSetMutation(c.config, OpUpdate)
+	return &AddressRuleSetUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AddressRuleSetClient) UpdateOne(_m *AddressRuleSet) *AddressRuleSetUpdateOne {
+	mutation := newAddressRuleSetMutation(c.config, OpUpdateOne, withAddressRuleSet(_m))
+	return &AddressRuleSetUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AddressRuleSetClient) UpdateOneID(id int64) *AddressRuleSetUpdateOne {
+	mutation := newAddressRuleSetMutation(c.config, OpUpdateOne, withAddressRuleSetID(id))
+	return &AddressRuleSetUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AddressRuleSet.
+func (c *AddressRuleSetClient) Delete() *AddressRuleSetDelete {
+	mutation := newAddressRuleSetMutation(c.config, OpDelete)
+	return &AddressRuleSetDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AddressRuleSetClient) DeleteOne(_m *AddressRuleSet) *AddressRuleSetDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AddressRuleSetClient) DeleteOneID(id int64) *AddressRuleSetDeleteOne {
+	builder := c.Delete().Where(addressruleset.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AddressRuleSetDeleteOne{builder}
+}
+
+// Query returns a query builder for AddressRuleSet.
+func (c *AddressRuleSetClient) Query() *AddressRuleSetQuery {
+	return &AddressRuleSetQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAddressRuleSet},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AddressRuleSet entity by its id.
+func (c *AddressRuleSetClient) Get(ctx context.Context, id int64) (*AddressRuleSet, error) {
+	return c.Query().Where(addressruleset.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AddressRuleSetClient) GetX(ctx context.Context, id int64) *AddressRuleSet {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AddressRuleSetClient) Hooks() []Hook {
+	return c.hooks.AddressRuleSet
+}
+
+// Interceptors returns the client interceptors.
+func (c *AddressRuleSetClient) Interceptors() []Interceptor {
+	return c.inters.AddressRuleSet
+}
+
+func (c *AddressRuleSetClient) mutate(ctx context.Context, m *AddressRuleSetMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AddressRuleSetCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AddressRuleSetUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AddressRuleSetUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AddressRuleSetDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AddressRuleSet mutation op: %q", m.Op())
 	}
 }
 
@@ -2910,6 +3077,304 @@ func (c *PlanClient) mutate(ctx context.Context, m *PlanMutation) (Value, error)
 	}
 }
 
+// ReceivedContentClient is a client for the ReceivedContent schema.
+type ReceivedContentClient struct {
+	config
+}
+
+// NewReceivedContentClient returns a client for the ReceivedContent from the given config.
+func NewReceivedContentClient(c config) *ReceivedContentClient {
+	return &ReceivedContentClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `receivedcontent.Hooks(f(g(h())))`.
+func (c *ReceivedContentClient) Use(hooks ...Hook) {
+	c.hooks.ReceivedContent = append(c.hooks.ReceivedContent, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `receivedcontent.Intercept(f(g(h())))`.
+func (c *ReceivedContentClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ReceivedContent = append(c.inters.ReceivedContent, interceptors...)
+}
+
+// Create returns a builder for creating a ReceivedContent entity.
+func (c *ReceivedContentClient) Create() *ReceivedContentCreate {
+	mutation := newReceivedContentMutation(c.config, OpCreate)
+	return &ReceivedContentCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ReceivedContent entities.
+func (c *ReceivedContentClient) CreateBulk(builders ...*ReceivedContentCreate) *ReceivedContentCreateBulk {
+	return &ReceivedContentCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ReceivedContentClient) MapCreateBulk(slice any, setFunc func(*ReceivedContentCreate, int)) *ReceivedContentCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ReceivedContentCreateBulk{err: fmt.Errorf("calling to ReceivedContentClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ReceivedContentCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ReceivedContentCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ReceivedContent.
+func (c *ReceivedContentClient) Update() *ReceivedContentUpdate {
+	mutation := newReceivedContentMutation(c.config, OpUpdate)
+	return &ReceivedContentUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ReceivedContentClient) UpdateOne(_m *ReceivedContent) *ReceivedContentUpdateOne {
+	mutation := newReceivedContentMutation(c.config, OpUpdateOne, withReceivedContent(_m))
+	return &ReceivedContentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ReceivedContentClient) UpdateOneID(id int64) *ReceivedContentUpdateOne {
+	mutation := newReceivedContentMutation(c.config, OpUpdateOne, withReceivedContentID(id))
+	return &ReceivedContentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ReceivedContent.
+func (c *ReceivedContentClient) Delete() *ReceivedContentDelete {
+	mutation := newReceivedContentMutation(c.config, OpDelete)
+	return &ReceivedContentDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ReceivedContentClient) DeleteOne(_m *ReceivedContent) *ReceivedContentDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ReceivedContentClient) DeleteOneID(id int64) *ReceivedContentDeleteOne {
+	builder := c.Delete().Where(receivedcontent.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ReceivedContentDeleteOne{builder}
+}
+
+// Query returns a query builder for ReceivedContent.
+func (c *ReceivedContentClient) Query() *ReceivedContentQuery {
+	return &ReceivedContentQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeReceivedContent},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ReceivedContent entity by its id.
+func (c *ReceivedContentClient) Get(ctx context.Context, id int64) (*ReceivedContent, error) {
+	return c.Query().Where(receivedcontent.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ReceivedContentClient) GetX(ctx context.Context, id int64) *ReceivedContent {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryEmails queries the emails edge of a ReceivedContent.
+func (c *ReceivedContentClient) QueryEmails(_m *ReceivedContent) *ReceivedEmailQuery {
+	query := (&ReceivedEmailClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(receivedcontent.Table, receivedcontent.FieldID, id),
+			sqlgraph.To(receivedemail.Table, receivedemail.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, receivedcontent.EmailsTable, receivedcontent.EmailsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ReceivedContentClient) Hooks() []Hook {
+	return c.hooks.ReceivedContent
+}
+
+// Interceptors returns the client interceptors.
+func (c *ReceivedContentClient) Interceptors() []Interceptor {
+	return c.inters.ReceivedContent
+}
+
+func (c *ReceivedContentClient) mutate(ctx context.Context, m *ReceivedContentMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ReceivedContentCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ReceivedContentUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ReceivedContentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ReceivedContentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ReceivedContent mutation op: %q", m.Op())
+	}
+}
+
+// ReceivedEmailClient is a client for the ReceivedEmail schema.
+type ReceivedEmailClient struct {
+	config
+}
+
+// NewReceivedEmailClient returns a client for the ReceivedEmail from the given config.
+func NewReceivedEmailClient(c config) *ReceivedEmailClient {
+	return &ReceivedEmailClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `receivedemail.Hooks(f(g(h())))`.
+func (c *ReceivedEmailClient) Use(hooks ...Hook) {
+	c.hooks.ReceivedEmail = append(c.hooks.ReceivedEmail, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `receivedemail.Intercept(f(g(h())))`.
+func (c *ReceivedEmailClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ReceivedEmail = append(c.inters.ReceivedEmail, interceptors...)
+}
+
+// Create returns a builder for creating a ReceivedEmail entity.
+func (c *ReceivedEmailClient) Create() *ReceivedEmailCreate {
+	mutation := newReceivedEmailMutation(c.config, OpCreate)
+	return &ReceivedEmailCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ReceivedEmail entities.
+func (c *ReceivedEmailClient) CreateBulk(builders ...*ReceivedEmailCreate) *ReceivedEmailCreateBulk {
+	return &ReceivedEmailCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ReceivedEmailClient) MapCreateBulk(slice any, setFunc func(*ReceivedEmailCreate, int)) *ReceivedEmailCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ReceivedEmailCreateBulk{err: fmt.Errorf("calling to ReceivedEmailClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ReceivedEmailCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ReceivedEmailCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ReceivedEmail.
+func (c *ReceivedEmailClient) Update() *ReceivedEmailUpdate {
+	mutation := newReceivedEmailMutation(c.config, OpUpdate)
+	return &ReceivedEmailUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ReceivedEmailClient) UpdateOne(_m *ReceivedEmail) *ReceivedEmailUpdateOne {
+	mutation := newReceivedEmailMutation(c.config, OpUpdateOne, withReceivedEmail(_m))
+	return &ReceivedEmailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ReceivedEmailClient) UpdateOneID(id string) *ReceivedEmailUpdateOne {
+	mutation := newReceivedEmailMutation(c.config, OpUpdateOne, withReceivedEmailID(id))
+	return &ReceivedEmailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ReceivedEmail.
+func (c *ReceivedEmailClient) Delete() *ReceivedEmailDelete {
+	mutation := newReceivedEmailMutation(c.config, OpDelete)
+	return &ReceivedEmailDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ReceivedEmailClient) DeleteOne(_m *ReceivedEmail) *ReceivedEmailDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ReceivedEmailClient) DeleteOneID(id string) *ReceivedEmailDeleteOne {
+	builder := c.Delete().Where(receivedemail.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ReceivedEmailDeleteOne{builder}
+}
+
+// Query returns a query builder for ReceivedEmail.
+func (c *ReceivedEmailClient) Query() *ReceivedEmailQuery {
+	return &ReceivedEmailQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeReceivedEmail},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ReceivedEmail entity by its id.
+func (c *ReceivedEmailClient) Get(ctx context.Context, id string) (*ReceivedEmail, error) {
+	return c.Query().Where(receivedemail.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ReceivedEmailClient) GetX(ctx context.Context, id string) *ReceivedEmail {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryContent queries the content edge of a ReceivedEmail.
+func (c *ReceivedEmailClient) QueryContent(_m *ReceivedEmail) *ReceivedContentQuery {
+	query := (&ReceivedContentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(receivedemail.Table, receivedemail.FieldID, id),
+			sqlgraph.To(receivedcontent.Table, receivedcontent.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, receivedemail.ContentTable, receivedemail.ContentColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ReceivedEmailClient) Hooks() []Hook {
+	return c.hooks.ReceivedEmail
+}
+
+// Interceptors returns the client interceptors.
+func (c *ReceivedEmailClient) Interceptors() []Interceptor {
+	return c.inters.ReceivedEmail
+}
+
+func (c *ReceivedEmailClient) mutate(ctx context.Context, m *ReceivedEmailMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ReceivedEmailCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ReceivedEmailUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ReceivedEmailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ReceivedEmailDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ReceivedEmail mutation op: %q", m.Op())
+	}
+}
+
 // RecipientClient is a client for the Recipient schema.
 type RecipientClient struct {
 	config
@@ -3056,6 +3521,139 @@ func (c *RecipientClient) mutate(ctx context.Context, m *RecipientMutation) (Val
 		return (&RecipientDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Recipient mutation op: %q", m.Op())
+	}
+}
+
+// SMTPCredentialClient is a client for the SMTPCredential schema.
+type SMTPCredentialClient struct {
+	config
+}
+
+// NewSMTPCredentialClient returns a client for the SMTPCredential from the given config.
+func NewSMTPCredentialClient(c config) *SMTPCredentialClient {
+	return &SMTPCredentialClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `smtpcredential.Hooks(f(g(h())))`.
+func (c *SMTPCredentialClient) Use(hooks ...Hook) {
+	c.hooks.SMTPCredential = append(c.hooks.SMTPCredential, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `smtpcredential.Intercept(f(g(h())))`.
+func (c *SMTPCredentialClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SMTPCredential = append(c.inters.SMTPCredential, interceptors...)
+}
+
+// Create returns a builder for creating a SMTPCredential entity.
+func (c *SMTPCredentialClient) Create() *SMTPCredentialCreate {
+	mutation := newSMTPCredentialMutation(c.config, OpCreate)
+	return &SMTPCredentialCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SMTPCredential entities.
+func (c *SMTPCredentialClient) CreateBulk(builders ...*SMTPCredentialCreate) *SMTPCredentialCreateBulk {
+	return &SMTPCredentialCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SMTPCredentialClient) MapCreateBulk(slice any, setFunc func(*SMTPCredentialCreate, int)) *SMTPCredentialCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SMTPCredentialCreateBulk{err: fmt.Errorf("calling to SMTPCredentialClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SMTPCredentialCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SMTPCredentialCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SMTPCredential.
+func (c *SMTPCredentialClient) Update() *SMTPCredentialUpdate {
+	mutation := newSMTPCredentialMutation(c.config, OpUpdate)
+	return &SMTPCredentialUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SMTPCredentialClient) UpdateOne(_m *SMTPCredential) *SMTPCredentialUpdateOne {
+	mutation := newSMTPCredentialMutation(c.config, OpUpdateOne, withSMTPCredential(_m))
+	return &SMTPCredentialUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SMTPCredentialClient) UpdateOneID(id string) *SMTPCredentialUpdateOne {
+	mutation := newSMTPCredentialMutation(c.config, OpUpdateOne, withSMTPCredentialID(id))
+	return &SMTPCredentialUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SMTPCredential.
+func (c *SMTPCredentialClient) Delete() *SMTPCredentialDelete {
+	mutation := newSMTPCredentialMutation(c.config, OpDelete)
+	return &SMTPCredentialDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SMTPCredentialClient) DeleteOne(_m *SMTPCredential) *SMTPCredentialDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SMTPCredentialClient) DeleteOneID(id string) *SMTPCredentialDeleteOne {
+	builder := c.Delete().Where(smtpcredential.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SMTPCredentialDeleteOne{builder}
+}
+
+// Query returns a query builder for SMTPCredential.
+func (c *SMTPCredentialClient) Query() *SMTPCredentialQuery {
+	return &SMTPCredentialQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSMTPCredential},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SMTPCredential entity by its id.
+func (c *SMTPCredentialClient) Get(ctx context.Context, id string) (*SMTPCredential, error) {
+	return c.Query().Where(smtpcredential.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SMTPCredentialClient) GetX(ctx context.Context, id string) *SMTPCredential {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SMTPCredentialClient) Hooks() []Hook {
+	return c.hooks.SMTPCredential
+}
+
+// Interceptors returns the client interceptors.
+func (c *SMTPCredentialClient) Interceptors() []Interceptor {
+	return c.inters.SMTPCredential
+}
+
+func (c *SMTPCredentialClient) mutate(ctx context.Context, m *SMTPCredentialMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SMTPCredentialCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SMTPCredentialUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SMTPCredentialUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SMTPCredentialDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SMTPCredential mutation op: %q", m.Op())
 	}
 }
 
@@ -4839,19 +5437,20 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		APIKey, Account, Attachment, Attempt, CapturedMail, CategoryOptOut,
-		CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck, DomainClaim,
-		Email, Engagement, Fact, IdempotencyKey, Plan, Recipient, Smarthost, Source,
-		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
-		TrackingHost, Usage, User, Webhook, WebhookAttempt, WebhookDelivery []ent.Hook
+		APIKey, Account, AddressRuleSet, Attachment, Attempt, CapturedMail,
+		CategoryOptOut, CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck,
+		DomainClaim, Email, Engagement, Fact, IdempotencyKey, Plan, ReceivedContent,
+		ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source, SourceDay,
+		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
+		User, Webhook, WebhookAttempt, WebhookDelivery []ent.Hook
 	}
 	inters struct {
-		APIKey, Account, Attachment, Attempt, CapturedMail, CategoryOptOut,
-		CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck, DomainClaim,
-		Email, Engagement, Fact, IdempotencyKey, Plan, Recipient, Smarthost, Source,
-		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
-		TrackingHost, Usage, User, Webhook, WebhookAttempt,
-		WebhookDelivery []ent.Interceptor
+		APIKey, Account, AddressRuleSet, Attachment, Attempt, CapturedMail,
+		CategoryOptOut, CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck,
+		DomainClaim, Email, Engagement, Fact, IdempotencyKey, Plan, ReceivedContent,
+		ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source, SourceDay,
+		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
+		User, Webhook, WebhookAttempt, WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -47,6 +47,8 @@ type Email struct {
 	HTML *string `json:"html,omitempty"`
 	// Text holds the value of the "text" field.
 	Text *string `json:"text,omitempty"`
+	// the message as its sender composed it, where it came over SMTP; html and text are in it then
+	Mime *[]byte `json:"mime,omitempty"`
 	// Headers holds the value of the "headers" field.
 	Headers []shape.Header `json:"headers,omitempty"`
 	// Tags holds the value of the "tags" field.
@@ -85,7 +87,7 @@ type Email struct {
 	Uncommon *string `json:"uncommon,omitempty"`
 	// words of subject, addresses and tags, and exact lexemes for filters
 	Search *string `json:"search,omitempty"`
-	// when html, text, headers and attachments were deleted
+	// when html, text, mime, headers and attachments were deleted
 	BodyPurgedAt *time.Time `json:"body_purged_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the EmailQuery when eager-loading is set.
@@ -138,7 +140,7 @@ func (*Email) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case email.FieldTo, email.FieldCc, email.FieldBcc, email.FieldReplyTo, email.FieldHeaders, email.FieldTags:
+		case email.FieldTo, email.FieldCc, email.FieldBcc, email.FieldReplyTo, email.FieldMime, email.FieldHeaders, email.FieldTags:
 			values[i] = new([]byte)
 		case email.FieldUnsubscribe:
 			values[i] = new(sql.NullBool)
@@ -265,6 +267,12 @@ func (_m *Email) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Text = new(string)
 				*_m.Text = value.String
+			}
+		case email.FieldMime:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field mime", values[i])
+			} else if value != nil {
+				_m.Mime = value
 			}
 		case email.FieldHeaders:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -503,6 +511,11 @@ func (_m *Email) String() string {
 	if v := _m.Text; v != nil {
 		builder.WriteString("text=")
 		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.Mime; v != nil {
+		builder.WriteString("mime=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")
 	builder.WriteString("headers=")

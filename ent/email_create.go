@@ -151,6 +151,12 @@ func (_c *EmailCreate) SetNillableText(v *string) *EmailCreate {
 	return _c
 }
 
+// SetMime sets the "mime" field.
+func (_c *EmailCreate) SetMime(v []byte) *EmailCreate {
+	_c.mutation.SetMime(v)
+	return _c
+}
+
 // SetHeaders sets the "headers" field.
 func (_c *EmailCreate) SetHeaders(v []shape.Header) *EmailCreate {
 	_c.mutation.SetHeaders(v)
@@ -656,6 +662,10 @@ func (_c *EmailCreate) createSpec() (*Email, *sqlgraph.CreateSpec) {
 		_spec.SetField(email.FieldText, field.TypeString, value)
 		_node.Text = &value
 	}
+	if value, ok := _c.mutation.Mime(); ok {
+		_spec.SetField(email.FieldMime, field.TypeBytes, value)
+		_node.Mime = &value
+	}
 	if value, ok := _c.mutation.Headers(); ok {
 		_spec.SetField(email.FieldHeaders, field.TypeJSON, value)
 		_node.Headers = value
@@ -1055,6 +1065,24 @@ func (u *EmailUpsert) UpdateText() *EmailUpsert {
 // ClearText clears the value of the "text" field.
 func (u *EmailUpsert) ClearText() *EmailUpsert {
 	u.SetNull(email.FieldText)
+	return u
+}
+
+// SetMime sets the "mime" field.
+func (u *EmailUpsert) SetMime(v []byte) *EmailUpsert {
+	u.Set(email.FieldMime, v)
+	return u
+}
+
+// UpdateMime sets the "mime" field to the value that was provided on create.
+func (u *EmailUpsert) UpdateMime() *EmailUpsert {
+	u.SetExcluded(email.FieldMime)
+	return u
+}
+
+// ClearMime clears the value of the "mime" field.
+func (u *EmailUpsert) ClearMime() *EmailUpsert {
+	u.SetNull(email.FieldMime)
 	return u
 }
 
@@ -1683,6 +1711,27 @@ func (u *EmailUpsertOne) UpdateText() *EmailUpsertOne {
 func (u *EmailUpsertOne) ClearText() *EmailUpsertOne {
 	return u.Update(func(s *EmailUpsert) {
 		s.ClearText()
+	})
+}
+
+// SetMime sets the "mime" field.
+func (u *EmailUpsertOne) SetMime(v []byte) *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetMime(v)
+	})
+}
+
+// UpdateMime sets the "mime" field to the value that was provided on create.
+func (u *EmailUpsertOne) UpdateMime() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateMime()
+	})
+}
+
+// ClearMime clears the value of the "mime" field.
+func (u *EmailUpsertOne) ClearMime() *EmailUpsertOne {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearMime()
 	})
 }
 
@@ -2531,6 +2580,27 @@ func (u *EmailUpsertBulk) UpdateText() *EmailUpsertBulk {
 func (u *EmailUpsertBulk) ClearText() *EmailUpsertBulk {
 	return u.Update(func(s *EmailUpsert) {
 		s.ClearText()
+	})
+}
+
+// SetMime sets the "mime" field.
+func (u *EmailUpsertBulk) SetMime(v []byte) *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.SetMime(v)
+	})
+}
+
+// UpdateMime sets the "mime" field to the value that was provided on create.
+func (u *EmailUpsertBulk) UpdateMime() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.UpdateMime()
+	})
+}
+
+// ClearMime clears the value of the "mime" field.
+func (u *EmailUpsertBulk) ClearMime() *EmailUpsertBulk {
+	return u.Update(func(s *EmailUpsert) {
+		s.ClearMime()
 	})
 }
 

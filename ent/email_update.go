@@ -277,6 +277,18 @@ func (_u *EmailUpdate) ClearText() *EmailUpdate {
 	return _u
 }
 
+// SetMime sets the "mime" field.
+func (_u *EmailUpdate) SetMime(v []byte) *EmailUpdate {
+	_u.mutation.SetMime(v)
+	return _u
+}
+
+// ClearMime clears the value of the "mime" field.
+func (_u *EmailUpdate) ClearMime() *EmailUpdate {
+	_u.mutation.ClearMime()
+	return _u
+}
+
 // SetHeaders sets the "headers" field.
 func (_u *EmailUpdate) SetHeaders(v []shape.Header) *EmailUpdate {
 	_u.mutation.SetHeaders(v)
@@ -912,6 +924,12 @@ func (_u *EmailUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.TextCleared() {
 		_spec.ClearField(email.FieldText, field.TypeString)
 	}
+	if value, ok := _u.mutation.Mime(); ok {
+		_spec.SetField(email.FieldMime, field.TypeBytes, value)
+	}
+	if _u.mutation.MimeCleared() {
+		_spec.ClearField(email.FieldMime, field.TypeBytes)
+	}
 	if value, ok := _u.mutation.Headers(); ok {
 		_spec.SetField(email.FieldHeaders, field.TypeJSON, value)
 	}
@@ -1421,6 +1439,18 @@ func (_u *EmailUpdateOne) SetNillableText(v *string) *EmailUpdateOne {
 // ClearText clears the value of the "text" field.
 func (_u *EmailUpdateOne) ClearText() *EmailUpdateOne {
 	_u.mutation.ClearText()
+	return _u
+}
+
+// SetMime sets the "mime" field.
+func (_u *EmailUpdateOne) SetMime(v []byte) *EmailUpdateOne {
+	_u.mutation.SetMime(v)
+	return _u
+}
+
+// ClearMime clears the value of the "mime" field.
+func (_u *EmailUpdateOne) ClearMime() *EmailUpdateOne {
+	_u.mutation.ClearMime()
 	return _u
 }
 
@@ -2088,6 +2118,12 @@ func (_u *EmailUpdateOne) sqlSave(ctx context.Context) (_node *Email, err error)
 	}
 	if _u.mutation.TextCleared() {
 		_spec.ClearField(email.FieldText, field.TypeString)
+	}
+	if value, ok := _u.mutation.Mime(); ok {
+		_spec.SetField(email.FieldMime, field.TypeBytes, value)
+	}
+	if _u.mutation.MimeCleared() {
+		_spec.ClearField(email.FieldMime, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.Headers(); ok {
 		_spec.SetField(email.FieldHeaders, field.TypeJSON, value)

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
@@ -29,8 +30,11 @@ import (
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
+	"github.com/postrider/postrider/ent/receivedcontent"
+	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
@@ -105,6 +109,7 @@ func checkColumn(t, c string) error {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
 			apikey.Table:          apikey.ValidColumn,
 			account.Table:         account.ValidColumn,
+			addressruleset.Table:  addressruleset.ValidColumn,
 			attachment.Table:      attachment.ValidColumn,
 			attempt.Table:         attempt.ValidColumn,
 			capturedmail.Table:    capturedmail.ValidColumn,
@@ -120,7 +125,10 @@ func checkColumn(t, c string) error {
 			fact.Table:            fact.ValidColumn,
 			idempotencykey.Table:  idempotencykey.ValidColumn,
 			plan.Table:            plan.ValidColumn,
+			receivedcontent.Table: receivedcontent.ValidColumn,
+			receivedemail.Table:   receivedemail.ValidColumn,
 			recipient.Table:       recipient.ValidColumn,
+			smtpcredential.Table:  smtpcredential.ValidColumn,
 			smarthost.Table:       smarthost.ValidColumn,
 			source.Table:          source.ValidColumn,
 			sourceday.Table:       sourceday.ValidColumn,

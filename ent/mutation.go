@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
@@ -30,9 +31,12 @@ import (
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/ent/receivedcontent"
+	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
@@ -58,6 +62,7 @@ const (
 	// Node types.
 	TypeAPIKey          = "APIKey"
 	TypeAccount         = "Account"
+	TypeAddressRuleSet  = "AddressRuleSet"
 	TypeAttachment      = "Attachment"
 	TypeAttempt         = "Attempt"
 	TypeCapturedMail    = "CapturedMail"
@@ -73,7 +78,10 @@ const (
 	TypeFact            = "Fact"
 	TypeIdempotencyKey  = "IdempotencyKey"
 	TypePlan            = "Plan"
+	TypeReceivedContent = "ReceivedContent"
+	TypeReceivedEmail   = "ReceivedEmail"
 	TypeRecipient       = "Recipient"
+	TypeSMTPCredential  = "SMTPCredential"
 	TypeSmarthost       = "Smarthost"
 	TypeSource          = "Source"
 	TypeSourceDay       = "SourceDay"
@@ -2259,6 +2267,570 @@ func (m *AccountMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Account edge %s", name)
+}
+
+// AddressRuleSetMutation represents an operation that mutates the AddressRuleSet nodes in the graph.
+type AddressRuleSetMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *string
+	domain_id     *string
+	rules         *[]shape.AddressRule
+	appendrules   []shape.AddressRule
+	catch_all     *bool
+	updated_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AddressRuleSet, error)
+	predicates    []predicate.AddressRuleSet
+}
+
+var _ ent.Mutation = (*AddressRuleSetMutation)(nil)
+
+// addressrulesetOption allows management of the mutation configuration using functional options.
+type addressrulesetOption func(*AddressRuleSetMutation)
+
+// newAddressRuleSetMutation creates new mutation for the AddressRuleSet entity.
+func newAddressRuleSetMutation(c config, op Op, opts ...addressrulesetOption) *AddressRuleSetMutation {
+	m := &AddressRuleSetMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAddressRuleSet,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAddressRuleSetID sets the ID field of the mutation.
+func withAddressRuleSetID(id int64) addressrulesetOption {
+	return func(m *AddressRuleSetMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AddressRuleSet
+		)
+		m.oldValue = func(ctx context.Context) (*AddressRuleSet, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AddressRuleSet.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAddressRuleSet sets the old AddressRuleSet of the mutation.
+func withAddressRuleSet(node *AddressRuleSet) addressrulesetOption {
+	return func(m *AddressRuleSetMutation) {
+		m.oldValue = func(context.Context) (*AddressRuleSet, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AddressRuleSetMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AddressRuleSetMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AddressRuleSet entities.
+func (m *AddressRuleSetMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AddressRuleSetMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AddressRuleSetMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AddressRuleSet.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AddressRuleSetMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AddressRuleSetMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the AddressRuleSet entity.
+// If the AddressRuleSet object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AddressRuleSetMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AddressRuleSetMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetDomainID sets the "domain_id" field.
+func (m *AddressRuleSetMutation) SetDomainID(s string) {
+	m.domain_id = &s
+}
+
+// DomainID returns the value of the "domain_id" field in the mutation.
+func (m *AddressRuleSetMutation) DomainID() (r string, exists bool) {
+	v := m.domain_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDomainID returns the old "domain_id" field's value of the AddressRuleSet entity.
+// If the AddressRuleSet object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AddressRuleSetMutation) OldDomainID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDomainID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
+	}
+	return oldValue.DomainID, nil
+}
+
+// ResetDomainID resets all changes to the "domain_id" field.
+func (m *AddressRuleSetMutation) ResetDomainID() {
+	m.domain_id = nil
+}
+
+// SetRules sets the "rules" field.
+func (m *AddressRuleSetMutation) SetRules(sr []shape.AddressRule) {
+	m.rules = &sr
+	m.appendrules = nil
+}
+
+// Rules returns the value of the "rules" field in the mutation.
+func (m *AddressRuleSetMutation) Rules() (r []shape.AddressRule, exists bool) {
+	v := m.rules
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRules returns the old "rules" field's value of the AddressRuleSet entity.
+// If the AddressRuleSet object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AddressRuleSetMutation) OldRules(ctx context.Context) (v []shape.AddressRule, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRules is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRules requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRules: %w", err)
+	}
+	return oldValue.Rules, nil
+}
+
+// AppendRules adds sr to the "rules" field.
+func (m *AddressRuleSetMutation) AppendRules(sr []shape.AddressRule) {
+	m.appendrules = append(m.appendrules, sr...)
+}
+
+// AppendedRules returns the list of values that were appended to the "rules" field in this mutation.
+func (m *AddressRuleSetMutation) AppendedRules() ([]shape.AddressRule, bool) {
+	if len(m.appendrules) == 0 {
+		return nil, false
+	}
+	return m.appendrules, true
+}
+
+// ResetRules resets all changes to the "rules" field.
+func (m *AddressRuleSetMutation) ResetRules() {
+	m.rules = nil
+	m.appendrules = nil
+}
+
+// SetCatchAll sets the "catch_all" field.
+func (m *AddressRuleSetMutation) SetCatchAll(b bool) {
+	m.catch_all = &b
+}
+
+// CatchAll returns the value of the "catch_all" field in the mutation.
+func (m *AddressRuleSetMutation) CatchAll() (r bool, exists bool) {
+	v := m.catch_all
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCatchAll returns the old "catch_all" field's value of the AddressRuleSet entity.
+// If the AddressRuleSet object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AddressRuleSetMutation) OldCatchAll(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCatchAll is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCatchAll requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCatchAll: %w", err)
+	}
+	return oldValue.CatchAll, nil
+}
+
+// ResetCatchAll resets all changes to the "catch_all" field.
+func (m *AddressRuleSetMutation) ResetCatchAll() {
+	m.catch_all = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *AddressRuleSetMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *AddressRuleSetMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the AddressRuleSet entity.
+// If the AddressRuleSet object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AddressRuleSetMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *AddressRuleSetMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// Where appends a list predicates to the AddressRuleSetMutation builder.
+func (m *AddressRuleSetMutation) Where(ps ...predicate.AddressRuleSet) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AddressRuleSetMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AddressRuleSetMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AddressRuleSet, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AddressRuleSetMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AddressRuleSetMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AddressRuleSet).
+func (m *AddressRuleSetMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AddressRuleSetMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.account_id != nil {
+		fields = append(fields, addressruleset.FieldAccountID)
+	}
+	if m.domain_id != nil {
+		fields = append(fields, addressruleset.FieldDomainID)
+	}
+	if m.rules != nil {
+		fields = append(fields, addressruleset.FieldRules)
+	}
+	if m.catch_all != nil {
+		fields = append(fields, addressruleset.FieldCatchAll)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, addressruleset.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AddressRuleSetMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case addressruleset.FieldAccountID:
+		return m.AccountID()
+	case addressruleset.FieldDomainID:
+		return m.DomainID()
+	case addressruleset.FieldRules:
+		return m.Rules()
+	case addressruleset.FieldCatchAll:
+		return m.CatchAll()
+	case addressruleset.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AddressRuleSetMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case addressruleset.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case addressruleset.FieldDomainID:
+		return m.OldDomainID(ctx)
+	case addressruleset.FieldRules:
+		return m.OldRules(ctx)
+	case addressruleset.FieldCatchAll:
+		return m.OldCatchAll(ctx)
+	case addressruleset.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown AddressRuleSet field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AddressRuleSetMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case addressruleset.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case addressruleset.FieldDomainID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDomainID(v)
+		return nil
+	case addressruleset.FieldRules:
+		v, ok := value.([]shape.AddressRule)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRules(v)
+		return nil
+	case addressruleset.FieldCatchAll:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCatchAll(v)
+		return nil
+	case addressruleset.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AddressRuleSet field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AddressRuleSetMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AddressRuleSetMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AddressRuleSetMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown AddressRuleSet numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AddressRuleSetMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AddressRuleSetMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AddressRuleSetMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AddressRuleSet nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AddressRuleSetMutation) ResetField(name string) error {
+	switch name {
+	case addressruleset.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case addressruleset.FieldDomainID:
+		m.ResetDomainID()
+		return nil
+	case addressruleset.FieldRules:
+		m.ResetRules()
+		return nil
+	case addressruleset.FieldCatchAll:
+		m.ResetCatchAll()
+		return nil
+	case addressruleset.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AddressRuleSet field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AddressRuleSetMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AddressRuleSetMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AddressRuleSetMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AddressRuleSetMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AddressRuleSetMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AddressRuleSetMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AddressRuleSetMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AddressRuleSet unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AddressRuleSetMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AddressRuleSet edge %s", name)
 }
 
 // AttachmentMutation represents an operation that mutates the Attachment nodes in the graph.
@@ -11547,6 +12119,7 @@ type EmailMutation struct {
 	subject             *string
 	html                *string
 	text                *string
+	mime                *[]byte
 	headers             *[]shape.Header
 	appendheaders       []shape.Header
 	tags                *[]shape.Tag
@@ -12379,6 +12952,55 @@ func (m *EmailMutation) TextCleared() bool {
 func (m *EmailMutation) ResetText() {
 	m.text = nil
 	delete(m.clearedFields, email.FieldText)
+}
+
+// SetMime sets the "mime" field.
+func (m *EmailMutation) SetMime(b []byte) {
+	m.mime = &b
+}
+
+// Mime returns the value of the "mime" field in the mutation.
+func (m *EmailMutation) Mime() (r []byte, exists bool) {
+	v := m.mime
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMime returns the old "mime" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldMime(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMime is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMime requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMime: %w", err)
+	}
+	return oldValue.Mime, nil
+}
+
+// ClearMime clears the value of the "mime" field.
+func (m *EmailMutation) ClearMime() {
+	m.mime = nil
+	m.clearedFields[email.FieldMime] = struct{}{}
+}
+
+// MimeCleared returns if the "mime" field was cleared in this mutation.
+func (m *EmailMutation) MimeCleared() bool {
+	_, ok := m.clearedFields[email.FieldMime]
+	return ok
+}
+
+// ResetMime resets all changes to the "mime" field.
+func (m *EmailMutation) ResetMime() {
+	m.mime = nil
+	delete(m.clearedFields, email.FieldMime)
 }
 
 // SetHeaders sets the "headers" field.
@@ -13531,7 +14153,7 @@ func (m *EmailMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EmailMutation) Fields() []string {
-	fields := make([]string, 0, 34)
+	fields := make([]string, 0, 35)
 	if m.account_id != nil {
 		fields = append(fields, email.FieldAccountID)
 	}
@@ -13573,6 +14195,9 @@ func (m *EmailMutation) Fields() []string {
 	}
 	if m.text != nil {
 		fields = append(fields, email.FieldText)
+	}
+	if m.mime != nil {
+		fields = append(fields, email.FieldMime)
 	}
 	if m.headers != nil {
 		fields = append(fields, email.FieldHeaders)
@@ -13670,6 +14295,8 @@ func (m *EmailMutation) Field(name string) (ent.Value, bool) {
 		return m.HTML()
 	case email.FieldText:
 		return m.Text()
+	case email.FieldMime:
+		return m.Mime()
 	case email.FieldHeaders:
 		return m.Headers()
 	case email.FieldTags:
@@ -13747,6 +14374,8 @@ func (m *EmailMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldHTML(ctx)
 	case email.FieldText:
 		return m.OldText(ctx)
+	case email.FieldMime:
+		return m.OldMime(ctx)
 	case email.FieldHeaders:
 		return m.OldHeaders(ctx)
 	case email.FieldTags:
@@ -13893,6 +14522,13 @@ func (m *EmailMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetText(v)
+		return nil
+	case email.FieldMime:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMime(v)
 		return nil
 	case email.FieldHeaders:
 		v, ok := value.([]shape.Header)
@@ -14115,6 +14751,9 @@ func (m *EmailMutation) ClearedFields() []string {
 	if m.FieldCleared(email.FieldText) {
 		fields = append(fields, email.FieldText)
 	}
+	if m.FieldCleared(email.FieldMime) {
+		fields = append(fields, email.FieldMime)
+	}
 	if m.FieldCleared(email.FieldHeaders) {
 		fields = append(fields, email.FieldHeaders)
 	}
@@ -14194,6 +14833,9 @@ func (m *EmailMutation) ClearField(name string) error {
 		return nil
 	case email.FieldText:
 		m.ClearText()
+		return nil
+	case email.FieldMime:
+		m.ClearMime()
 		return nil
 	case email.FieldHeaders:
 		m.ClearHeaders()
@@ -14286,6 +14928,9 @@ func (m *EmailMutation) ResetField(name string) error {
 		return nil
 	case email.FieldText:
 		m.ResetText()
+		return nil
+	case email.FieldMime:
+		m.ResetMime()
 		return nil
 	case email.FieldHeaders:
 		m.ResetHeaders()
@@ -17402,6 +18047,2933 @@ func (m *PlanMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Plan edge %s", name)
 }
 
+// ReceivedContentMutation represents an operation that mutates the ReceivedContent nodes in the graph.
+type ReceivedContentMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *string
+	size          *int64
+	addsize       *int64
+	data          *[]byte
+	object_key    *string
+	due_at        *time.Time
+	fence         *int64
+	addfence      *int64
+	attempts      *int
+	addattempts   *int
+	created_at    *time.Time
+	clearedFields map[string]struct{}
+	emails        map[string]struct{}
+	removedemails map[string]struct{}
+	clearedemails bool
+	done          bool
+	oldValue      func(context.Context) (*ReceivedContent, error)
+	predicates    []predicate.ReceivedContent
+}
+
+var _ ent.Mutation = (*ReceivedContentMutation)(nil)
+
+// receivedcontentOption allows management of the mutation configuration using functional options.
+type receivedcontentOption func(*ReceivedContentMutation)
+
+// newReceivedContentMutation creates new mutation for the ReceivedContent entity.
+func newReceivedContentMutation(c config, op Op, opts ...receivedcontentOption) *ReceivedContentMutation {
+	m := &ReceivedContentMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeReceivedContent,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withReceivedContentID sets the ID field of the mutation.
+func withReceivedContentID(id int64) receivedcontentOption {
+	return func(m *ReceivedContentMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ReceivedContent
+		)
+		m.oldValue = func(ctx context.Context) (*ReceivedContent, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ReceivedContent.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withReceivedContent sets the old ReceivedContent of the mutation.
+func withReceivedContent(node *ReceivedContent) receivedcontentOption {
+	return func(m *ReceivedContentMutation) {
+		m.oldValue = func(context.Context) (*ReceivedContent, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ReceivedContentMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ReceivedContentMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ReceivedContent entities.
+func (m *ReceivedContentMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ReceivedContentMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ReceivedContentMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ReceivedContent.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *ReceivedContentMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *ReceivedContentMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the ReceivedContent entity.
+// If the ReceivedContent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedContentMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *ReceivedContentMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetSize sets the "size" field.
+func (m *ReceivedContentMutation) SetSize(i int64) {
+	m.size = &i
+	m.addsize = nil
+}
+
+// Size returns the value of the "size" field in the mutation.
+func (m *ReceivedContentMutation) Size() (r int64, exists bool) {
+	v := m.size
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSize returns the old "size" field's value of the ReceivedContent entity.
+// If the ReceivedContent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedContentMutation) OldSize(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSize is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSize requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSize: %w", err)
+	}
+	return oldValue.Size, nil
+}
+
+// AddSize adds i to the "size" field.
+func (m *ReceivedContentMutation) AddSize(i int64) {
+	if m.addsize != nil {
+		*m.addsize += i
+	} else {
+		m.addsize = &i
+	}
+}
+
+// AddedSize returns the value that was added to the "size" field in this mutation.
+func (m *ReceivedContentMutation) AddedSize() (r int64, exists bool) {
+	v := m.addsize
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSize resets all changes to the "size" field.
+func (m *ReceivedContentMutation) ResetSize() {
+	m.size = nil
+	m.addsize = nil
+}
+
+// SetData sets the "data" field.
+func (m *ReceivedContentMutation) SetData(b []byte) {
+	m.data = &b
+}
+
+// Data returns the value of the "data" field in the mutation.
+func (m *ReceivedContentMutation) Data() (r []byte, exists bool) {
+	v := m.data
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldData returns the old "data" field's value of the ReceivedContent entity.
+// If the ReceivedContent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedContentMutation) OldData(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldData is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldData requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldData: %w", err)
+	}
+	return oldValue.Data, nil
+}
+
+// ClearData clears the value of the "data" field.
+func (m *ReceivedContentMutation) ClearData() {
+	m.data = nil
+	m.clearedFields[receivedcontent.FieldData] = struct{}{}
+}
+
+// DataCleared returns if the "data" field was cleared in this mutation.
+func (m *ReceivedContentMutation) DataCleared() bool {
+	_, ok := m.clearedFields[receivedcontent.FieldData]
+	return ok
+}
+
+// ResetData resets all changes to the "data" field.
+func (m *ReceivedContentMutation) ResetData() {
+	m.data = nil
+	delete(m.clearedFields, receivedcontent.FieldData)
+}
+
+// SetObjectKey sets the "object_key" field.
+func (m *ReceivedContentMutation) SetObjectKey(s string) {
+	m.object_key = &s
+}
+
+// ObjectKey returns the value of the "object_key" field in the mutation.
+func (m *ReceivedContentMutation) ObjectKey() (r string, exists bool) {
+	v := m.object_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldObjectKey returns the old "object_key" field's value of the ReceivedContent entity.
+// If the ReceivedContent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedContentMutation) OldObjectKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldObjectKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldObjectKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldObjectKey: %w", err)
+	}
+	return oldValue.ObjectKey, nil
+}
+
+// ClearObjectKey clears the value of the "object_key" field.
+func (m *ReceivedContentMutation) ClearObjectKey() {
+	m.object_key = nil
+	m.clearedFields[receivedcontent.FieldObjectKey] = struct{}{}
+}
+
+// ObjectKeyCleared returns if the "object_key" field was cleared in this mutation.
+func (m *ReceivedContentMutation) ObjectKeyCleared() bool {
+	_, ok := m.clearedFields[receivedcontent.FieldObjectKey]
+	return ok
+}
+
+// ResetObjectKey resets all changes to the "object_key" field.
+func (m *ReceivedContentMutation) ResetObjectKey() {
+	m.object_key = nil
+	delete(m.clearedFields, receivedcontent.FieldObjectKey)
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *ReceivedContentMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *ReceivedContentMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the ReceivedContent entity.
+// If the ReceivedContent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedContentMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (m *ReceivedContentMutation) ClearDueAt() {
+	m.due_at = nil
+	m.clearedFields[receivedcontent.FieldDueAt] = struct{}{}
+}
+
+// DueAtCleared returns if the "due_at" field was cleared in this mutation.
+func (m *ReceivedContentMutation) DueAtCleared() bool {
+	_, ok := m.clearedFields[receivedcontent.FieldDueAt]
+	return ok
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *ReceivedContentMutation) ResetDueAt() {
+	m.due_at = nil
+	delete(m.clearedFields, receivedcontent.FieldDueAt)
+}
+
+// SetFence sets the "fence" field.
+func (m *ReceivedContentMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *ReceivedContentMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the ReceivedContent entity.
+// If the ReceivedContent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedContentMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *ReceivedContentMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *ReceivedContentMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *ReceivedContentMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetAttempts sets the "attempts" field.
+func (m *ReceivedContentMutation) SetAttempts(i int) {
+	m.attempts = &i
+	m.addattempts = nil
+}
+
+// Attempts returns the value of the "attempts" field in the mutation.
+func (m *ReceivedContentMutation) Attempts() (r int, exists bool) {
+	v := m.attempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttempts returns the old "attempts" field's value of the ReceivedContent entity.
+// If the ReceivedContent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedContentMutation) OldAttempts(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttempts is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttempts requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttempts: %w", err)
+	}
+	return oldValue.Attempts, nil
+}
+
+// AddAttempts adds i to the "attempts" field.
+func (m *ReceivedContentMutation) AddAttempts(i int) {
+	if m.addattempts != nil {
+		*m.addattempts += i
+	} else {
+		m.addattempts = &i
+	}
+}
+
+// AddedAttempts returns the value that was added to the "attempts" field in this mutation.
+func (m *ReceivedContentMutation) AddedAttempts() (r int, exists bool) {
+	v := m.addattempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttempts resets all changes to the "attempts" field.
+func (m *ReceivedContentMutation) ResetAttempts() {
+	m.attempts = nil
+	m.addattempts = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ReceivedContentMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ReceivedContentMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ReceivedContent entity.
+// If the ReceivedContent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedContentMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ReceivedContentMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// AddEmailIDs adds the "emails" edge to the ReceivedEmail entity by ids.
+func (m *ReceivedContentMutation) AddEmailIDs(ids ...string) {
+	if m.emails == nil {
+		m.emails = make(map[string]struct{})
+	}
+	for i := range ids {
+		m.emails[ids[i]] = struct{}{}
+	}
+}
+
+// ClearEmails clears the "emails" edge to the ReceivedEmail entity.
+func (m *ReceivedContentMutation) ClearEmails() {
+	m.clearedemails = true
+}
+
+// EmailsCleared reports if the "emails" edge to the ReceivedEmail entity was cleared.
+func (m *ReceivedContentMutation) EmailsCleared() bool {
+	return m.clearedemails
+}
+
+// RemoveEmailIDs removes the "emails" edge to the ReceivedEmail entity by IDs.
+func (m *ReceivedContentMutation) RemoveEmailIDs(ids ...string) {
+	if m.removedemails == nil {
+		m.removedemails = make(map[string]struct{})
+	}
+	for i := range ids {
+		delete(m.emails, ids[i])
+		m.removedemails[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedEmails returns the removed IDs of the "emails" edge to the ReceivedEmail entity.
+func (m *ReceivedContentMutation) RemovedEmailsIDs() (ids []string) {
+	for id := range m.removedemails {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// EmailsIDs returns the "emails" edge IDs in the mutation.
+func (m *ReceivedContentMutation) EmailsIDs() (ids []string) {
+	for id := range m.emails {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetEmails resets all changes to the "emails" edge.
+func (m *ReceivedContentMutation) ResetEmails() {
+	m.emails = nil
+	m.clearedemails = false
+	m.removedemails = nil
+}
+
+// Where appends a list predicates to the ReceivedContentMutation builder.
+func (m *ReceivedContentMutation) Where(ps ...predicate.ReceivedContent) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ReceivedContentMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ReceivedContentMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ReceivedContent, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ReceivedContentMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ReceivedContentMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ReceivedContent).
+func (m *ReceivedContentMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ReceivedContentMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.account_id != nil {
+		fields = append(fields, receivedcontent.FieldAccountID)
+	}
+	if m.size != nil {
+		fields = append(fields, receivedcontent.FieldSize)
+	}
+	if m.data != nil {
+		fields = append(fields, receivedcontent.FieldData)
+	}
+	if m.object_key != nil {
+		fields = append(fields, receivedcontent.FieldObjectKey)
+	}
+	if m.due_at != nil {
+		fields = append(fields, receivedcontent.FieldDueAt)
+	}
+	if m.fence != nil {
+		fields = append(fields, receivedcontent.FieldFence)
+	}
+	if m.attempts != nil {
+		fields = append(fields, receivedcontent.FieldAttempts)
+	}
+	if m.created_at != nil {
+		fields = append(fields, receivedcontent.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ReceivedContentMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case receivedcontent.FieldAccountID:
+		return m.AccountID()
+	case receivedcontent.FieldSize:
+		return m.Size()
+	case receivedcontent.FieldData:
+		return m.Data()
+	case receivedcontent.FieldObjectKey:
+		return m.ObjectKey()
+	case receivedcontent.FieldDueAt:
+		return m.DueAt()
+	case receivedcontent.FieldFence:
+		return m.Fence()
+	case receivedcontent.FieldAttempts:
+		return m.Attempts()
+	case receivedcontent.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ReceivedContentMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case receivedcontent.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case receivedcontent.FieldSize:
+		return m.OldSize(ctx)
+	case receivedcontent.FieldData:
+		return m.OldData(ctx)
+	case receivedcontent.FieldObjectKey:
+		return m.OldObjectKey(ctx)
+	case receivedcontent.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case receivedcontent.FieldFence:
+		return m.OldFence(ctx)
+	case receivedcontent.FieldAttempts:
+		return m.OldAttempts(ctx)
+	case receivedcontent.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ReceivedContent field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ReceivedContentMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case receivedcontent.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case receivedcontent.FieldSize:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSize(v)
+		return nil
+	case receivedcontent.FieldData:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetData(v)
+		return nil
+	case receivedcontent.FieldObjectKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetObjectKey(v)
+		return nil
+	case receivedcontent.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case receivedcontent.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case receivedcontent.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttempts(v)
+		return nil
+	case receivedcontent.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedContent field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ReceivedContentMutation) AddedFields() []string {
+	var fields []string
+	if m.addsize != nil {
+		fields = append(fields, receivedcontent.FieldSize)
+	}
+	if m.addfence != nil {
+		fields = append(fields, receivedcontent.FieldFence)
+	}
+	if m.addattempts != nil {
+		fields = append(fields, receivedcontent.FieldAttempts)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ReceivedContentMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case receivedcontent.FieldSize:
+		return m.AddedSize()
+	case receivedcontent.FieldFence:
+		return m.AddedFence()
+	case receivedcontent.FieldAttempts:
+		return m.AddedAttempts()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ReceivedContentMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case receivedcontent.FieldSize:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSize(v)
+		return nil
+	case receivedcontent.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	case receivedcontent.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttempts(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedContent numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ReceivedContentMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(receivedcontent.FieldData) {
+		fields = append(fields, receivedcontent.FieldData)
+	}
+	if m.FieldCleared(receivedcontent.FieldObjectKey) {
+		fields = append(fields, receivedcontent.FieldObjectKey)
+	}
+	if m.FieldCleared(receivedcontent.FieldDueAt) {
+		fields = append(fields, receivedcontent.FieldDueAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ReceivedContentMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ReceivedContentMutation) ClearField(name string) error {
+	switch name {
+	case receivedcontent.FieldData:
+		m.ClearData()
+		return nil
+	case receivedcontent.FieldObjectKey:
+		m.ClearObjectKey()
+		return nil
+	case receivedcontent.FieldDueAt:
+		m.ClearDueAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedContent nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ReceivedContentMutation) ResetField(name string) error {
+	switch name {
+	case receivedcontent.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case receivedcontent.FieldSize:
+		m.ResetSize()
+		return nil
+	case receivedcontent.FieldData:
+		m.ResetData()
+		return nil
+	case receivedcontent.FieldObjectKey:
+		m.ResetObjectKey()
+		return nil
+	case receivedcontent.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case receivedcontent.FieldFence:
+		m.ResetFence()
+		return nil
+	case receivedcontent.FieldAttempts:
+		m.ResetAttempts()
+		return nil
+	case receivedcontent.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedContent field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ReceivedContentMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.emails != nil {
+		edges = append(edges, receivedcontent.EdgeEmails)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ReceivedContentMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case receivedcontent.EdgeEmails:
+		ids := make([]ent.Value, 0, len(m.emails))
+		for id := range m.emails {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ReceivedContentMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.removedemails != nil {
+		edges = append(edges, receivedcontent.EdgeEmails)
+	}
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ReceivedContentMutation) RemovedIDs(name string) []ent.Value {
+	switch name {
+	case receivedcontent.EdgeEmails:
+		ids := make([]ent.Value, 0, len(m.removedemails))
+		for id := range m.removedemails {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ReceivedContentMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedemails {
+		edges = append(edges, receivedcontent.EdgeEmails)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ReceivedContentMutation) EdgeCleared(name string) bool {
+	switch name {
+	case receivedcontent.EdgeEmails:
+		return m.clearedemails
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ReceivedContentMutation) ClearEdge(name string) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown ReceivedContent unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ReceivedContentMutation) ResetEdge(name string) error {
+	switch name {
+	case receivedcontent.EdgeEmails:
+		m.ResetEmails()
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedContent edge %s", name)
+}
+
+// ReceivedEmailMutation represents an operation that mutates the ReceivedEmail nodes in the graph.
+type ReceivedEmailMutation struct {
+	config
+	op                Op
+	typ               string
+	id                *string
+	account_id        *string
+	domain_id         *string
+	rcpt_to           *string
+	mail_from         *string
+	from              *string
+	from_address      *string
+	to                *[]string
+	appendto          []string
+	cc                *[]string
+	appendcc          []string
+	reply_to          *[]string
+	appendreply_to    []string
+	subject           *string
+	message_id        *string
+	in_reply_to       *string
+	references        *[]string
+	appendreferences  []string
+	authentication    *shape.Authentication
+	spam_status       *receivedemail.SpamStatus
+	spam_score        *float64
+	addspam_score     *float64
+	auto_submitted    *bool
+	size              *int64
+	addsize           *int64
+	attachments       *[]shape.ReceivedFile
+	appendattachments []shape.ReceivedFile
+	defects           *[]string
+	appenddefects     []string
+	remote_ip         *string
+	helo              *string
+	tls               *string
+	search            *string
+	received_at       *time.Time
+	clearedFields     map[string]struct{}
+	content           *int64
+	clearedcontent    bool
+	done              bool
+	oldValue          func(context.Context) (*ReceivedEmail, error)
+	predicates        []predicate.ReceivedEmail
+}
+
+var _ ent.Mutation = (*ReceivedEmailMutation)(nil)
+
+// receivedemailOption allows management of the mutation configuration using functional options.
+type receivedemailOption func(*ReceivedEmailMutation)
+
+// newReceivedEmailMutation creates new mutation for the ReceivedEmail entity.
+func newReceivedEmailMutation(c config, op Op, opts ...receivedemailOption) *ReceivedEmailMutation {
+	m := &ReceivedEmailMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeReceivedEmail,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withReceivedEmailID sets the ID field of the mutation.
+func withReceivedEmailID(id string) receivedemailOption {
+	return func(m *ReceivedEmailMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ReceivedEmail
+		)
+		m.oldValue = func(ctx context.Context) (*ReceivedEmail, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ReceivedEmail.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withReceivedEmail sets the old ReceivedEmail of the mutation.
+func withReceivedEmail(node *ReceivedEmail) receivedemailOption {
+	return func(m *ReceivedEmailMutation) {
+		m.oldValue = func(context.Context) (*ReceivedEmail, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ReceivedEmailMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ReceivedEmailMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ReceivedEmail entities.
+func (m *ReceivedEmailMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ReceivedEmailMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ReceivedEmailMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ReceivedEmail.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *ReceivedEmailMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *ReceivedEmailMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *ReceivedEmailMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetDomainID sets the "domain_id" field.
+func (m *ReceivedEmailMutation) SetDomainID(s string) {
+	m.domain_id = &s
+}
+
+// DomainID returns the value of the "domain_id" field in the mutation.
+func (m *ReceivedEmailMutation) DomainID() (r string, exists bool) {
+	v := m.domain_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDomainID returns the old "domain_id" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldDomainID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDomainID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
+	}
+	return oldValue.DomainID, nil
+}
+
+// ResetDomainID resets all changes to the "domain_id" field.
+func (m *ReceivedEmailMutation) ResetDomainID() {
+	m.domain_id = nil
+}
+
+// SetContentID sets the "content_id" field.
+func (m *ReceivedEmailMutation) SetContentID(i int64) {
+	m.content = &i
+}
+
+// ContentID returns the value of the "content_id" field in the mutation.
+func (m *ReceivedEmailMutation) ContentID() (r int64, exists bool) {
+	v := m.content
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldContentID returns the old "content_id" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldContentID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldContentID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldContentID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldContentID: %w", err)
+	}
+	return oldValue.ContentID, nil
+}
+
+// ResetContentID resets all changes to the "content_id" field.
+func (m *ReceivedEmailMutation) ResetContentID() {
+	m.content = nil
+}
+
+// SetRcptTo sets the "rcpt_to" field.
+func (m *ReceivedEmailMutation) SetRcptTo(s string) {
+	m.rcpt_to = &s
+}
+
+// RcptTo returns the value of the "rcpt_to" field in the mutation.
+func (m *ReceivedEmailMutation) RcptTo() (r string, exists bool) {
+	v := m.rcpt_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRcptTo returns the old "rcpt_to" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldRcptTo(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRcptTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRcptTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRcptTo: %w", err)
+	}
+	return oldValue.RcptTo, nil
+}
+
+// ResetRcptTo resets all changes to the "rcpt_to" field.
+func (m *ReceivedEmailMutation) ResetRcptTo() {
+	m.rcpt_to = nil
+}
+
+// SetMailFrom sets the "mail_from" field.
+func (m *ReceivedEmailMutation) SetMailFrom(s string) {
+	m.mail_from = &s
+}
+
+// MailFrom returns the value of the "mail_from" field in the mutation.
+func (m *ReceivedEmailMutation) MailFrom() (r string, exists bool) {
+	v := m.mail_from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMailFrom returns the old "mail_from" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldMailFrom(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMailFrom is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMailFrom requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMailFrom: %w", err)
+	}
+	return oldValue.MailFrom, nil
+}
+
+// ResetMailFrom resets all changes to the "mail_from" field.
+func (m *ReceivedEmailMutation) ResetMailFrom() {
+	m.mail_from = nil
+}
+
+// SetFrom sets the "from" field.
+func (m *ReceivedEmailMutation) SetFrom(s string) {
+	m.from = &s
+}
+
+// From returns the value of the "from" field in the mutation.
+func (m *ReceivedEmailMutation) From() (r string, exists bool) {
+	v := m.from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFrom returns the old "from" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldFrom(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFrom is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFrom requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFrom: %w", err)
+	}
+	return oldValue.From, nil
+}
+
+// ResetFrom resets all changes to the "from" field.
+func (m *ReceivedEmailMutation) ResetFrom() {
+	m.from = nil
+}
+
+// SetFromAddress sets the "from_address" field.
+func (m *ReceivedEmailMutation) SetFromAddress(s string) {
+	m.from_address = &s
+}
+
+// FromAddress returns the value of the "from_address" field in the mutation.
+func (m *ReceivedEmailMutation) FromAddress() (r string, exists bool) {
+	v := m.from_address
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFromAddress returns the old "from_address" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldFromAddress(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFromAddress is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFromAddress requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFromAddress: %w", err)
+	}
+	return oldValue.FromAddress, nil
+}
+
+// ResetFromAddress resets all changes to the "from_address" field.
+func (m *ReceivedEmailMutation) ResetFromAddress() {
+	m.from_address = nil
+}
+
+// SetTo sets the "to" field.
+func (m *ReceivedEmailMutation) SetTo(s []string) {
+	m.to = &s
+	m.appendto = nil
+}
+
+// To returns the value of the "to" field in the mutation.
+func (m *ReceivedEmailMutation) To() (r []string, exists bool) {
+	v := m.to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTo returns the old "to" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldTo(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTo: %w", err)
+	}
+	return oldValue.To, nil
+}
+
+// AppendTo adds s to the "to" field.
+func (m *ReceivedEmailMutation) AppendTo(s []string) {
+	m.appendto = append(m.appendto, s...)
+}
+
+// AppendedTo returns the list of values that were appended to the "to" field in this mutation.
+func (m *ReceivedEmailMutation) AppendedTo() ([]string, bool) {
+	if len(m.appendto) == 0 {
+		return nil, false
+	}
+	return m.appendto, true
+}
+
+// ResetTo resets all changes to the "to" field.
+func (m *ReceivedEmailMutation) ResetTo() {
+	m.to = nil
+	m.appendto = nil
+}
+
+// SetCc sets the "cc" field.
+func (m *ReceivedEmailMutation) SetCc(s []string) {
+	m.cc = &s
+	m.appendcc = nil
+}
+
+// Cc returns the value of the "cc" field in the mutation.
+func (m *ReceivedEmailMutation) Cc() (r []string, exists bool) {
+	v := m.cc
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCc returns the old "cc" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldCc(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCc is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCc requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCc: %w", err)
+	}
+	return oldValue.Cc, nil
+}
+
+// AppendCc adds s to the "cc" field.
+func (m *ReceivedEmailMutation) AppendCc(s []string) {
+	m.appendcc = append(m.appendcc, s...)
+}
+
+// AppendedCc returns the list of values that were appended to the "cc" field in this mutation.
+func (m *ReceivedEmailMutation) AppendedCc() ([]string, bool) {
+	if len(m.appendcc) == 0 {
+		return nil, false
+	}
+	return m.appendcc, true
+}
+
+// ResetCc resets all changes to the "cc" field.
+func (m *ReceivedEmailMutation) ResetCc() {
+	m.cc = nil
+	m.appendcc = nil
+}
+
+// SetReplyTo sets the "reply_to" field.
+func (m *ReceivedEmailMutation) SetReplyTo(s []string) {
+	m.reply_to = &s
+	m.appendreply_to = nil
+}
+
+// ReplyTo returns the value of the "reply_to" field in the mutation.
+func (m *ReceivedEmailMutation) ReplyTo() (r []string, exists bool) {
+	v := m.reply_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReplyTo returns the old "reply_to" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldReplyTo(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReplyTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReplyTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReplyTo: %w", err)
+	}
+	return oldValue.ReplyTo, nil
+}
+
+// AppendReplyTo adds s to the "reply_to" field.
+func (m *ReceivedEmailMutation) AppendReplyTo(s []string) {
+	m.appendreply_to = append(m.appendreply_to, s...)
+}
+
+// AppendedReplyTo returns the list of values that were appended to the "reply_to" field in this mutation.
+func (m *ReceivedEmailMutation) AppendedReplyTo() ([]string, bool) {
+	if len(m.appendreply_to) == 0 {
+		return nil, false
+	}
+	return m.appendreply_to, true
+}
+
+// ResetReplyTo resets all changes to the "reply_to" field.
+func (m *ReceivedEmailMutation) ResetReplyTo() {
+	m.reply_to = nil
+	m.appendreply_to = nil
+}
+
+// SetSubject sets the "subject" field.
+func (m *ReceivedEmailMutation) SetSubject(s string) {
+	m.subject = &s
+}
+
+// Subject returns the value of the "subject" field in the mutation.
+func (m *ReceivedEmailMutation) Subject() (r string, exists bool) {
+	v := m.subject
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubject returns the old "subject" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldSubject(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubject requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
+	}
+	return oldValue.Subject, nil
+}
+
+// ResetSubject resets all changes to the "subject" field.
+func (m *ReceivedEmailMutation) ResetSubject() {
+	m.subject = nil
+}
+
+// SetMessageID sets the "message_id" field.
+func (m *ReceivedEmailMutation) SetMessageID(s string) {
+	m.message_id = &s
+}
+
+// MessageID returns the value of the "message_id" field in the mutation.
+func (m *ReceivedEmailMutation) MessageID() (r string, exists bool) {
+	v := m.message_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMessageID returns the old "message_id" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldMessageID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMessageID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMessageID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMessageID: %w", err)
+	}
+	return oldValue.MessageID, nil
+}
+
+// ResetMessageID resets all changes to the "message_id" field.
+func (m *ReceivedEmailMutation) ResetMessageID() {
+	m.message_id = nil
+}
+
+// SetInReplyTo sets the "in_reply_to" field.
+func (m *ReceivedEmailMutation) SetInReplyTo(s string) {
+	m.in_reply_to = &s
+}
+
+// InReplyTo returns the value of the "in_reply_to" field in the mutation.
+func (m *ReceivedEmailMutation) InReplyTo() (r string, exists bool) {
+	v := m.in_reply_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldInReplyTo returns the old "in_reply_to" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldInReplyTo(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldInReplyTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldInReplyTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldInReplyTo: %w", err)
+	}
+	return oldValue.InReplyTo, nil
+}
+
+// ClearInReplyTo clears the value of the "in_reply_to" field.
+func (m *ReceivedEmailMutation) ClearInReplyTo() {
+	m.in_reply_to = nil
+	m.clearedFields[receivedemail.FieldInReplyTo] = struct{}{}
+}
+
+// InReplyToCleared returns if the "in_reply_to" field was cleared in this mutation.
+func (m *ReceivedEmailMutation) InReplyToCleared() bool {
+	_, ok := m.clearedFields[receivedemail.FieldInReplyTo]
+	return ok
+}
+
+// ResetInReplyTo resets all changes to the "in_reply_to" field.
+func (m *ReceivedEmailMutation) ResetInReplyTo() {
+	m.in_reply_to = nil
+	delete(m.clearedFields, receivedemail.FieldInReplyTo)
+}
+
+// SetReferences sets the "references" field.
+func (m *ReceivedEmailMutation) SetReferences(s []string) {
+	m.references = &s
+	m.appendreferences = nil
+}
+
+// References returns the value of the "references" field in the mutation.
+func (m *ReceivedEmailMutation) References() (r []string, exists bool) {
+	v := m.references
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReferences returns the old "references" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldReferences(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReferences is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReferences requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReferences: %w", err)
+	}
+	return oldValue.References, nil
+}
+
+// AppendReferences adds s to the "references" field.
+func (m *ReceivedEmailMutation) AppendReferences(s []string) {
+	m.appendreferences = append(m.appendreferences, s...)
+}
+
+// AppendedReferences returns the list of values that were appended to the "references" field in this mutation.
+func (m *ReceivedEmailMutation) AppendedReferences() ([]string, bool) {
+	if len(m.appendreferences) == 0 {
+		return nil, false
+	}
+	return m.appendreferences, true
+}
+
+// ResetReferences resets all changes to the "references" field.
+func (m *ReceivedEmailMutation) ResetReferences() {
+	m.references = nil
+	m.appendreferences = nil
+}
+
+// SetAuthentication sets the "authentication" field.
+func (m *ReceivedEmailMutation) SetAuthentication(s shape.Authentication) {
+	m.authentication = &s
+}
+
+// Authentication returns the value of the "authentication" field in the mutation.
+func (m *ReceivedEmailMutation) Authentication() (r shape.Authentication, exists bool) {
+	v := m.authentication
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAuthentication returns the old "authentication" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldAuthentication(ctx context.Context) (v shape.Authentication, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAuthentication is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAuthentication requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAuthentication: %w", err)
+	}
+	return oldValue.Authentication, nil
+}
+
+// ResetAuthentication resets all changes to the "authentication" field.
+func (m *ReceivedEmailMutation) ResetAuthentication() {
+	m.authentication = nil
+}
+
+// SetSpamStatus sets the "spam_status" field.
+func (m *ReceivedEmailMutation) SetSpamStatus(rs receivedemail.SpamStatus) {
+	m.spam_status = &rs
+}
+
+// SpamStatus returns the value of the "spam_status" field in the mutation.
+func (m *ReceivedEmailMutation) SpamStatus() (r receivedemail.SpamStatus, exists bool) {
+	v := m.spam_status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSpamStatus returns the old "spam_status" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldSpamStatus(ctx context.Context) (v receivedemail.SpamStatus, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSpamStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSpamStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSpamStatus: %w", err)
+	}
+	return oldValue.SpamStatus, nil
+}
+
+// ResetSpamStatus resets all changes to the "spam_status" field.
+func (m *ReceivedEmailMutation) ResetSpamStatus() {
+	m.spam_status = nil
+}
+
+// SetSpamScore sets the "spam_score" field.
+func (m *ReceivedEmailMutation) SetSpamScore(f float64) {
+	m.spam_score = &f
+	m.addspam_score = nil
+}
+
+// SpamScore returns the value of the "spam_score" field in the mutation.
+func (m *ReceivedEmailMutation) SpamScore() (r float64, exists bool) {
+	v := m.spam_score
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSpamScore returns the old "spam_score" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldSpamScore(ctx context.Context) (v *float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSpamScore is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSpamScore requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSpamScore: %w", err)
+	}
+	return oldValue.SpamScore, nil
+}
+
+// AddSpamScore adds f to the "spam_score" field.
+func (m *ReceivedEmailMutation) AddSpamScore(f float64) {
+	if m.addspam_score != nil {
+		*m.addspam_score += f
+	} else {
+		m.addspam_score = &f
+	}
+}
+
+// AddedSpamScore returns the value that was added to the "spam_score" field in this mutation.
+func (m *ReceivedEmailMutation) AddedSpamScore() (r float64, exists bool) {
+	v := m.addspam_score
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearSpamScore clears the value of the "spam_score" field.
+func (m *ReceivedEmailMutation) ClearSpamScore() {
+	m.spam_score = nil
+	m.addspam_score = nil
+	m.clearedFields[receivedemail.FieldSpamScore] = struct{}{}
+}
+
+// SpamScoreCleared returns if the "spam_score" field was cleared in this mutation.
+func (m *ReceivedEmailMutation) SpamScoreCleared() bool {
+	_, ok := m.clearedFields[receivedemail.FieldSpamScore]
+	return ok
+}
+
+// ResetSpamScore resets all changes to the "spam_score" field.
+func (m *ReceivedEmailMutation) ResetSpamScore() {
+	m.spam_score = nil
+	m.addspam_score = nil
+	delete(m.clearedFields, receivedemail.FieldSpamScore)
+}
+
+// SetAutoSubmitted sets the "auto_submitted" field.
+func (m *ReceivedEmailMutation) SetAutoSubmitted(b bool) {
+	m.auto_submitted = &b
+}
+
+// AutoSubmitted returns the value of the "auto_submitted" field in the mutation.
+func (m *ReceivedEmailMutation) AutoSubmitted() (r bool, exists bool) {
+	v := m.auto_submitted
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAutoSubmitted returns the old "auto_submitted" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldAutoSubmitted(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAutoSubmitted is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAutoSubmitted requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAutoSubmitted: %w", err)
+	}
+	return oldValue.AutoSubmitted, nil
+}
+
+// ResetAutoSubmitted resets all changes to the "auto_submitted" field.
+func (m *ReceivedEmailMutation) ResetAutoSubmitted() {
+	m.auto_submitted = nil
+}
+
+// SetSize sets the "size" field.
+func (m *ReceivedEmailMutation) SetSize(i int64) {
+	m.size = &i
+	m.addsize = nil
+}
+
+// Size returns the value of the "size" field in the mutation.
+func (m *ReceivedEmailMutation) Size() (r int64, exists bool) {
+	v := m.size
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSize returns the old "size" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldSize(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSize is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSize requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSize: %w", err)
+	}
+	return oldValue.Size, nil
+}
+
+// AddSize adds i to the "size" field.
+func (m *ReceivedEmailMutation) AddSize(i int64) {
+	if m.addsize != nil {
+		*m.addsize += i
+	} else {
+		m.addsize = &i
+	}
+}
+
+// AddedSize returns the value that was added to the "size" field in this mutation.
+func (m *ReceivedEmailMutation) AddedSize() (r int64, exists bool) {
+	v := m.addsize
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSize resets all changes to the "size" field.
+func (m *ReceivedEmailMutation) ResetSize() {
+	m.size = nil
+	m.addsize = nil
+}
+
+// SetAttachments sets the "attachments" field.
+func (m *ReceivedEmailMutation) SetAttachments(sf []shape.ReceivedFile) {
+	m.attachments = &sf
+	m.appendattachments = nil
+}
+
+// Attachments returns the value of the "attachments" field in the mutation.
+func (m *ReceivedEmailMutation) Attachments() (r []shape.ReceivedFile, exists bool) {
+	v := m.attachments
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttachments returns the old "attachments" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldAttachments(ctx context.Context) (v []shape.ReceivedFile, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttachments is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttachments requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttachments: %w", err)
+	}
+	return oldValue.Attachments, nil
+}
+
+// AppendAttachments adds sf to the "attachments" field.
+func (m *ReceivedEmailMutation) AppendAttachments(sf []shape.ReceivedFile) {
+	m.appendattachments = append(m.appendattachments, sf...)
+}
+
+// AppendedAttachments returns the list of values that were appended to the "attachments" field in this mutation.
+func (m *ReceivedEmailMutation) AppendedAttachments() ([]shape.ReceivedFile, bool) {
+	if len(m.appendattachments) == 0 {
+		return nil, false
+	}
+	return m.appendattachments, true
+}
+
+// ResetAttachments resets all changes to the "attachments" field.
+func (m *ReceivedEmailMutation) ResetAttachments() {
+	m.attachments = nil
+	m.appendattachments = nil
+}
+
+// SetDefects sets the "defects" field.
+func (m *ReceivedEmailMutation) SetDefects(s []string) {
+	m.defects = &s
+	m.appenddefects = nil
+}
+
+// Defects returns the value of the "defects" field in the mutation.
+func (m *ReceivedEmailMutation) Defects() (r []string, exists bool) {
+	v := m.defects
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDefects returns the old "defects" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldDefects(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDefects is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDefects requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDefects: %w", err)
+	}
+	return oldValue.Defects, nil
+}
+
+// AppendDefects adds s to the "defects" field.
+func (m *ReceivedEmailMutation) AppendDefects(s []string) {
+	m.appenddefects = append(m.appenddefects, s...)
+}
+
+// AppendedDefects returns the list of values that were appended to the "defects" field in this mutation.
+func (m *ReceivedEmailMutation) AppendedDefects() ([]string, bool) {
+	if len(m.appenddefects) == 0 {
+		return nil, false
+	}
+	return m.appenddefects, true
+}
+
+// ResetDefects resets all changes to the "defects" field.
+func (m *ReceivedEmailMutation) ResetDefects() {
+	m.defects = nil
+	m.appenddefects = nil
+}
+
+// SetRemoteIP sets the "remote_ip" field.
+func (m *ReceivedEmailMutation) SetRemoteIP(s string) {
+	m.remote_ip = &s
+}
+
+// RemoteIP returns the value of the "remote_ip" field in the mutation.
+func (m *ReceivedEmailMutation) RemoteIP() (r string, exists bool) {
+	v := m.remote_ip
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRemoteIP returns the old "remote_ip" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldRemoteIP(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRemoteIP is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRemoteIP requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRemoteIP: %w", err)
+	}
+	return oldValue.RemoteIP, nil
+}
+
+// ResetRemoteIP resets all changes to the "remote_ip" field.
+func (m *ReceivedEmailMutation) ResetRemoteIP() {
+	m.remote_ip = nil
+}
+
+// SetHelo sets the "helo" field.
+func (m *ReceivedEmailMutation) SetHelo(s string) {
+	m.helo = &s
+}
+
+// Helo returns the value of the "helo" field in the mutation.
+func (m *ReceivedEmailMutation) Helo() (r string, exists bool) {
+	v := m.helo
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHelo returns the old "helo" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldHelo(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHelo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHelo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHelo: %w", err)
+	}
+	return oldValue.Helo, nil
+}
+
+// ResetHelo resets all changes to the "helo" field.
+func (m *ReceivedEmailMutation) ResetHelo() {
+	m.helo = nil
+}
+
+// SetTLS sets the "tls" field.
+func (m *ReceivedEmailMutation) SetTLS(s string) {
+	m.tls = &s
+}
+
+// TLS returns the value of the "tls" field in the mutation.
+func (m *ReceivedEmailMutation) TLS() (r string, exists bool) {
+	v := m.tls
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTLS returns the old "tls" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldTLS(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTLS is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTLS requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTLS: %w", err)
+	}
+	return oldValue.TLS, nil
+}
+
+// ResetTLS resets all changes to the "tls" field.
+func (m *ReceivedEmailMutation) ResetTLS() {
+	m.tls = nil
+}
+
+// SetSearch sets the "search" field.
+func (m *ReceivedEmailMutation) SetSearch(s string) {
+	m.search = &s
+}
+
+// Search returns the value of the "search" field in the mutation.
+func (m *ReceivedEmailMutation) Search() (r string, exists bool) {
+	v := m.search
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSearch returns the old "search" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldSearch(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSearch is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSearch requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSearch: %w", err)
+	}
+	return oldValue.Search, nil
+}
+
+// ClearSearch clears the value of the "search" field.
+func (m *ReceivedEmailMutation) ClearSearch() {
+	m.search = nil
+	m.clearedFields[receivedemail.FieldSearch] = struct{}{}
+}
+
+// SearchCleared returns if the "search" field was cleared in this mutation.
+func (m *ReceivedEmailMutation) SearchCleared() bool {
+	_, ok := m.clearedFields[receivedemail.FieldSearch]
+	return ok
+}
+
+// ResetSearch resets all changes to the "search" field.
+func (m *ReceivedEmailMutation) ResetSearch() {
+	m.search = nil
+	delete(m.clearedFields, receivedemail.FieldSearch)
+}
+
+// SetReceivedAt sets the "received_at" field.
+func (m *ReceivedEmailMutation) SetReceivedAt(t time.Time) {
+	m.received_at = &t
+}
+
+// ReceivedAt returns the value of the "received_at" field in the mutation.
+func (m *ReceivedEmailMutation) ReceivedAt() (r time.Time, exists bool) {
+	v := m.received_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReceivedAt returns the old "received_at" field's value of the ReceivedEmail entity.
+// If the ReceivedEmail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReceivedEmailMutation) OldReceivedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReceivedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReceivedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReceivedAt: %w", err)
+	}
+	return oldValue.ReceivedAt, nil
+}
+
+// ResetReceivedAt resets all changes to the "received_at" field.
+func (m *ReceivedEmailMutation) ResetReceivedAt() {
+	m.received_at = nil
+}
+
+// ClearContent clears the "content" edge to the ReceivedContent entity.
+func (m *ReceivedEmailMutation) ClearContent() {
+	m.clearedcontent = true
+	m.clearedFields[receivedemail.FieldContentID] = struct{}{}
+}
+
+// ContentCleared reports if the "content" edge to the ReceivedContent entity was cleared.
+func (m *ReceivedEmailMutation) ContentCleared() bool {
+	return m.clearedcontent
+}
+
+// ContentIDs returns the "content" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// ContentID instead. It exists only for internal usage by the builders.
+func (m *ReceivedEmailMutation) ContentIDs() (ids []int64) {
+	if id := m.content; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetContent resets all changes to the "content" edge.
+func (m *ReceivedEmailMutation) ResetContent() {
+	m.content = nil
+	m.clearedcontent = false
+}
+
+// Where appends a list predicates to the ReceivedEmailMutation builder.
+func (m *ReceivedEmailMutation) Where(ps ...predicate.ReceivedEmail) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ReceivedEmailMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ReceivedEmailMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ReceivedEmail, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ReceivedEmailMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ReceivedEmailMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ReceivedEmail).
+func (m *ReceivedEmailMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ReceivedEmailMutation) Fields() []string {
+	fields := make([]string, 0, 26)
+	if m.account_id != nil {
+		fields = append(fields, receivedemail.FieldAccountID)
+	}
+	if m.domain_id != nil {
+		fields = append(fields, receivedemail.FieldDomainID)
+	}
+	if m.content != nil {
+		fields = append(fields, receivedemail.FieldContentID)
+	}
+	if m.rcpt_to != nil {
+		fields = append(fields, receivedemail.FieldRcptTo)
+	}
+	if m.mail_from != nil {
+		fields = append(fields, receivedemail.FieldMailFrom)
+	}
+	if m.from != nil {
+		fields = append(fields, receivedemail.FieldFrom)
+	}
+	if m.from_address != nil {
+		fields = append(fields, receivedemail.FieldFromAddress)
+	}
+	if m.to != nil {
+		fields = append(fields, receivedemail.FieldTo)
+	}
+	if m.cc != nil {
+		fields = append(fields, receivedemail.FieldCc)
+	}
+	if m.reply_to != nil {
+		fields = append(fields, receivedemail.FieldReplyTo)
+	}
+	if m.subject != nil {
+		fields = append(fields, receivedemail.FieldSubject)
+	}
+	if m.message_id != nil {
+		fields = append(fields, receivedemail.FieldMessageID)
+	}
+	if m.in_reply_to != nil {
+		fields = append(fields, receivedemail.FieldInReplyTo)
+	}
+	if m.references != nil {
+		fields = append(fields, receivedemail.FieldReferences)
+	}
+	if m.authentication != nil {
+		fields = append(fields, receivedemail.FieldAuthentication)
+	}
+	if m.spam_status != nil {
+		fields = append(fields, receivedemail.FieldSpamStatus)
+	}
+	if m.spam_score != nil {
+		fields = append(fields, receivedemail.FieldSpamScore)
+	}
+	if m.auto_submitted != nil {
+		fields = append(fields, receivedemail.FieldAutoSubmitted)
+	}
+	if m.size != nil {
+		fields = append(fields, receivedemail.FieldSize)
+	}
+	if m.attachments != nil {
+		fields = append(fields, receivedemail.FieldAttachments)
+	}
+	if m.defects != nil {
+		fields = append(fields, receivedemail.FieldDefects)
+	}
+	if m.remote_ip != nil {
+		fields = append(fields, receivedemail.FieldRemoteIP)
+	}
+	if m.helo != nil {
+		fields = append(fields, receivedemail.FieldHelo)
+	}
+	if m.tls != nil {
+		fields = append(fields, receivedemail.FieldTLS)
+	}
+	if m.search != nil {
+		fields = append(fields, receivedemail.FieldSearch)
+	}
+	if m.received_at != nil {
+		fields = append(fields, receivedemail.FieldReceivedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ReceivedEmailMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case receivedemail.FieldAccountID:
+		return m.AccountID()
+	case receivedemail.FieldDomainID:
+		return m.DomainID()
+	case receivedemail.FieldContentID:
+		return m.ContentID()
+	case receivedemail.FieldRcptTo:
+		return m.RcptTo()
+	case receivedemail.FieldMailFrom:
+		return m.MailFrom()
+	case receivedemail.FieldFrom:
+		return m.From()
+	case receivedemail.FieldFromAddress:
+		return m.FromAddress()
+	case receivedemail.FieldTo:
+		return m.To()
+	case receivedemail.FieldCc:
+		return m.Cc()
+	case receivedemail.FieldReplyTo:
+		return m.ReplyTo()
+	case receivedemail.FieldSubject:
+		return m.Subject()
+	case receivedemail.FieldMessageID:
+		return m.MessageID()
+	case receivedemail.FieldInReplyTo:
+		return m.InReplyTo()
+	case receivedemail.FieldReferences:
+		return m.References()
+	case receivedemail.FieldAuthentication:
+		return m.Authentication()
+	case receivedemail.FieldSpamStatus:
+		return m.SpamStatus()
+	case receivedemail.FieldSpamScore:
+		return m.SpamScore()
+	case receivedemail.FieldAutoSubmitted:
+		return m.AutoSubmitted()
+	case receivedemail.FieldSize:
+		return m.Size()
+	case receivedemail.FieldAttachments:
+		return m.Attachments()
+	case receivedemail.FieldDefects:
+		return m.Defects()
+	case receivedemail.FieldRemoteIP:
+		return m.RemoteIP()
+	case receivedemail.FieldHelo:
+		return m.Helo()
+	case receivedemail.FieldTLS:
+		return m.TLS()
+	case receivedemail.FieldSearch:
+		return m.Search()
+	case receivedemail.FieldReceivedAt:
+		return m.ReceivedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ReceivedEmailMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case receivedemail.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case receivedemail.FieldDomainID:
+		return m.OldDomainID(ctx)
+	case receivedemail.FieldContentID:
+		return m.OldContentID(ctx)
+	case receivedemail.FieldRcptTo:
+		return m.OldRcptTo(ctx)
+	case receivedemail.FieldMailFrom:
+		return m.OldMailFrom(ctx)
+	case receivedemail.FieldFrom:
+		return m.OldFrom(ctx)
+	case receivedemail.FieldFromAddress:
+		return m.OldFromAddress(ctx)
+	case receivedemail.FieldTo:
+		return m.OldTo(ctx)
+	case receivedemail.FieldCc:
+		return m.OldCc(ctx)
+	case receivedemail.FieldReplyTo:
+		return m.OldReplyTo(ctx)
+	case receivedemail.FieldSubject:
+		return m.OldSubject(ctx)
+	case receivedemail.FieldMessageID:
+		return m.OldMessageID(ctx)
+	case receivedemail.FieldInReplyTo:
+		return m.OldInReplyTo(ctx)
+	case receivedemail.FieldReferences:
+		return m.OldReferences(ctx)
+	case receivedemail.FieldAuthentication:
+		return m.OldAuthentication(ctx)
+	case receivedemail.FieldSpamStatus:
+		return m.OldSpamStatus(ctx)
+	case receivedemail.FieldSpamScore:
+		return m.OldSpamScore(ctx)
+	case receivedemail.FieldAutoSubmitted:
+		return m.OldAutoSubmitted(ctx)
+	case receivedemail.FieldSize:
+		return m.OldSize(ctx)
+	case receivedemail.FieldAttachments:
+		return m.OldAttachments(ctx)
+	case receivedemail.FieldDefects:
+		return m.OldDefects(ctx)
+	case receivedemail.FieldRemoteIP:
+		return m.OldRemoteIP(ctx)
+	case receivedemail.FieldHelo:
+		return m.OldHelo(ctx)
+	case receivedemail.FieldTLS:
+		return m.OldTLS(ctx)
+	case receivedemail.FieldSearch:
+		return m.OldSearch(ctx)
+	case receivedemail.FieldReceivedAt:
+		return m.OldReceivedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ReceivedEmail field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ReceivedEmailMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case receivedemail.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case receivedemail.FieldDomainID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDomainID(v)
+		return nil
+	case receivedemail.FieldContentID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetContentID(v)
+		return nil
+	case receivedemail.FieldRcptTo:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRcptTo(v)
+		return nil
+	case receivedemail.FieldMailFrom:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMailFrom(v)
+		return nil
+	case receivedemail.FieldFrom:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFrom(v)
+		return nil
+	case receivedemail.FieldFromAddress:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFromAddress(v)
+		return nil
+	case receivedemail.FieldTo:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTo(v)
+		return nil
+	case receivedemail.FieldCc:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCc(v)
+		return nil
+	case receivedemail.FieldReplyTo:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReplyTo(v)
+		return nil
+	case receivedemail.FieldSubject:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubject(v)
+		return nil
+	case receivedemail.FieldMessageID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMessageID(v)
+		return nil
+	case receivedemail.FieldInReplyTo:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetInReplyTo(v)
+		return nil
+	case receivedemail.FieldReferences:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReferences(v)
+		return nil
+	case receivedemail.FieldAuthentication:
+		v, ok := value.(shape.Authentication)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAuthentication(v)
+		return nil
+	case receivedemail.FieldSpamStatus:
+		v, ok := value.(receivedemail.SpamStatus)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSpamStatus(v)
+		return nil
+	case receivedemail.FieldSpamScore:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSpamScore(v)
+		return nil
+	case receivedemail.FieldAutoSubmitted:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAutoSubmitted(v)
+		return nil
+	case receivedemail.FieldSize:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSize(v)
+		return nil
+	case receivedemail.FieldAttachments:
+		v, ok := value.([]shape.ReceivedFile)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttachments(v)
+		return nil
+	case receivedemail.FieldDefects:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDefects(v)
+		return nil
+	case receivedemail.FieldRemoteIP:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRemoteIP(v)
+		return nil
+	case receivedemail.FieldHelo:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHelo(v)
+		return nil
+	case receivedemail.FieldTLS:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTLS(v)
+		return nil
+	case receivedemail.FieldSearch:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSearch(v)
+		return nil
+	case receivedemail.FieldReceivedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReceivedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedEmail field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ReceivedEmailMutation) AddedFields() []string {
+	var fields []string
+	if m.addspam_score != nil {
+		fields = append(fields, receivedemail.FieldSpamScore)
+	}
+	if m.addsize != nil {
+		fields = append(fields, receivedemail.FieldSize)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ReceivedEmailMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case receivedemail.FieldSpamScore:
+		return m.AddedSpamScore()
+	case receivedemail.FieldSize:
+		return m.AddedSize()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ReceivedEmailMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case receivedemail.FieldSpamScore:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSpamScore(v)
+		return nil
+	case receivedemail.FieldSize:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSize(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedEmail numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ReceivedEmailMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(receivedemail.FieldInReplyTo) {
+		fields = append(fields, receivedemail.FieldInReplyTo)
+	}
+	if m.FieldCleared(receivedemail.FieldSpamScore) {
+		fields = append(fields, receivedemail.FieldSpamScore)
+	}
+	if m.FieldCleared(receivedemail.FieldSearch) {
+		fields = append(fields, receivedemail.FieldSearch)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ReceivedEmailMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ReceivedEmailMutation) ClearField(name string) error {
+	switch name {
+	case receivedemail.FieldInReplyTo:
+		m.ClearInReplyTo()
+		return nil
+	case receivedemail.FieldSpamScore:
+		m.ClearSpamScore()
+		return nil
+	case receivedemail.FieldSearch:
+		m.ClearSearch()
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedEmail nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ReceivedEmailMutation) ResetField(name string) error {
+	switch name {
+	case receivedemail.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case receivedemail.FieldDomainID:
+		m.ResetDomainID()
+		return nil
+	case receivedemail.FieldContentID:
+		m.ResetContentID()
+		return nil
+	case receivedemail.FieldRcptTo:
+		m.ResetRcptTo()
+		return nil
+	case receivedemail.FieldMailFrom:
+		m.ResetMailFrom()
+		return nil
+	case receivedemail.FieldFrom:
+		m.ResetFrom()
+		return nil
+	case receivedemail.FieldFromAddress:
+		m.ResetFromAddress()
+		return nil
+	case receivedemail.FieldTo:
+		m.ResetTo()
+		return nil
+	case receivedemail.FieldCc:
+		m.ResetCc()
+		return nil
+	case receivedemail.FieldReplyTo:
+		m.ResetReplyTo()
+		return nil
+	case receivedemail.FieldSubject:
+		m.ResetSubject()
+		return nil
+	case receivedemail.FieldMessageID:
+		m.ResetMessageID()
+		return nil
+	case receivedemail.FieldInReplyTo:
+		m.ResetInReplyTo()
+		return nil
+	case receivedemail.FieldReferences:
+		m.ResetReferences()
+		return nil
+	case receivedemail.FieldAuthentication:
+		m.ResetAuthentication()
+		return nil
+	case receivedemail.FieldSpamStatus:
+		m.ResetSpamStatus()
+		return nil
+	case receivedemail.FieldSpamScore:
+		m.ResetSpamScore()
+		return nil
+	case receivedemail.FieldAutoSubmitted:
+		m.ResetAutoSubmitted()
+		return nil
+	case receivedemail.FieldSize:
+		m.ResetSize()
+		return nil
+	case receivedemail.FieldAttachments:
+		m.ResetAttachments()
+		return nil
+	case receivedemail.FieldDefects:
+		m.ResetDefects()
+		return nil
+	case receivedemail.FieldRemoteIP:
+		m.ResetRemoteIP()
+		return nil
+	case receivedemail.FieldHelo:
+		m.ResetHelo()
+		return nil
+	case receivedemail.FieldTLS:
+		m.ResetTLS()
+		return nil
+	case receivedemail.FieldSearch:
+		m.ResetSearch()
+		return nil
+	case receivedemail.FieldReceivedAt:
+		m.ResetReceivedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedEmail field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ReceivedEmailMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.content != nil {
+		edges = append(edges, receivedemail.EdgeContent)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ReceivedEmailMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case receivedemail.EdgeContent:
+		if id := m.content; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ReceivedEmailMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ReceivedEmailMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ReceivedEmailMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedcontent {
+		edges = append(edges, receivedemail.EdgeContent)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ReceivedEmailMutation) EdgeCleared(name string) bool {
+	switch name {
+	case receivedemail.EdgeContent:
+		return m.clearedcontent
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ReceivedEmailMutation) ClearEdge(name string) error {
+	switch name {
+	case receivedemail.EdgeContent:
+		m.ClearContent()
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedEmail unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ReceivedEmailMutation) ResetEdge(name string) error {
+	switch name {
+	case receivedemail.EdgeContent:
+		m.ResetContent()
+		return nil
+	}
+	return fmt.Errorf("unknown ReceivedEmail edge %s", name)
+}
+
 // RecipientMutation represents an operation that mutates the Recipient nodes in the graph.
 type RecipientMutation struct {
 	config
@@ -19016,6 +22588,739 @@ func (m *RecipientMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Recipient edge %s", name)
+}
+
+// SMTPCredentialMutation represents an operation that mutates the SMTPCredential nodes in the graph.
+type SMTPCredentialMutation struct {
+	config
+	op               Op
+	typ              string
+	id               *string
+	account_id       *string
+	name             *string
+	hash             *[]byte
+	domain_ids       *[]string
+	appenddomain_ids []string
+	last_used_at     *time.Time
+	revoked_at       *time.Time
+	created_at       *time.Time
+	clearedFields    map[string]struct{}
+	done             bool
+	oldValue         func(context.Context) (*SMTPCredential, error)
+	predicates       []predicate.SMTPCredential
+}
+
+var _ ent.Mutation = (*SMTPCredentialMutation)(nil)
+
+// smtpcredentialOption allows management of the mutation configuration using functional options.
+type smtpcredentialOption func(*SMTPCredentialMutation)
+
+// newSMTPCredentialMutation creates new mutation for the SMTPCredential entity.
+func newSMTPCredentialMutation(c config, op Op, opts ...smtpcredentialOption) *SMTPCredentialMutation {
+	m := &SMTPCredentialMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSMTPCredential,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSMTPCredentialID sets the ID field of the mutation.
+func withSMTPCredentialID(id string) smtpcredentialOption {
+	return func(m *SMTPCredentialMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SMTPCredential
+		)
+		m.oldValue = func(ctx context.Context) (*SMTPCredential, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SMTPCredential.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSMTPCredential sets the old SMTPCredential of the mutation.
+func withSMTPCredential(node *SMTPCredential) smtpcredentialOption {
+	return func(m *SMTPCredentialMutation) {
+		m.oldValue = func(context.Context) (*SMTPCredential, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SMTPCredentialMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SMTPCredentialMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SMTPCredential entities.
+func (m *SMTPCredentialMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SMTPCredentialMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SMTPCredentialMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SMTPCredential.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SMTPCredentialMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SMTPCredentialMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the SMTPCredential entity.
+// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMTPCredentialMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SMTPCredentialMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetName sets the "name" field.
+func (m *SMTPCredentialMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *SMTPCredentialMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the SMTPCredential entity.
+// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMTPCredentialMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *SMTPCredentialMutation) ResetName() {
+	m.name = nil
+}
+
+// SetHash sets the "hash" field.
+func (m *SMTPCredentialMutation) SetHash(b []byte) {
+	m.hash = &b
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *SMTPCredentialMutation) Hash() (r []byte, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHash returns the old "hash" field's value of the SMTPCredential entity.
+// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMTPCredentialMutation) OldHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHash: %w", err)
+	}
+	return oldValue.Hash, nil
+}
+
+// ResetHash resets all changes to the "hash" field.
+func (m *SMTPCredentialMutation) ResetHash() {
+	m.hash = nil
+}
+
+// SetDomainIds sets the "domain_ids" field.
+func (m *SMTPCredentialMutation) SetDomainIds(s []string) {
+	m.domain_ids = &s
+	m.appenddomain_ids = nil
+}
+
+// DomainIds returns the value of the "domain_ids" field in the mutation.
+func (m *SMTPCredentialMutation) DomainIds() (r []string, exists bool) {
+	v := m.domain_ids
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDomainIds returns the old "domain_ids" field's value of the SMTPCredential entity.
+// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMTPCredentialMutation) OldDomainIds(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDomainIds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDomainIds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDomainIds: %w", err)
+	}
+	return oldValue.DomainIds, nil
+}
+
+// AppendDomainIds adds s to the "domain_ids" field.
+func (m *SMTPCredentialMutation) AppendDomainIds(s []string) {
+	m.appenddomain_ids = append(m.appenddomain_ids, s...)
+}
+
+// AppendedDomainIds returns the list of values that were appended to the "domain_ids" field in this mutation.
+func (m *SMTPCredentialMutation) AppendedDomainIds() ([]string, bool) {
+	if len(m.appenddomain_ids) == 0 {
+		return nil, false
+	}
+	return m.appenddomain_ids, true
+}
+
+// ClearDomainIds clears the value of the "domain_ids" field.
+func (m *SMTPCredentialMutation) ClearDomainIds() {
+	m.domain_ids = nil
+	m.appenddomain_ids = nil
+	m.clearedFields[smtpcredential.FieldDomainIds] = struct{}{}
+}
+
+// DomainIdsCleared returns if the "domain_ids" field was cleared in this mutation.
+func (m *SMTPCredentialMutation) DomainIdsCleared() bool {
+	_, ok := m.clearedFields[smtpcredential.FieldDomainIds]
+	return ok
+}
+
+// ResetDomainIds resets all changes to the "domain_ids" field.
+func (m *SMTPCredentialMutation) ResetDomainIds() {
+	m.domain_ids = nil
+	m.appenddomain_ids = nil
+	delete(m.clearedFields, smtpcredential.FieldDomainIds)
+}
+
+// SetLastUsedAt sets the "last_used_at" field.
+func (m *SMTPCredentialMutation) SetLastUsedAt(t time.Time) {
+	m.last_used_at = &t
+}
+
+// LastUsedAt returns the value of the "last_used_at" field in the mutation.
+func (m *SMTPCredentialMutation) LastUsedAt() (r time.Time, exists bool) {
+	v := m.last_used_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastUsedAt returns the old "last_used_at" field's value of the SMTPCredential entity.
+// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMTPCredentialMutation) OldLastUsedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastUsedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastUsedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastUsedAt: %w", err)
+	}
+	return oldValue.LastUsedAt, nil
+}
+
+// ClearLastUsedAt clears the value of the "last_used_at" field.
+func (m *SMTPCredentialMutation) ClearLastUsedAt() {
+	m.last_used_at = nil
+	m.clearedFields[smtpcredential.FieldLastUsedAt] = struct{}{}
+}
+
+// LastUsedAtCleared returns if the "last_used_at" field was cleared in this mutation.
+func (m *SMTPCredentialMutation) LastUsedAtCleared() bool {
+	_, ok := m.clearedFields[smtpcredential.FieldLastUsedAt]
+	return ok
+}
+
+// ResetLastUsedAt resets all changes to the "last_used_at" field.
+func (m *SMTPCredentialMutation) ResetLastUsedAt() {
+	m.last_used_at = nil
+	delete(m.clearedFields, smtpcredential.FieldLastUsedAt)
+}
+
+// SetRevokedAt sets the "revoked_at" field.
+func (m *SMTPCredentialMutation) SetRevokedAt(t time.Time) {
+	m.revoked_at = &t
+}
+
+// RevokedAt returns the value of the "revoked_at" field in the mutation.
+func (m *SMTPCredentialMutation) RevokedAt() (r time.Time, exists bool) {
+	v := m.revoked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRevokedAt returns the old "revoked_at" field's value of the SMTPCredential entity.
+// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMTPCredentialMutation) OldRevokedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRevokedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRevokedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRevokedAt: %w", err)
+	}
+	return oldValue.RevokedAt, nil
+}
+
+// ClearRevokedAt clears the value of the "revoked_at" field.
+func (m *SMTPCredentialMutation) ClearRevokedAt() {
+	m.revoked_at = nil
+	m.clearedFields[smtpcredential.FieldRevokedAt] = struct{}{}
+}
+
+// RevokedAtCleared returns if the "revoked_at" field was cleared in this mutation.
+func (m *SMTPCredentialMutation) RevokedAtCleared() bool {
+	_, ok := m.clearedFields[smtpcredential.FieldRevokedAt]
+	return ok
+}
+
+// ResetRevokedAt resets all changes to the "revoked_at" field.
+func (m *SMTPCredentialMutation) ResetRevokedAt() {
+	m.revoked_at = nil
+	delete(m.clearedFields, smtpcredential.FieldRevokedAt)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SMTPCredentialMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SMTPCredentialMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the SMTPCredential entity.
+// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMTPCredentialMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SMTPCredentialMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the SMTPCredentialMutation builder.
+func (m *SMTPCredentialMutation) Where(ps ...predicate.SMTPCredential) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SMTPCredentialMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SMTPCredentialMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SMTPCredential, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SMTPCredentialMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SMTPCredentialMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SMTPCredential).
+func (m *SMTPCredentialMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SMTPCredentialMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.account_id != nil {
+		fields = append(fields, smtpcredential.FieldAccountID)
+	}
+	if m.name != nil {
+		fields = append(fields, smtpcredential.FieldName)
+	}
+	if m.hash != nil {
+		fields = append(fields, smtpcredential.FieldHash)
+	}
+	if m.domain_ids != nil {
+		fields = append(fields, smtpcredential.FieldDomainIds)
+	}
+	if m.last_used_at != nil {
+		fields = append(fields, smtpcredential.FieldLastUsedAt)
+	}
+	if m.revoked_at != nil {
+		fields = append(fields, smtpcredential.FieldRevokedAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, smtpcredential.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SMTPCredentialMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case smtpcredential.FieldAccountID:
+		return m.AccountID()
+	case smtpcredential.FieldName:
+		return m.Name()
+	case smtpcredential.FieldHash:
+		return m.Hash()
+	case smtpcredential.FieldDomainIds:
+		return m.DomainIds()
+	case smtpcredential.FieldLastUsedAt:
+		return m.LastUsedAt()
+	case smtpcredential.FieldRevokedAt:
+		return m.RevokedAt()
+	case smtpcredential.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SMTPCredentialMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case smtpcredential.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case smtpcredential.FieldName:
+		return m.OldName(ctx)
+	case smtpcredential.FieldHash:
+		return m.OldHash(ctx)
+	case smtpcredential.FieldDomainIds:
+		return m.OldDomainIds(ctx)
+	case smtpcredential.FieldLastUsedAt:
+		return m.OldLastUsedAt(ctx)
+	case smtpcredential.FieldRevokedAt:
+		return m.OldRevokedAt(ctx)
+	case smtpcredential.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown SMTPCredential field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMTPCredentialMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case smtpcredential.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case smtpcredential.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case smtpcredential.FieldHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHash(v)
+		return nil
+	case smtpcredential.FieldDomainIds:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDomainIds(v)
+		return nil
+	case smtpcredential.FieldLastUsedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastUsedAt(v)
+		return nil
+	case smtpcredential.FieldRevokedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRevokedAt(v)
+		return nil
+	case smtpcredential.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMTPCredential field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SMTPCredentialMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SMTPCredentialMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMTPCredentialMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown SMTPCredential numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SMTPCredentialMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(smtpcredential.FieldDomainIds) {
+		fields = append(fields, smtpcredential.FieldDomainIds)
+	}
+	if m.FieldCleared(smtpcredential.FieldLastUsedAt) {
+		fields = append(fields, smtpcredential.FieldLastUsedAt)
+	}
+	if m.FieldCleared(smtpcredential.FieldRevokedAt) {
+		fields = append(fields, smtpcredential.FieldRevokedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SMTPCredentialMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SMTPCredentialMutation) ClearField(name string) error {
+	switch name {
+	case smtpcredential.FieldDomainIds:
+		m.ClearDomainIds()
+		return nil
+	case smtpcredential.FieldLastUsedAt:
+		m.ClearLastUsedAt()
+		return nil
+	case smtpcredential.FieldRevokedAt:
+		m.ClearRevokedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SMTPCredential nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SMTPCredentialMutation) ResetField(name string) error {
+	switch name {
+	case smtpcredential.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case smtpcredential.FieldName:
+		m.ResetName()
+		return nil
+	case smtpcredential.FieldHash:
+		m.ResetHash()
+		return nil
+	case smtpcredential.FieldDomainIds:
+		m.ResetDomainIds()
+		return nil
+	case smtpcredential.FieldLastUsedAt:
+		m.ResetLastUsedAt()
+		return nil
+	case smtpcredential.FieldRevokedAt:
+		m.ResetRevokedAt()
+		return nil
+	case smtpcredential.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SMTPCredential field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SMTPCredentialMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SMTPCredentialMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SMTPCredentialMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SMTPCredentialMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SMTPCredentialMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SMTPCredentialMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SMTPCredentialMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SMTPCredential unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SMTPCredentialMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SMTPCredential edge %s", name)
 }
 
 // SmarthostMutation represents an operation that mutates the Smarthost nodes in the graph.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
@@ -22,9 +23,12 @@ import (
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/plan"
+	"github.com/postrider/postrider/ent/receivedcontent"
+	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema"
 	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
@@ -119,6 +123,26 @@ func init() {
 	accountDescID := accountFields[0].Descriptor()
 	// account.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	account.IDValidator = accountDescID.Validators[0].(func(string) error)
+	addressrulesetFields := schema.AddressRuleSet{}.Fields()
+	_ = addressrulesetFields
+	// addressrulesetDescAccountID is the schema descriptor for account_id field.
+	addressrulesetDescAccountID := addressrulesetFields[1].Descriptor()
+	// addressruleset.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	addressruleset.AccountIDValidator = addressrulesetDescAccountID.Validators[0].(func(string) error)
+	// addressrulesetDescDomainID is the schema descriptor for domain_id field.
+	addressrulesetDescDomainID := addressrulesetFields[2].Descriptor()
+	// addressruleset.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
+	addressruleset.DomainIDValidator = addressrulesetDescDomainID.Validators[0].(func(string) error)
+	// addressrulesetDescCatchAll is the schema descriptor for catch_all field.
+	addressrulesetDescCatchAll := addressrulesetFields[4].Descriptor()
+	// addressruleset.DefaultCatchAll holds the default value on creation for the catch_all field.
+	addressruleset.DefaultCatchAll = addressrulesetDescCatchAll.Default.(bool)
+	// addressrulesetDescUpdatedAt is the schema descriptor for updated_at field.
+	addressrulesetDescUpdatedAt := addressrulesetFields[5].Descriptor()
+	// addressruleset.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	addressruleset.DefaultUpdatedAt = addressrulesetDescUpdatedAt.Default.(func() time.Time)
+	// addressruleset.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	addressruleset.UpdateDefaultUpdatedAt = addressrulesetDescUpdatedAt.UpdateDefault.(func() time.Time)
 	attachmentFields := schema.Attachment{}.Fields()
 	_ = attachmentFields
 	// attachmentDescEmailID is the schema descriptor for email_id field.
@@ -434,19 +458,19 @@ func init() {
 	// email.FromAddressValidator is a validator for the "from_address" field. It is called by the builders before save.
 	email.FromAddressValidator = emailDescFromAddress.Validators[0].(func(string) error)
 	// emailDescMessageID is the schema descriptor for message_id field.
-	emailDescMessageID := emailFields[17].Descriptor()
+	emailDescMessageID := emailFields[18].Descriptor()
 	// email.MessageIDValidator is a validator for the "message_id" field. It is called by the builders before save.
 	email.MessageIDValidator = emailDescMessageID.Validators[0].(func(string) error)
 	// emailDescAttachmentCount is the schema descriptor for attachment_count field.
-	emailDescAttachmentCount := emailFields[18].Descriptor()
+	emailDescAttachmentCount := emailFields[19].Descriptor()
 	// email.DefaultAttachmentCount holds the default value on creation for the attachment_count field.
 	email.DefaultAttachmentCount = emailDescAttachmentCount.Default.(int)
 	// emailDescUnsubscribe is the schema descriptor for unsubscribe field.
-	emailDescUnsubscribe := emailFields[19].Descriptor()
+	emailDescUnsubscribe := emailFields[20].Descriptor()
 	// email.DefaultUnsubscribe holds the default value on creation for the unsubscribe field.
 	email.DefaultUnsubscribe = emailDescUnsubscribe.Default.(bool)
 	// emailDescCreatedAt is the schema descriptor for created_at field.
-	emailDescCreatedAt := emailFields[24].Descriptor()
+	emailDescCreatedAt := emailFields[25].Descriptor()
 	// email.DefaultCreatedAt holds the default value on creation for the created_at field.
 	email.DefaultCreatedAt = emailDescCreatedAt.Default.(func() time.Time)
 	// emailDescID is the schema descriptor for id field.
@@ -555,6 +579,46 @@ func init() {
 	planDescID := planFields[0].Descriptor()
 	// plan.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	plan.IDValidator = planDescID.Validators[0].(func(string) error)
+	receivedcontentFields := schema.ReceivedContent{}.Fields()
+	_ = receivedcontentFields
+	// receivedcontentDescAccountID is the schema descriptor for account_id field.
+	receivedcontentDescAccountID := receivedcontentFields[1].Descriptor()
+	// receivedcontent.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	receivedcontent.AccountIDValidator = receivedcontentDescAccountID.Validators[0].(func(string) error)
+	// receivedcontentDescFence is the schema descriptor for fence field.
+	receivedcontentDescFence := receivedcontentFields[6].Descriptor()
+	// receivedcontent.DefaultFence holds the default value on creation for the fence field.
+	receivedcontent.DefaultFence = receivedcontentDescFence.Default.(int64)
+	// receivedcontentDescAttempts is the schema descriptor for attempts field.
+	receivedcontentDescAttempts := receivedcontentFields[7].Descriptor()
+	// receivedcontent.DefaultAttempts holds the default value on creation for the attempts field.
+	receivedcontent.DefaultAttempts = receivedcontentDescAttempts.Default.(int)
+	// receivedcontentDescCreatedAt is the schema descriptor for created_at field.
+	receivedcontentDescCreatedAt := receivedcontentFields[8].Descriptor()
+	// receivedcontent.DefaultCreatedAt holds the default value on creation for the created_at field.
+	receivedcontent.DefaultCreatedAt = receivedcontentDescCreatedAt.Default.(func() time.Time)
+	receivedemailFields := schema.ReceivedEmail{}.Fields()
+	_ = receivedemailFields
+	// receivedemailDescAccountID is the schema descriptor for account_id field.
+	receivedemailDescAccountID := receivedemailFields[1].Descriptor()
+	// receivedemail.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	receivedemail.AccountIDValidator = receivedemailDescAccountID.Validators[0].(func(string) error)
+	// receivedemailDescDomainID is the schema descriptor for domain_id field.
+	receivedemailDescDomainID := receivedemailFields[2].Descriptor()
+	// receivedemail.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
+	receivedemail.DomainIDValidator = receivedemailDescDomainID.Validators[0].(func(string) error)
+	// receivedemailDescRcptTo is the schema descriptor for rcpt_to field.
+	receivedemailDescRcptTo := receivedemailFields[4].Descriptor()
+	// receivedemail.RcptToValidator is a validator for the "rcpt_to" field. It is called by the builders before save.
+	receivedemail.RcptToValidator = receivedemailDescRcptTo.Validators[0].(func(string) error)
+	// receivedemailDescAutoSubmitted is the schema descriptor for auto_submitted field.
+	receivedemailDescAutoSubmitted := receivedemailFields[18].Descriptor()
+	// receivedemail.DefaultAutoSubmitted holds the default value on creation for the auto_submitted field.
+	receivedemail.DefaultAutoSubmitted = receivedemailDescAutoSubmitted.Default.(bool)
+	// receivedemailDescID is the schema descriptor for id field.
+	receivedemailDescID := receivedemailFields[0].Descriptor()
+	// receivedemail.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	receivedemail.IDValidator = receivedemailDescID.Validators[0].(func(string) error)
 	recipientFields := schema.Recipient{}.Fields()
 	_ = recipientFields
 	// recipientDescEmailID is the schema descriptor for email_id field.
@@ -593,6 +657,28 @@ func init() {
 	recipientDescVia := recipientFields[19].Descriptor()
 	// recipient.DefaultVia holds the default value on creation for the via field.
 	recipient.DefaultVia = recipientDescVia.Default.(string)
+	smtpcredentialFields := schema.SMTPCredential{}.Fields()
+	_ = smtpcredentialFields
+	// smtpcredentialDescAccountID is the schema descriptor for account_id field.
+	smtpcredentialDescAccountID := smtpcredentialFields[1].Descriptor()
+	// smtpcredential.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	smtpcredential.AccountIDValidator = smtpcredentialDescAccountID.Validators[0].(func(string) error)
+	// smtpcredentialDescName is the schema descriptor for name field.
+	smtpcredentialDescName := smtpcredentialFields[2].Descriptor()
+	// smtpcredential.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	smtpcredential.NameValidator = smtpcredentialDescName.Validators[0].(func(string) error)
+	// smtpcredentialDescHash is the schema descriptor for hash field.
+	smtpcredentialDescHash := smtpcredentialFields[3].Descriptor()
+	// smtpcredential.HashValidator is a validator for the "hash" field. It is called by the builders before save.
+	smtpcredential.HashValidator = smtpcredentialDescHash.Validators[0].(func([]byte) error)
+	// smtpcredentialDescCreatedAt is the schema descriptor for created_at field.
+	smtpcredentialDescCreatedAt := smtpcredentialFields[7].Descriptor()
+	// smtpcredential.DefaultCreatedAt holds the default value on creation for the created_at field.
+	smtpcredential.DefaultCreatedAt = smtpcredentialDescCreatedAt.Default.(func() time.Time)
+	// smtpcredentialDescID is the schema descriptor for id field.
+	smtpcredentialDescID := smtpcredentialFields[0].Descriptor()
+	// smtpcredential.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	smtpcredential.IDValidator = smtpcredentialDescID.Validators[0].(func(string) error)
 	smarthostFields := schema.Smarthost{}.Fields()
 	_ = smarthostFields
 	// smarthostDescAccountID is the schema descriptor for account_id field.

@@ -18,6 +18,8 @@ type Tx struct {
 	APIKey *APIKeyClient
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
+	// AddressRuleSet is the client for interacting with the AddressRuleSet builders.
+	AddressRuleSet *AddressRuleSetClient
 	// Attachment is the client for interacting with the Attachment builders.
 	Attachment *AttachmentClient
 	// Attempt is the client for interacting with the Attempt builders.
@@ -48,8 +50,14 @@ type Tx struct {
 	IdempotencyKey *IdempotencyKeyClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
+	// ReceivedContent is the client for interacting with the ReceivedContent builders.
+	ReceivedContent *ReceivedContentClient
+	// ReceivedEmail is the client for interacting with the ReceivedEmail builders.
+	ReceivedEmail *ReceivedEmailClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
+	// SMTPCredential is the client for interacting with the SMTPCredential builders.
+	SMTPCredential *SMTPCredentialClient
 	// Smarthost is the client for interacting with the Smarthost builders.
 	Smarthost *SmarthostClient
 	// Source is the client for interacting with the Source builders.
@@ -209,6 +217,7 @@ func (tx *Tx) Client() *Client {
 func (tx *Tx) init() {
 	tx.APIKey = NewAPIKeyClient(tx.config)
 	tx.Account = NewAccountClient(tx.config)
+	tx.AddressRuleSet = NewAddressRuleSetClient(tx.config)
 	tx.Attachment = NewAttachmentClient(tx.config)
 	tx.Attempt = NewAttemptClient(tx.config)
 	tx.CapturedMail = NewCapturedMailClient(tx.config)
@@ -224,7 +233,10 @@ func (tx *Tx) init() {
 	tx.Fact = NewFactClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)
+	tx.ReceivedContent = NewReceivedContentClient(tx.config)
+	tx.ReceivedEmail = NewReceivedEmailClient(tx.config)
 	tx.Recipient = NewRecipientClient(tx.config)
+	tx.SMTPCredential = NewSMTPCredentialClient(tx.config)
 	tx.Smarthost = NewSmarthostClient(tx.config)
 	tx.Source = NewSourceClient(tx.config)
 	tx.SourceDay = NewSourceDayClient(tx.config)

@@ -43,6 +43,8 @@ const (
 	FieldHTML = "html"
 	// FieldText holds the string denoting the text field in the database.
 	FieldText = "text"
+	// FieldMime holds the string denoting the mime field in the database.
+	FieldMime = "mime"
 	// FieldHeaders holds the string denoting the headers field in the database.
 	FieldHeaders = "headers"
 	// FieldTags holds the string denoting the tags field in the database.
@@ -131,6 +133,7 @@ var Columns = []string{
 	FieldSubject,
 	FieldHTML,
 	FieldText,
+	FieldMime,
 	FieldHeaders,
 	FieldTags,
 	FieldMessageID,

@@ -115,6 +115,11 @@ func Text(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldText, v))
 }
 
+// Mime applies equality check predicate on the "mime" field. It's identical to MimeEQ.
+func Mime(v []byte) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldMime, v))
+}
+
 // MessageID applies equality check predicate on the "message_id" field. It's identical to MessageIDEQ.
 func MessageID(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldMessageID, v))
@@ -903,6 +908,56 @@ func TextEqualFold(v string) predicate.Email {
 // TextContainsFold applies the ContainsFold predicate on the "text" field.
 func TextContainsFold(v string) predicate.Email {
 	return predicate.Email(sql.FieldContainsFold(FieldText, v))
+}
+
+// MimeEQ applies the EQ predicate on the "mime" field.
+func MimeEQ(v []byte) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldMime, v))
+}
+
+// MimeNEQ applies the NEQ predicate on the "mime" field.
+func MimeNEQ(v []byte) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldMime, v))
+}
+
+// MimeIn applies the In predicate on the "mime" field.
+func MimeIn(vs ...[]byte) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldMime, vs...))
+}
+
+// MimeNotIn applies the NotIn predicate on the "mime" field.
+func MimeNotIn(vs ...[]byte) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldMime, vs...))
+}
+
+// MimeGT applies the GT predicate on the "mime" field.
+func MimeGT(v []byte) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldMime, v))
+}
+
+// MimeGTE applies the GTE predicate on the "mime" field.
+func MimeGTE(v []byte) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldMime, v))
+}
+
+// MimeLT applies the LT predicate on the "mime" field.
+func MimeLT(v []byte) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldMime, v))
+}
+
+// MimeLTE applies the LTE predicate on the "mime" field.
+func MimeLTE(v []byte) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldMime, v))
+}
+
+// MimeIsNil applies the IsNil predicate on the "mime" field.
+func MimeIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldMime))
+}
+
+// MimeNotNil applies the NotNil predicate on the "mime" field.
+func MimeNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldMime))
 }
 
 // HeadersIsNil applies the IsNil predicate on the "headers" field.

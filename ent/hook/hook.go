@@ -33,6 +33,18 @@ func (f AccountFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AccountMutation", m)
 }
 
+// The AddressRuleSetFunc type is an adapter to allow the use of ordinary
+// function as AddressRuleSet mutator.
+type AddressRuleSetFunc func(context.Context, *ent.AddressRuleSetMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AddressRuleSetFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AddressRuleSetMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AddressRuleSetMutation", m)
+}
+
 // The AttachmentFunc type is an adapter to allow the use of ordinary
 // function as Attachment mutator.
 type AttachmentFunc func(context.Context, *ent.AttachmentMutation) (ent.Value, error)
@@ -213,6 +225,30 @@ func (f PlanFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PlanMutation", m)
 }
 
+// The ReceivedContentFunc type is an adapter to allow the use of ordinary
+// function as ReceivedContent mutator.
+type ReceivedContentFunc func(context.Context, *ent.ReceivedContentMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ReceivedContentFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ReceivedContentMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ReceivedContentMutation", m)
+}
+
+// The ReceivedEmailFunc type is an adapter to allow the use of ordinary
+// function as ReceivedEmail mutator.
+type ReceivedEmailFunc func(context.Context, *ent.ReceivedEmailMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ReceivedEmailFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ReceivedEmailMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ReceivedEmailMutation", m)
+}
+
 // The RecipientFunc type is an adapter to allow the use of ordinary
 // function as Recipient mutator.
 type RecipientFunc func(context.Context, *ent.RecipientMutation) (ent.Value, error)
@@ -223,6 +259,18 @@ func (f RecipientFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RecipientMutation", m)
+}
+
+// The SMTPCredentialFunc type is an adapter to allow the use of ordinary
+// function as SMTPCredential mutator.
+type SMTPCredentialFunc func(context.Context, *ent.SMTPCredentialMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SMTPCredentialFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SMTPCredentialMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMTPCredentialMutation", m)
 }
 
 // The SmarthostFunc type is an adapter to allow the use of ordinary

@@ -85,6 +85,33 @@ var (
 			},
 		},
 	}
+	// AddressRuleSetsColumns holds the columns for the "address_rule_sets" table.
+	AddressRuleSetsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+		{Name: "rules", Type: field.TypeJSON},
+		{Name: "catch_all", Type: field.TypeBool, Default: true},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// AddressRuleSetsTable holds the schema information for the "address_rule_sets" table.
+	AddressRuleSetsTable = &schema.Table{
+		Name:       "address_rule_sets",
+		Columns:    AddressRuleSetsColumns,
+		PrimaryKey: []*schema.Column{AddressRuleSetsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "addressruleset_domain_id",
+				Unique:  true,
+				Columns: []*schema.Column{AddressRuleSetsColumns[2]},
+			},
+			{
+				Name:    "addressruleset_account_id",
+				Unique:  false,
+				Columns: []*schema.Column{AddressRuleSetsColumns[1]},
+			},
+		},
+	}
 	// AttachmentsColumns holds the columns for the "attachments" table.
 	AttachmentsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -439,6 +466,7 @@ var (
 		{Name: "subject", Type: field.TypeString},
 		{Name: "html", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "mime", Type: field.TypeBytes, Nullable: true},
 		{Name: "headers", Type: field.TypeJSON, Nullable: true},
 		{Name: "tags", Type: field.TypeJSON, Nullable: true},
 		{Name: "message_id", Type: field.TypeString},
@@ -479,7 +507,7 @@ var (
 			{
 				Name:    "email_release",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[31]},
+				Columns: []*schema.Column{EmailsColumns[32]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "release_at IS NOT NULL",
 				},
@@ -487,7 +515,7 @@ var (
 			{
 				Name:    "email_uncommon",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[32], EmailsColumns[0]},
+				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[33], EmailsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "uncommon IS NOT NULL",
 				},
@@ -495,7 +523,7 @@ var (
 			{
 				Name:    "email_search",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[33]},
+				Columns: []*schema.Column{EmailsColumns[34]},
 				Annotation: &entsql.IndexAnnotation{
 					Type: "GIN",
 				},
@@ -503,7 +531,7 @@ var (
 			{
 				Name:    "email_scheduled_sent",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[28]},
+				Columns: []*schema.Column{EmailsColumns[29]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "scheduled_at IS NOT NULL",
 				},
@@ -613,6 +641,108 @@ var (
 		Columns:    PlansColumns,
 		PrimaryKey: []*schema.Column{PlansColumns[0]},
 	}
+	// ReceivedContentsColumns holds the columns for the "received_contents" table.
+	ReceivedContentsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "size", Type: field.TypeInt64},
+		{Name: "data", Type: field.TypeBytes, Nullable: true},
+		{Name: "object_key", Type: field.TypeString, Nullable: true},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "fence", Type: field.TypeInt64, Default: 0},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// ReceivedContentsTable holds the schema information for the "received_contents" table.
+	ReceivedContentsTable = &schema.Table{
+		Name:       "received_contents",
+		Columns:    ReceivedContentsColumns,
+		PrimaryKey: []*schema.Column{ReceivedContentsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "receivedcontent_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{ReceivedContentsColumns[1], ReceivedContentsColumns[0]},
+			},
+			{
+				Name:    "receivedcontent_due",
+				Unique:  false,
+				Columns: []*schema.Column{ReceivedContentsColumns[5]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "due_at IS NOT NULL",
+				},
+			},
+		},
+	}
+	// ReceivedEmailsColumns holds the columns for the "received_emails" table.
+	ReceivedEmailsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+		{Name: "rcpt_to", Type: field.TypeString},
+		{Name: "mail_from", Type: field.TypeString},
+		{Name: "from", Type: field.TypeString},
+		{Name: "from_address", Type: field.TypeString},
+		{Name: "to", Type: field.TypeJSON},
+		{Name: "cc", Type: field.TypeJSON},
+		{Name: "reply_to", Type: field.TypeJSON},
+		{Name: "subject", Type: field.TypeString},
+		{Name: "message_id", Type: field.TypeString},
+		{Name: "in_reply_to", Type: field.TypeString, Nullable: true},
+		{Name: "references", Type: field.TypeJSON},
+		{Name: "authentication", Type: field.TypeJSON},
+		{Name: "spam_status", Type: field.TypeEnum, Enums: []string{"ham", "spam", "unknown"}, Default: "unknown"},
+		{Name: "spam_score", Type: field.TypeFloat64, Nullable: true},
+		{Name: "auto_submitted", Type: field.TypeBool, Default: false},
+		{Name: "size", Type: field.TypeInt64},
+		{Name: "attachments", Type: field.TypeJSON},
+		{Name: "defects", Type: field.TypeJSON},
+		{Name: "remote_ip", Type: field.TypeString},
+		{Name: "helo", Type: field.TypeString},
+		{Name: "tls", Type: field.TypeString},
+		{Name: "search", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "tsvector"}},
+		{Name: "received_at", Type: field.TypeTime},
+		{Name: "content_id", Type: field.TypeInt64},
+	}
+	// ReceivedEmailsTable holds the schema information for the "received_emails" table.
+	ReceivedEmailsTable = &schema.Table{
+		Name:       "received_emails",
+		Columns:    ReceivedEmailsColumns,
+		PrimaryKey: []*schema.Column{ReceivedEmailsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "received_emails_received_contents_emails",
+				Columns:    []*schema.Column{ReceivedEmailsColumns[26]},
+				RefColumns: []*schema.Column{ReceivedContentsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "receivedemail_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{ReceivedEmailsColumns[1], ReceivedEmailsColumns[0]},
+			},
+			{
+				Name:    "receivedemail_content_id",
+				Unique:  false,
+				Columns: []*schema.Column{ReceivedEmailsColumns[26]},
+			},
+			{
+				Name:    "receivedemail_domain_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{ReceivedEmailsColumns[2], ReceivedEmailsColumns[0]},
+			},
+			{
+				Name:    "receivedemail_search",
+				Unique:  false,
+				Columns: []*schema.Column{ReceivedEmailsColumns[24]},
+				Annotation: &entsql.IndexAnnotation{
+					Type: "GIN",
+				},
+			},
+		},
+	}
 	// RecipientsColumns holds the columns for the "recipients" table.
 	RecipientsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -670,6 +800,35 @@ var (
 				Annotation: &entsql.IndexAnnotation{
 					Where: "due_at IS NOT NULL AND lane IS NOT NULL",
 				},
+			},
+		},
+	}
+	// SMTPCredentialsColumns holds the columns for the "smtp_credentials" table.
+	SMTPCredentialsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "name", Type: field.TypeString},
+		{Name: "hash", Type: field.TypeBytes},
+		{Name: "domain_ids", Type: field.TypeJSON, Nullable: true},
+		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// SMTPCredentialsTable holds the schema information for the "smtp_credentials" table.
+	SMTPCredentialsTable = &schema.Table{
+		Name:       "smtp_credentials",
+		Columns:    SMTPCredentialsColumns,
+		PrimaryKey: []*schema.Column{SMTPCredentialsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "smtpcredential_hash",
+				Unique:  true,
+				Columns: []*schema.Column{SMTPCredentialsColumns[3]},
+			},
+			{
+				Name:    "smtpcredential_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{SMTPCredentialsColumns[1], SMTPCredentialsColumns[0]},
 			},
 		},
 	}
@@ -1099,6 +1258,7 @@ var (
 	Tables = []*schema.Table{
 		APIKeysTable,
 		AccountsTable,
+		AddressRuleSetsTable,
 		AttachmentsTable,
 		AttemptsTable,
 		CapturedMailsTable,
@@ -1114,7 +1274,10 @@ var (
 		FactsTable,
 		IdempotencyKeysTable,
 		PlansTable,
+		ReceivedContentsTable,
+		ReceivedEmailsTable,
 		RecipientsTable,
+		SMTPCredentialsTable,
 		SmarthostsTable,
 		SourcesTable,
 		SourceDaysTable,
@@ -1137,6 +1300,7 @@ func init() {
 	AttachmentsTable.ForeignKeys[0].RefTable = EmailsTable
 	DkimKeysTable.ForeignKeys[0].RefTable = DomainsTable
 	DeliveryReportsTable.ForeignKeys[0].RefTable = EmailsTable
+	ReceivedEmailsTable.ForeignKeys[0].RefTable = ReceivedContentsTable
 	RecipientsTable.ForeignKeys[0].RefTable = EmailsTable
 	TemplateVersionsTable.ForeignKeys[0].RefTable = TemplatesTable
 	UsersTable.ForeignKeys[0].RefTable = AccountsTable

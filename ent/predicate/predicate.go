@@ -12,6 +12,9 @@ type APIKey func(*sql.Selector)
 // Account is the predicate function for account builders.
 type Account func(*sql.Selector)
 
+// AddressRuleSet is the predicate function for addressruleset builders.
+type AddressRuleSet func(*sql.Selector)
+
 // Attachment is the predicate function for attachment builders.
 type Attachment func(*sql.Selector)
 
@@ -57,8 +60,17 @@ type IdempotencyKey func(*sql.Selector)
 // Plan is the predicate function for plan builders.
 type Plan func(*sql.Selector)
 
+// ReceivedContent is the predicate function for receivedcontent builders.
+type ReceivedContent func(*sql.Selector)
+
+// ReceivedEmail is the predicate function for receivedemail builders.
+type ReceivedEmail func(*sql.Selector)
+
 // Recipient is the predicate function for recipient builders.
 type Recipient func(*sql.Selector)
+
+// SMTPCredential is the predicate function for smtpcredential builders.
+type SMTPCredential func(*sql.Selector)
 
 // Smarthost is the predicate function for smarthost builders.
 type Smarthost func(*sql.Selector)

@@ -33,6 +33,7 @@ func (Email) Fields() []ent.Field {
 		field.String("subject"),
 		field.Text("html").Optional().Nillable(),
 		field.Text("text").Optional().Nillable(),
+		field.Bytes("mime").Optional().Nillable().Comment("the message as its sender composed it, where it came over SMTP; html and text are in it then"),
 		field.JSON("headers", []shape.Header{}).Optional(),
 		field.JSON("tags", []shape.Tag{}).Optional(),
 		field.String("message_id").NotEmpty().Comment("Message-ID without angle brackets"),
@@ -54,7 +55,7 @@ func (Email) Fields() []ent.Field {
 			Comment("the status where it is none of sent and delivered: what the index of rare states holds, so that the usual way changes no index"),
 		field.String("search").Optional().Nillable().SchemaType(map[string]string{dialect.Postgres: "tsvector"}).
 			Comment("words of subject, addresses and tags, and exact lexemes for filters"),
-		field.Time("body_purged_at").Optional().Nillable().Comment("when html, text, headers and attachments were deleted"),
+		field.Time("body_purged_at").Optional().Nillable().Comment("when html, text, mime, headers and attachments were deleted"),
 	}
 }
 

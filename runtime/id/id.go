@@ -34,6 +34,9 @@ const (
 
 	Webhook         Prefix = "wh"
 	WebhookDelivery Prefix = "whd"
+
+	ReceivedEmail  Prefix = "inb"
+	SMTPCredential Prefix = "smtp"
 )
 
 // New makes an id. Ids of one process never go backwards, so `ORDER BY id` is

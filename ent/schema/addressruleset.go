@@ -1,0 +1,30 @@
+// Owner: inbound. Which addresses of a receiving domain exist.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+)
+
+// AddressRuleSet is that of one domain. A domain without a row takes every address.
+type AddressRuleSet struct{ ent.Schema }
+
+// Fields of the AddressRuleSet.
+func (AddressRuleSet) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("account_id").required(),
+		reference("domain_id").required(),
+		field.JSON("rules", []shape.AddressRule{}).Comment("the first that matches decides"),
+		field.Bool("catch_all").Default(true).Comment("what becomes of an address that no rule matches: accepted or refused"),
+		updatedAt(),
+	}
+}
+
+// Indexes of the AddressRuleSet.
+func (AddressRuleSet) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("domain_id").Unique(), index.Fields("account_id")}
+}

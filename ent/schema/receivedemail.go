@@ -1,0 +1,66 @@
+// Owner: inbound. A message that came in for one recipient at a domain that receives.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+)
+
+// ReceivedEmail is one message for one envelope recipient. What lists and filters
+// need stands here; bodies and files are read from the raw message.
+type ReceivedEmail struct{ ent.Schema }
+
+// Fields of the ReceivedEmail.
+func (ReceivedEmail) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		reference("domain_id").required(),
+		field.Int64("content_id"),
+		field.String("rcpt_to").NotEmpty().Comment("envelope recipient, domain in A-labels"),
+		field.String("mail_from").Comment("envelope sender; empty for the null return path"),
+		field.String("from").Comment("display form; as it stands in the message where it is no address"),
+		field.String("from_address").Comment("addr-spec of From, lower case domain; empty where it cannot be read"),
+		field.JSON("to", []string{}).Comment("display forms"),
+		field.JSON("cc", []string{}),
+		field.JSON("reply_to", []string{}),
+		field.String("subject"),
+		field.String("message_id").Comment("without angle brackets; empty when the message has none"),
+		field.String("in_reply_to").Optional().Nillable(),
+		field.JSON("references", []string{}),
+		field.JSON("authentication", shape.Authentication{}),
+		field.Enum("spam_status").Values("ham", "spam", "unknown").Default("unknown"),
+		field.Float("spam_score").Optional().Nillable(),
+		field.Bool("auto_submitted").Default(false).Comment("RFC 3834: an answering machine, a report"),
+		field.Int64("size").Comment("octets of the raw message"),
+		field.JSON("attachments", []shape.ReceivedFile{}),
+		field.JSON("defects", []string{}).Comment("what of the message could not be read"),
+		field.String("remote_ip"),
+		field.String("helo"),
+		field.String("tls").Comment("version of TLS that it came by; empty: in clear"),
+		field.String("search").Optional().Nillable().SchemaType(map[string]string{dialect.Postgres: "tsvector"}).
+			Comment("words of subject, addresses and text, and exact lexemes for filters"),
+		field.Time("received_at").Immutable(),
+	}
+}
+
+// Edges of the ReceivedEmail.
+func (ReceivedEmail) Edges() []ent.Edge {
+	return []ent.Edge{edge.From("content", ReceivedContent.Type).Ref("emails").Field("content_id").Unique().Required()}
+}
+
+// Indexes of the ReceivedEmail.
+func (ReceivedEmail) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id", "id"),
+		index.Fields("content_id"),
+		index.Fields("domain_id", "id"),
+		index.Fields("search").StorageKey("receivedemail_search").Annotations(entsql.IndexType("GIN")),
+	}
+}

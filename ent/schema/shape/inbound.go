@@ -1,0 +1,30 @@
+package shape
+
+// Authentication is what was found out about who sent a received message. Results
+// are the words of RFC 8601 section 2.7: pass, fail, softfail, neutral, none,
+// temperror, permerror, policy.
+type Authentication struct {
+	SPF         string   `json:"spf"`   // of the envelope sender, or of the EHLO name for the null one
+	DKIM        string   `json:"dkim"`  // the best of its signatures, an aligned one first
+	DMARC       string   `json:"dmarc"` // of the domain of From
+	IPRev       string   `json:"iprev"` // RFC 8601 section 3
+	SPFDomain   string   `json:"spf_domain,omitempty"`
+	DKIMDomains []string `json:"dkim_domains,omitempty"` // d= of signatures that pass
+	DMARCPolicy string   `json:"dmarc_policy,omitempty"` // published: none, quarantine, reject
+	ReverseName string   `json:"reverse_name,omitempty"` // of the address, where it leads back
+}
+
+// ReceivedFile is a file of a received message, without its bytes.
+type ReceivedFile struct {
+	Filename    string `json:"filename"`
+	ContentType string `json:"content_type"`
+	ContentID   string `json:"content_id,omitempty"` // without angle brackets
+	Inline      bool   `json:"inline,omitempty"`
+	Size        int64  `json:"size"` // octets, decoded
+}
+
+// AddressRule decides over the addresses of a domain that it matches.
+type AddressRule struct {
+	Match  string `json:"match"`  // local part; * stands for any characters
+	Action string `json:"action"` // accept, reject
+}
