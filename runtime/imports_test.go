@@ -30,6 +30,9 @@ var importRules = []importRule{
 	{"graph/", edgeMay, edgeReason},
 	{"modules/", moduleMay,
 		"a module imports ent, runtime packages and the modules that its row in runtime/modules.go requires or uses; edges and the assembly stand above it"},
+	{"runtime/mail/authn/", func(pkg, imported string) bool {
+		return imported == "ent/schema/shape" || below("runtime/mail/")(pkg, imported)
+	}, "authn is a mail library; its result is the plain struct that is stored"},
 	{"runtime/mail/", below("runtime/mail/"),
 		"mail packages are libraries: no database, no Fx, no configuration, no module"},
 	{"runtime/runtimetest/", func(string, string) bool { return true }, ""},

@@ -1,0 +1,70 @@
+// Package authn finds out who sent a message: SPF (RFC 7208), DKIM (RFC 6376), DMARC
+// (RFC 7489) and the reverse name of the client (iprev, RFC 8601 section 3).
+//
+// It judges nothing: a result is a word of RFC 8601 section 2.7, and what is done
+// about it is the caller's matter. When the DNS does not answer in time the word is
+// temperror, never fail.
+//
+// What a stranger can make us do is bounded: the time in all, five signatures, the
+// lookups that RFC 7208 allows, ten reverse names, keys of 4 KB, a header of 256 KB
+// and 2,000 fields. A panic in a library is that method's temperror.
+package authn
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/mjl-/mox/dns"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+)
+
+// Config says whom to ask. Only the Resolver is required.
+type Config struct {
+	Resolver dns.Resolver  // as dnsx.Resolver.SMTP gives it
+	Timeout  time.Duration // for all of a message, default 20 s
+	Logger   *slog.Logger  // default: none
+}
+
+// Client is what the SMTP session knows of the sender.
+type Client struct {
+	IP       netip.Addr
+	Hello    string // of EHLO or HELO
+	MailFrom string // envelope sender; empty for the null return path
+	Hostname string // ours
+}
+
+// Verifier is safe for concurrent use.
+type Verifier struct {
+	resolver dns.Resolver
+	timeout  time.Duration
+	log      *slog.Logger
+}
+
+// New makes a Verifier.
+func New(cfg Config) *Verifier {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 20 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Verifier{resolver: bounded{cfg.Resolver}, timeout: cfg.Timeout, log: cfg.Logger}
+}
+
+// The words of RFC 8601 that are given here without asking a library.
+const (
+	none      = "none"
+	temperror = "temperror"
+	permerror = "permerror"
+)
+
+// Verify finds out about one message.
+func (v *Verifier) Verify(ctx context.Context, c Client, raw io.ReaderAt, size int64) shape.Authentication {
+	ctx, cancel := context.WithTimeout(ctx, v.timeout)
+	defer cancel()
+	return v.verify(ctx, c, raw, size)
+}

@@ -1,0 +1,28 @@
+package authn
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mjl-/adns"
+	"github.com/mjl-/mox/dns"
+)
+
+// Bounds on what the DNS of a stranger may make us work with.
+const (
+	maxNames = 10      // reverse names that are looked up again, as RFC 7208 section 5.5 has it
+	maxTXT   = 4 << 10 // octets of a record: room for a key of 16,384 bits
+)
+
+// bounded is a resolver whose answers are no longer than they have to be.
+type bounded struct{ dns.Resolver }
+
+func (b bounded) LookupAddr(ctx context.Context, addr string) ([]string, adns.Result, error) {
+	names, result, err := b.Resolver.LookupAddr(ctx, addr)
+	return names[:min(len(names), maxNames)], result, err
+}
+
+func (b bounded) LookupTXT(ctx context.Context, name string) ([]string, adns.Result, error) {
+	records, result, err := b.Resolver.LookupTXT(ctx, name)
+	return slices.DeleteFunc(slices.Clone(records), func(s string) bool { return len(s) > maxTXT }), result, err
+}
