@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"go.uber.org/fx"
@@ -42,7 +43,14 @@ func newTrackingTLS(lc fx.Lifecycle, cfg config.Config, d *db.DB, box *secret.Bo
 		}
 		return nil
 	}))
-	k := certificate.New(certificate.Params{DB: d, Box: box, Allowed: tracking.Served(d), Logger: log, Config: certificate.Config{
+	served := tracking.Served(d)
+	allowed := func(ctx context.Context, host string) error { // the SMTP listeners' names as well
+		if slices.Contains(smtpNames(cfg), host) {
+			return nil
+		}
+		return served(ctx, host)
+	}
+	k := certificate.New(certificate.Params{DB: d, Box: box, Allowed: allowed, Logger: log, Config: certificate.Config{
 		CA: cfg.Tracking.CA, Email: cfg.Tracking.Email, HTTPPort: portOf(cfg), TLSPort: l.Addr().(*net.TCPAddr).Port}})
 	lc.Append(fx.StopHook(k.Stop))
 	return &trackingTLS{listener: l, keeper: k, log: log}, nil

@@ -36,6 +36,7 @@ type Config struct {
 	Secrets  Secrets
 	Modules  string // for ParseModules
 	Mail     Mail
+	Relay    Relay
 	Names    Names
 	Tracking Tracking
 	Webhooks Webhooks
@@ -152,6 +153,8 @@ func (c Config) LogValue() slog.Value {
 			slog.Any("mx_allow", c.Mail.MXAllow), slog.String("dns", c.Mail.DNS), slog.String("hostname", c.Mail.Hostname),
 			slog.String("inbound_addr", c.Mail.InboundAddr), slog.Any("inbound_proxies", c.Mail.InboundProxies),
 			slog.Int("concurrency", c.Mail.Concurrency), slog.String("lanes_file", c.Mail.LanesFile)),
+		slog.Group("relay", slog.String("addr", c.Relay.Addr), slog.String("tls_addr", c.Relay.TLSAddr), slog.Any("proxies", c.Relay.Proxies),
+			slog.String("cert_file", c.Relay.CertFile)),
 		slog.Group("names", slog.String("sandbox_domain", c.Names.SandboxDomain), slog.String("return_path_host", c.Names.ReturnPathHost),
 			slog.String("spf_include", c.Names.SPFInclude), slog.String("smtp_host", c.Names.SMTPHost),
 			slog.String("tracking_host", c.Names.TrackingHost)),

@@ -29,6 +29,7 @@ func Resolve(mode Mode, s Settings) (Config, error) {
 		HTTP:     r.http(s),
 		Modules:  strings.TrimSpace(s.Modules),
 		Mail:     r.mail(s),
+		Relay:    r.relay(s),
 		Tracking: r.tracking(s),
 		Webhooks: r.webhooks(s),
 		Log:      r.log(s),

@@ -27,6 +27,12 @@ type Settings struct {
 	DeliveryConcurrency string `env:"POSTRIDER_DELIVERY_CONCURRENCY" group:"Mail" help:"Connections to mail servers at once (128). 0 only accepts and leaves delivery to other processes."                                                                                     name:"delivery-concurrency" placeholder:"N"`
 	LanesFile           string `env:"POSTRIDER_LANES_FILE"           group:"Mail" help:"Limits per mailbox provider that replace or join the built-in ones (none)."                                         name:"lanes-file"           placeholder:"PATH"`
 
+	RelayAddr    string `env:"POSTRIDER_RELAY_ADDR"     group:"Relay" help:"Where programs hand in mail over SMTP with STARTTLS (:587; 127.0.0.1:2587 in development). Port 0 is any free one."       name:"relay-addr"     placeholder:"HOST:PORT"`
+	RelayTLSAddr string `env:"POSTRIDER_RELAY_TLS_ADDR" group:"Relay" help:"The same with TLS from the first octet (:465; 127.0.0.1:2465 in development)."                                         name:"relay-tls-addr" placeholder:"HOST:PORT"`
+	RelayProxies string `env:"POSTRIDER_RELAY_PROXIES"  group:"Relay" help:"Address ranges of proxies in front of both, which must speak the PROXY protocol, separated by commas (none)."          name:"relay-proxies"  placeholder:"CIDR,..."`
+	SMTPTLSCert  string `env:"POSTRIDER_SMTP_TLS_CERT"  group:"Relay" help:"PEM file with the certificate chain of all SMTP listeners, read again when it changes (from the ACME authority that serves tracking hosts; self-made in development)." name:"smtp-tls-cert"  placeholder:"FILE"`
+	SMTPTLSKey   string `env:"POSTRIDER_SMTP_TLS_KEY"   group:"Relay" help:"PEM file with its private key."                                                                                       name:"smtp-tls-key"   placeholder:"FILE"`
+
 	SandboxDomain  string `env:"POSTRIDER_SANDBOX_DOMAIN"   group:"Names" help:"Sending domain that every account may try out (sandbox. under the base URL's host)." name:"sandbox-domain"   placeholder:"NAME"`
 	ReturnPathHost string `env:"POSTRIDER_RETURN_PATH_HOST" group:"Names" help:"Target of the return path CNAME (rp. under the base URL's host)."                    name:"return-path-host" placeholder:"NAME"`
 	SPFInclude     string `env:"POSTRIDER_SPF_INCLUDE"      group:"Names" help:"Name that SPF records include (spf. under the base URL's host)."                     name:"spf-include"      placeholder:"NAME"`

@@ -8,7 +8,8 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Reply is an answer that is no success. It is an error, so that sessions return it.
+// Reply is an answer. It is an error, so that sessions return it; all but what Accept
+// makes are refusals.
 type Reply struct {
 	Code     int               // 550
 	Enhanced smtp.EnhancedCode // 5.1.1
@@ -38,6 +39,16 @@ func Refuse(code int, enhanced, text string) *Reply {
 		panic(fmt.Sprintf("smtpserver: %q is no enhanced status code", enhanced))
 	}
 	return r
+}
+
+// Accept is the answer of Data for a message that is stored: `250 2.0.0` and the text.
+func Accept(text string) *Reply {
+	return &Reply{Code: 250, Enhanced: smtp.EnhancedCode{2, 0, 0}, Text: text}
+}
+
+func acceptance(err error) (r *Reply, ok bool) {
+	ok = errors.As(err, &r) && r.Code == 250
+	return r, ok
 }
 
 // The answers that this package gives itself.

@@ -309,3 +309,18 @@ func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
 	c.send("x\r\n.\r\n")
 	c.expect("451 4.3.0 Try again later")
 }
+
+func TestASessionMayAcceptInItsOwnWords(t *testing.T) {
+	t.Parallel()
+	k := &keeper{fail: smtpserver.Accept("OK msg_1\r\nX: y")}
+	c := start(t, k, nil).dial(t).hello().transaction()
+	c.send("Subject: x\r\n\r\nx\r\n.\r\n")
+	c.expect("250 2.0.0 OK msg_1  X: y")
+	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 12 LAST\r\nSubject: x\r\n")
+	c.expect("250 ", "250 ", "250 2.0.0 OK msg_1")
+	// Words do not make a broken message whole.
+	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n")
+	c.expect("250 ", "250 ", "354 ")
+	c.send("bare\nlf\r\n.\r\n")
+	c.expect("554 5.5.2 ")
+}

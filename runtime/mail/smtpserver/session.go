@@ -25,7 +25,7 @@ type Session interface {
 	Rcpt(ctx context.Context, to Path) error
 	// Data takes the message. It reads body to its end, whose error says that the
 	// message is not whole, too large or badly formed, before it stores anything, and
-	// returns nil when the message is stored.
+	// returns nil when the message is stored, or Accept with words of its own.
 	Data(ctx context.Context, body io.Reader) error
 	// Reset forgets the transaction. It also follows each Data.
 	Reset()
@@ -173,15 +173,23 @@ func (s *session) Data(r io.Reader) error {
 	if b.err != nil && !errors.Is(b.err, io.EOF) {
 		err = b.err // whatever the session made of it
 	}
+	if words, ok := acceptance(err); ok {
+		s.taken()
+		return wireError(words)
+	}
 	if err != nil {
 		if errors.Is(err, replyBareNewline) { // such clients are not talked to further
 			defer s.wire.closeAfterAnswer()
 		}
 		return s.server.answer(ctx, err)
 	}
+	s.taken()
+	return nil
+}
+
+func (s *session) taken() {
 	s.server.metrics.messages.Inc()
 	s.wire.accepted()
-	return nil
 }
 
 func (s *session) setAbort(f context.CancelFunc) {
