@@ -88,7 +88,7 @@ func withLocalhost(lookup func(context.Context, string) ([]netip.Addr, error)) f
 		}
 	}
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
-		if onThisMachine(strings.TrimSuffix(host, ".")) {
+		if onThisMachine(strings.ToLower(strings.TrimSuffix(host, "."))) {
 			return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
 		}
 		return lookup(ctx, host)

@@ -19,7 +19,8 @@ const (
 	lookupTimeout = 2 * time.Second
 )
 
-// checkURL gives what is wrong with the form of an endpoint's URL, or "".
+// checkURL gives what is wrong with the form of an endpoint's URL, or "", and the host
+// as it is looked up: in lower case, A-labels, no dot at its end.
 func checkURL(text string, plainLoopback bool) (host, wrong string) {
 	if text == "" {
 		return "", "is required"
@@ -39,14 +40,13 @@ func checkURL(text string, plainLoopback bool) (host, wrong string) {
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
 		return "", "must not have a fragment (#…)"
 	}
-	host = u.Hostname()
 	if port := u.Port(); port != "" {
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
 			return "", "has a port that is none"
 		}
 	}
-	if reason := checkHost(host); reason != "" {
-		return "", reason
+	if host, wrong = checkHost(u.Hostname()); wrong != "" {
+		return "", wrong
 	}
 	switch {
 	case u.Scheme == "https":
@@ -59,30 +59,36 @@ func checkURL(text string, plainLoopback bool) (host, wrong string) {
 	return host, ""
 }
 
-func checkHost(host string) string {
+func checkHost(host string) (canonical, wrong string) {
 	if _, err := netip.ParseAddr(host); err == nil {
-		return ""
+		return host, ""
 	}
-	name := strings.TrimSuffix(host, ".")
-	// 127.1 and 0x7f000001 are addresses to some resolvers and names to others.
-	if last := name[strings.LastIndexByte(name, '.')+1:]; endsInNumber(last) {
-		return "has an address in a form that is not taken; write it with four decimal parts"
+	const notTaken = "has an address in a form that is not taken; write it with four decimal parts"
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if endsInNumber(name) {
+		return "", notTaken
 	}
 	if onThisMachine(name) {
-		return ""
+		return name, ""
 	}
-	if _, err := address.ParseDomain(name); err != nil {
-		return "has no valid host name"
+	name, err := address.ParseDomain(name)
+	switch {
+	case err != nil:
+		return "", "has no valid host name"
+	case endsInNumber(name): // it was written in digits of another script
+		return "", notTaken
 	}
-	return ""
+	return name, ""
 }
 
-func endsInNumber(label string) bool {
-	if label == "" {
-		return false
+// endsInNumber tells whether a name is an address to some resolvers, as 127.1 and
+// 0x7f000001 are, by the rule that browsers have (WHATWG URL, "ends in a number").
+func endsInNumber(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if digits, hexadecimal := strings.CutPrefix(last, "0x"); hexadecimal {
+		return strings.Trim(digits, "0123456789abcdef") == ""
 	}
-	_, err := strconv.ParseUint(label, 0, 64)
-	return err == nil || strings.Trim(label, "0123456789") == ""
+	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
 func onThisMachine(host string) bool {
@@ -103,7 +109,7 @@ func (s *Service) checkTarget(ctx context.Context, host string) string {
 		}
 		return ""
 	}
-	if onThisMachine(strings.TrimSuffix(host, ".")) {
+	if onThisMachine(host) {
 		if s.guard.Allowed(netip.AddrFrom4([4]byte{127, 0, 0, 1})) != nil {
 			return refusedHost
 		}

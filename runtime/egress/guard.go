@@ -4,8 +4,8 @@
 // A Guard decides by address, at dial time, after DNS: a name that resolves to
 // a public address when it is looked at and to a private one when it is dialled
 // gains nothing. Everything special-purpose is refused (the IANA registries,
-// every IPv6 range outside global unicast with its embedded-IPv4 forms, cloud
-// metadata services); an operator may allow prefixes beside the public ones.
+// every IPv6 range outside global unicast with its embedded-IPv4 forms, ISATAP
+// below any prefix, cloud metadata services); an operator may allow prefixes beside the public ones.
 //
 // NewClient is the one outbound HTTP client: https only, no proxy from the
 // environment, redirects not followed, time-outs, bounded answers.
@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -50,9 +51,21 @@ var deniedV6 = []netip.Prefix{
 	netip.MustParsePrefix("3ffe::/16"), // 6bone, returned (RFC 3701)
 }
 
+// isISATAP tells whether an interface identifier is one of ISATAP (RFC 5214 section
+// 6.1): below any prefix, its last 32 bits are an IPv4 address to which the packet goes
+// on a host that has such an interface. The two lowest bits of the first octet are
+// flags.
+func isISATAP(addr netip.Addr) bool {
+	b := addr.As16()
+	return addr.Is6() && b[8]&^3 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
+}
+
+var errISATAP = errors.New("ISATAP address")
+
 // Guard says which addresses may be dialled. It is safe for concurrent use.
 type Guard struct {
-	rules *ssrf.Guardian
+	rules   *ssrf.Guardian
+	allowV6 []netip.Prefix
 }
 
 // NewGuard allows public addresses and the given prefixes.
@@ -65,7 +78,7 @@ func NewGuard(allow []netip.Prefix) *Guard {
 			v6 = append(v6, p.Masked())
 		}
 	}
-	return &Guard{rules: ssrf.New(
+	return &Guard{allowV6: v6, rules: ssrf.New(
 		ssrf.WithAnyPort(),
 		ssrf.WithNetworks("tcp4", "tcp6"),
 		ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...),
@@ -79,6 +92,19 @@ func (g *Guard) Control(network, address string, c syscall.RawConn) error {
 	if err := g.rules.Safe(network, address, c); err != nil {
 		return &RefusedError{Address: address, cause: err}
 	}
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &RefusedError{Address: address, cause: err}
+	}
+	return g.tunnelled(target.Addr())
+}
+
+// tunnelled refuses what the prefixes cannot tell, as it is below all of them.
+func (g *Guard) tunnelled(addr netip.Addr) error {
+	allowed := func(p netip.Prefix) bool { return p.Contains(addr) }
+	if isISATAP(addr) && !slices.ContainsFunc(g.allowV6, allowed) {
+		return &RefusedError{Address: addr.String(), cause: errISATAP}
+	}
 	return nil
 }
 
@@ -90,7 +116,7 @@ func (g *Guard) Allowed(addr netip.Addr) error {
 	if err := g.rules.SafeAddr(addr); err != nil {
 		return &RefusedError{Address: addr.String(), cause: err}
 	}
-	return nil
+	return g.tunnelled(addr)
 }
 
 // ParseAllow reads an operator's setting: prefixes or single addresses,

@@ -34,6 +34,7 @@ var refused = map[string][]string{
 	"protocol assignments v6":            {"2001:1::1", "2001:2::1", "2001:3::1", "2001:4:112::1", "2001:10::1", "2001:20::1", "2001:30::1", "2001:1ff:ffff::1"},
 	"documentation v6 (RFC 3849, 9637)":  {"2001:db8::1", "3fff::1", "3fff:fff:ffff::1"},
 	"6to4 (RFC 3056)":                    {"2002:7f00:1::1", "2002:a00:1::1", "2002:808:808::1"},
+	"ISATAP (RFC 5214)":                  {"2606:4700::5efe:7f00:1", "2a00:1450::200:5efe:a00:1", "2606:4700::300:5efe:808:808"},
 	"AS112 v6 (RFC 7534)":                {"2620:4f:8000::1"},
 	"6bone (RFC 3701)":                   {"3ffe::1", "3ffe:ffff::1"},
 	"segment routing SIDs (RFC 9602)":    {"5f00::1", "5f00:ffff::1"},
@@ -68,7 +69,7 @@ func TestGuardAllowsPublicAddressesOnAnyPort(t *testing.T) {
 	t.Parallel()
 	g := NewGuard(nil)
 	for _, address := range []string{"8.8.8.8:25", "1.1.1.1:443", "172.32.0.1:2525", "100.63.255.255:25", "100.128.0.1:25",
-		"192.0.1.1:25", "198.20.0.1:8443", "[2606:4700::1111]:25", "[2a00:1450::1b]:465", "[2001:4860::8888]:443", "[2001:200::1]:25"} {
+		"192.0.1.1:25", "198.20.0.1:8443", "[2606:4700::1111]:25", "[2a00:1450::1b]:465", "[2001:4860::8888]:443", "[2001:200::1]:25", "[2606:4700::400:5efe:808:808]:25", "[2606:4700:5efe::1]:25"} {
 		network := "tcp4"
 		if address[0] == '[' {
 			network = "tcp6"
@@ -94,13 +95,14 @@ func TestGuardRefusesWhatIsNotATCPAddress(t *testing.T) {
 
 func TestAllowListOpensExactlyItsPrefixes(t *testing.T) {
 	t.Parallel()
-	allow, err := ParseAllow("127.0.0.0/8, ::1 10.9.0.0/16")
+	allow, err := ParseAllow("127.0.0.0/8, ::1 10.9.0.0/16 2606:4700::5efe:0:0/96")
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := NewGuard(allow)
 	for addr, want := range map[string]bool{"127.0.0.1": true, "::1": true, "10.9.255.1": true,
-		"10.8.0.1": false, "::2": false, "169.254.169.254": false, "::ffff:127.0.0.1": false, "8.8.8.8": true} {
+		"10.8.0.1": false, "::2": false, "169.254.169.254": false, "::ffff:127.0.0.1": false, "8.8.8.8": true,
+		"2606:4700::5efe:7f00:1": true, "2606:4700:1::5efe:7f00:1": false} {
 		if got := g.Allowed(netip.MustParseAddr(addr)) == nil; got != want {
 			t.Errorf("%s allowed = %v, want %v", addr, got, want)
 		}

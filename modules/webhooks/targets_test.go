@@ -1,0 +1,355 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// target is one case of testdata/targets.txt.
+type target struct {
+	kind string // refuse, later, public, redirect
+	url  string // of a redirect: where it leads
+	code int    // of a redirect
+}
+
+// targets reads the list: the cases, and the DNS before and after endpoints are made.
+func targets(t testing.TB) (cases []target, before, after []string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/targets.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\n")
+		kind, rest, _ := strings.Cut(line, " ")
+		switch kind {
+		case "", "#":
+			continue
+		case "zone":
+			before = append(before, rest)
+			continue
+		case "then":
+			after = append(after, rest)
+			continue
+		}
+		c := target{kind: kind}
+		if kind == "redirect" {
+			var code string
+			code, rest, _ = strings.Cut(rest, " ")
+			if c.code, err = strconv.Atoi(code); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+		}
+		if c.url = rest; strings.HasPrefix(rest, `"`) {
+			if c.url, err = strconv.Unquote(rest); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+		}
+		cases = append(cases, c)
+	}
+	return cases, before, after
+}
+
+// watch listens on many ports of every address that this machine has, and notes for
+// which address each connection was made.
+type watch struct {
+	roots     *x509.CertPool
+	mu        sync.Mutex
+	reached   []netip.Addr
+	redirects []target // by the number in the path
+}
+
+func (w *watch) seen() []netip.Addr {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.reached)
+}
+
+// noting notes what it accepts.
+type noting struct {
+	net.Listener
+	watch *watch
+}
+
+func (l noting) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		l.watch.mu.Lock()
+		l.watch.reached = append(l.watch.reached, conn.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap())
+		l.watch.mu.Unlock()
+	}
+	return conn, err
+}
+
+// watched are ports that cases name, and those of services that are attacked so.
+var watched = []int{22, 23, 25, 80, 389, 443, 2375, 5432, 6379, 8443, 11211, 32526, 65535}
+
+// listenEverywhere serves over TLS with certificates of an authority of its own; port 80
+// in the clear. At least one port must be had.
+func listenEverywhere(t testing.TB, hosts ...string) *watch {
+	t.Helper()
+	w := &watch{roots: x509.NewCertPool()}
+	issue := authority(t, w.roots)
+	silent := slog.NewLogLogger(slog.DiscardHandler, 0)
+	handler := http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
+		if n, err := strconv.Atoi(strings.TrimPrefix(in.URL.Path, "/redirect/")); err == nil {
+			out.Header().Set("Location", w.redirects[n].url)
+			out.WriteHeader(w.redirects[n].code)
+		}
+	})
+	had := 0
+	for _, port := range watched {
+		for _, host := range hosts {
+			l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+			if err != nil {
+				t.Logf("no listener on port %d: %v", port, err)
+				continue
+			}
+			had++
+			l = noting{l, w}
+			if port != 80 {
+				l = tls.NewListener(l, &tls.Config{NextProtos: []string{"http/1.1"}, GetCertificate: issue})
+			}
+			server := &http.Server{Handler: handler, ErrorLog: silent}
+			go server.Serve(l)
+			t.Cleanup(func() { server.Close() })
+		}
+	}
+	if had == 0 {
+		t.Fatal("nothing listens, so nothing would be seen")
+	}
+	return w
+}
+
+// authority makes a certificate authority and gives what issues for whoever is asked for.
+func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign}
+	der, err := x509.CreateCertificate(rand.Reader, ca, ca, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ca, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	roots.AddCert(ca)
+	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		leaf := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{hello.Conn.LocalAddr().(*net.TCPAddr).IP}}
+		if hello.ServerName != "" {
+			leaf.DNSNames = []string{hello.ServerName}
+		}
+		der, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), key)
+		return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
+	}
+}
+
+// postman is a service that needs no database to judge a URL and to post to it.
+func postman(t testing.TB, c Config) *Service {
+	t.Helper()
+	c.Timeout = 5 * time.Second
+	s, err := New(Params{Config: c, Logger: slog.New(slog.DiscardHandler), Workers: (*worker.Metrics)(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.client.CloseIdleConnections)
+	return s
+}
+
+func (s *Service) postTo(t testing.TB, url string) answer {
+	t.Helper()
+	return s.post(t.Context(), delivery{url: url, eventID: "evt_1", attempt: 1}, []byte("{}"), nil)
+}
+
+// publicAddresses are those that a case may reach: what "public" URLs name, and what
+// the DNS of the list says of public names.
+func publicAddresses(t testing.TB, cases []target) map[netip.Addr]bool {
+	t.Helper()
+	all := map[netip.Addr]bool{netip.MustParseAddr("93.184.215.14"): true, netip.MustParseAddr("2606:2800:220:1::1"): true}
+	for _, c := range cases {
+		u, err := url.Parse(c.url)
+		if c.kind != "public" || err != nil {
+			continue
+		}
+		if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
+			all[addr] = true
+		}
+	}
+	return all
+}
+
+// Every case of the list is judged as at POST and PATCH /webhooks, and dialled as for a
+// delivery, by the client that makes deliveries. The test runs in a network of its own
+// in which every address leads to its listeners: none may see a connection for an
+// address that is not public, and the kernel may not even have tried to make one.
+func TestNoTargetOfTheListIsReached(t *testing.T) {
+	t.Parallel()
+	run, whole := inNamespace(t)
+	if !run {
+		return
+	}
+	cases, zone, changed := targets(t)
+	if len(cases) < 300 {
+		t.Fatalf("the list has %d cases", len(cases))
+	}
+	dns := dnsxtest.New(t, zone...)
+	resolver, err := dnsx.New(dnsx.Config{Server: dns.Addr(), Timeout: time.Second, Rounds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(resolver.Close)
+	hosts := []string{"::"}
+	if !whole {
+		hosts = []string{"127.0.0.1", "::1"}
+	}
+	w := listenEverywhere(t, hosts...)
+	s := postman(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
+	for _, c := range cases {
+		if c.kind == "redirect" {
+			continue
+		}
+		wrong := fault.Fields{}
+		s.checkAddress(t.Context(), wrong, c.url)
+		if refused := wrong["url"] != ""; refused != (c.kind == "refuse") {
+			t.Errorf("%s %q: making it says %q", c.kind, c.url, wrong["url"])
+		}
+	}
+	for _, record := range changed {
+		dns.Remove(strings.Fields(record)[0])
+	}
+	dns.Add(t, changed...)
+	forbidden := w.dialAll(t, cases, whole, resolver)
+	if whole {
+		w.control(t, cases, resolver)
+	}
+	w.controlLoopback(t)
+	t.Logf("%d cases; connections to forbidden addresses: %d", len(cases), forbidden)
+}
+
+// dialAll posts to every case that must reach nobody: over the DNS of the list, over one
+// that leads every name to forbidden addresses, and as in development.
+func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx.Resolver) (forbidden int) {
+	t.Helper()
+	hostile := func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback(), netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("::ffff:10.0.0.1")}, nil
+	}
+	for what, client := range map[string]*Service{
+		"over its DNS":       postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
+		"over a hostile DNS": postman(t, Config{Lookup: hostile, RootCAs: w.roots}),
+		"as in development":  postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
+	} {
+		for _, c := range cases {
+			if c.kind != "refuse" && c.kind != "later" {
+				continue
+			}
+			before, seen := connectsBegun(t), len(w.seen())
+			if a := client.postTo(t, c.url); a.status != 0 || a.failure == "" {
+				t.Errorf("%q %s answers %d", c.url, what, a.status)
+			}
+			if n := connectsBegun(t) - before; whole && n != 0 {
+				t.Errorf("%q %s: %d connections were begun", c.url, what, n)
+			}
+			if now := w.seen(); len(now) != seen {
+				forbidden += len(now) - seen
+				t.Errorf("%q %s reached %v", c.url, what, now[seen:])
+			}
+		}
+	}
+	return forbidden
+}
+
+// control proves that the listeners would have seen a connection: public cases reach
+// them and nobody else, redirects reach the first server and no other, and dialled
+// without a guard the forbidden addresses are there.
+func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
+	t.Helper()
+	s := postman(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
+	public := publicAddresses(t, cases)
+	for _, c := range cases {
+		if c.kind == "redirect" {
+			w.redirects = append(w.redirects, c)
+		}
+	}
+	from := len(w.seen())
+	for _, c := range cases {
+		if c.kind == "public" {
+			if a := s.postTo(t, c.url); a.status != http.StatusOK {
+				t.Errorf("%q: %d %s", c.url, a.status, a.failure)
+			}
+		}
+	}
+	for i, c := range w.redirects {
+		a := s.postTo(t, fmt.Sprintf("https://public.test/redirect/%d", i))
+		if a.status != c.code || judge(a, 1).state == "delivered" {
+			t.Errorf("redirect %d to %q: answered %d %s", c.code, c.url, a.status, a.failure)
+		}
+	}
+	reached := map[netip.Addr]bool{}
+	for _, addr := range w.seen()[from:] {
+		if reached[addr] = true; !public[addr] {
+			t.Errorf("%s was reached", addr)
+		}
+	}
+	for addr := range public {
+		if !reached[addr] {
+			t.Errorf("%s was not reached", addr)
+		}
+	}
+	for _, address := range []string{"127.0.0.1:443", "10.0.0.1:443", "169.254.169.254:80", "100.64.0.1:6379", "192.168.1.1:22", "0.0.0.0:443", "240.0.0.1:443", "[::1]:443", "[fd00:ec2::254]:443",
+		"[64:ff9b::7f00:1]:8443", "[2002:7f00:1::1]:443", "[2606:2800:220:1:0:5efe:7f00:1]:443", "[fec0::1]:443", "[5f00::1]:443", "[::ffff:10.0.0.1]:443"} {
+		before, seen := connectsBegun(t), len(w.seen())
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Errorf("without a guard %s is not there: %v", address, err)
+			continue
+		}
+		within(t, address+" is seen by a listener", func() bool { return len(w.seen()) == seen+1 })
+		if connectsBegun(t) != before+1 {
+			t.Errorf("the kernel has not counted the connection to %s", address)
+		}
+		conn.Close()
+	}
+}
+
+// controlLoopback reaches a listener through the allow-list.
+func (w *watch) controlLoopback(t *testing.T) {
+	t.Helper()
+	s := postman(t, Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: w.roots})
+	reached := 0
+	for _, port := range watched {
+		if a := s.postTo(t, fmt.Sprintf("https://localhost:%d/", port)); a.status == http.StatusOK {
+			reached++
+		}
+	}
+	if reached == 0 || len(w.seen()) == 0 {
+		t.Error("no listener was reached through the allow-list")
+	}
+}
