@@ -5,10 +5,15 @@ import "encoding/binary"
 // Texts is a text[] in the form that the protocol has for binary parameters: the
 // server takes it as it is, where the text form is quoted here and parsed there. It
 // is for the hot pool, which sends []byte in binary form.
-//
-// Layout (array_recv of PostgreSQL): dimensions, a flag for nulls, the element's type,
-// then length and lower bound, then each element with its length.
-func Texts(list []string) []byte {
+func Texts(list []string) []byte { return binaryArray(list, textType) }
+
+// Blobs is a bytea[] likewise.
+func Blobs(list [][]byte) []byte { return binaryArray(list, byteaType) }
+
+// binaryArray lays a list out as array_recv of PostgreSQL reads it: dimensions, a flag
+// for nulls, the element's type, then length and lower bound, then each element with
+// its length.
+func binaryArray[E string | []byte](list []E, element int) []byte {
 	size := 20
 	for _, s := range list {
 		size += 4 + len(s)
@@ -18,12 +23,12 @@ func Texts(list []string) []byte {
 	if len(list) == 0 {
 		word(0)
 		word(0)
-		word(textType)
+		word(element)
 		return b
 	}
 	word(1)
 	word(0)
-	word(textType)
+	word(element)
 	word(len(list))
 	word(1)
 	for _, s := range list {
@@ -33,5 +38,8 @@ func Texts(list []string) []byte {
 	return b
 }
 
-// textType is the object identifier of the type text, the same in every database.
-const textType = 25
+// Object identifiers of types, the same in every database.
+const (
+	byteaType = 17
+	textType  = 25
+)

@@ -20,3 +20,14 @@ func TestTextsArriveAsTheyAre(t *testing.T) {
 		}
 	}
 }
+
+func TestBlobsArriveAsTheyAre(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	for _, list := range [][][]byte{{{}}, {[]byte("a")}, {[]byte("\x00\xff\\x41"), {}, []byte("ä")}} {
+		var got pq.ByteaArray
+		if err := d.Hot.QueryRowContext(t.Context(), `SELECT $1::bytea[]`, db.Blobs(list)).Scan(&got); err != nil || !slices.EqualFunc(got, list, slices.Equal) {
+			t.Errorf("%q came as %q, %v", list, got, err)
+		}
+	}
+}
