@@ -3,90 +3,128 @@ package message
 import (
 	"fmt"
 	"io"
-	"strings"
-
-	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
-const maxDefects = 20
-
-// Read reads a message to its end.
+// Read reads a message to its end. The error is that of r; what came before it is
+// in the Message, which is never nil.
 func Read(r io.Reader) (*Message, error) {
-	p, err := mime.Parse(r, mime.Limits{DataBytes: 1})
-	m := &Message{
-		To: displays(p.To), CC: displays(p.CC), ReplyTo: displays(p.ReplyTo),
-		Subject: p.Subject, MessageID: p.MessageID, References: p.References, Date: p.Date,
-		Text: p.Text, HTML: p.HTML, Defects: p.Problems[:min(len(p.Problems), maxDefects)],
+	p := newParser(r)
+	root := p.root()
+	p.describe(root)
+	p.entity(root, 0)
+	p.finish()
+	if p.lines.err != nil {
+		return p.out, fmt.Errorf("read message: %w", p.lines.err)
 	}
-	for _, h := range p.Headers {
-		m.Header = append(m.Header, Field(h))
-		switch strings.ToLower(h.Name) {
-		case "received":
-			m.Received++
-		case "auto-submitted":
-			m.AutoSubmitted = m.AutoSubmitted || !strings.HasPrefix(strings.ToLower(h.Value), "no")
-		case "precedence":
-			switch strings.ToLower(h.Value) {
-			case "bulk", "junk", "auto_reply":
-				m.AutoSubmitted = true
-			}
-		}
-	}
-	if len(p.From) > 0 {
-		m.From = display(p.From[0])
-		if a, err := address.Parse(p.From[0].Address); err == nil {
-			m.FromAddress = a.AddrSpec()
-		}
-	}
-	if p.InReplyTo != "" {
-		m.InReplyTo = &p.InReplyTo
-	}
-	for _, part := range p.Parts {
-		m.Files = append(m.Files, fileOf(part))
-	}
-	return m, err
+	return p.out, nil
 }
 
-// ReadFile writes the n-th of Files, decoded.
+// ReadFile writes the n-th of Files to w, decoded, as it is read. The error is
+// ErrNoFile or that of r or w.
 func ReadFile(r io.Reader, n int, w io.Writer) (File, error) {
-	p, err := mime.Parse(r, mime.Limits{DataBytes: 150 << 20})
-	if err != nil {
-		return File{}, err
-	}
-	if n < 0 || n >= len(p.Parts) {
+	if n < 0 {
 		return File{}, ErrNoFile
 	}
-	if _, err := w.Write(p.Parts[n].Data); err != nil {
-		return File{}, fmt.Errorf("write file: %w", err)
+	p := newParser(r)
+	p.wanted, p.to = n, w
+	p.entity(p.root(), 0)
+	switch files := p.out.Files; {
+	case p.writeErr != nil:
+		return File{}, fmt.Errorf("write file: %w", p.writeErr)
+	case p.lines.err != nil:
+		return File{}, fmt.Errorf("read message: %w", p.lines.err)
+	case n < len(files):
+		return files[n], nil
 	}
-	return fileOf(p.Parts[n]), nil
+	return File{}, ErrNoFile
 }
 
-func fileOf(p mime.Part) File {
-	return File{Filename: p.Name, ContentType: p.ContentType, ContentID: p.ContentID, Inline: p.Inline, Size: p.Size}
-}
-
-func displays(boxes []mime.Mailbox) []string {
-	list := make([]string, 0, len(boxes))
-	for _, b := range boxes {
-		list = append(list, display(b))
+// Header reads the header of a message and nothing more of it.
+func Header(r io.Reader) ([]Field, error) {
+	p := newParser(r)
+	decoded := p.root().decoded()
+	if p.lines.err != nil {
+		return decoded, fmt.Errorf("read header: %w", p.lines.err)
 	}
-	return list
+	return decoded, nil
 }
 
-func display(b mime.Mailbox) string {
-	if a, err := address.New(b.Name, b.Address); err == nil {
-		return a.String()
-	}
-	return strings.TrimSpace(b.Name + " " + b.Address)
-}
-
-func get(header []Field, name string) string {
-	for _, f := range header {
-		if strings.EqualFold(f.Name, name) {
-			return f.Value
+// Authors are the addresses of every From field, in order, as FromAddress gives the
+// first of them: an empty string stands for one that cannot be read.
+func Authors(r io.Reader) ([]string, error) {
+	p := newParser(r)
+	var authors []string
+	for _, value := range p.root().all("From") {
+		boxes, _ := mailboxes(value)
+		for _, box := range boxes {
+			authors = append(authors, box.addrSpec())
+		}
+		if len(boxes) == 0 {
+			authors = append(authors, "")
 		}
 	}
-	return ""
+	if p.lines.err != nil {
+		return authors, fmt.Errorf("read header: %w", p.lines.err)
+	}
+	return authors, nil
+}
+
+// parser walks one message.
+type parser struct {
+	lines lines
+	out   *Message
+
+	headerLeft int // octets that the headers of parts may still have
+	parts      int
+	text, html *body
+	preamble   buffer // of a multipart in which no part has begun
+	wanted     int    // number of the file to write, -1: none
+	to         io.Writer
+	writeErr   error
+}
+
+func newParser(r io.Reader) *parser {
+	return &parser{
+		lines:      newLines(r),
+		out:        &Message{To: []string{}, CC: []string{}, ReplyTo: []string{}, References: []string{}, Files: []File{}, Defects: []string{}, Header: []Field{}},
+		headerLeft: maxHeader,
+		preamble:   buffer{limit: maxText},
+		wanted:     -1,
+	}
+}
+
+// root reads the header of the message.
+func (p *parser) root() header {
+	h, cut := p.header(maxHeader)
+	if cut {
+		p.defect("The header is longer than %d octets, the rest of it was not read.", maxHeader)
+	}
+	p.out.Received = h.received
+	return h
+}
+
+// finish decodes the bodies.
+func (p *parser) finish() {
+	if p.text == nil && p.html == nil && len(p.out.Files) == 0 && len(p.preamble.data) > 0 {
+		p.text = &body{buffer: p.preamble}
+	}
+	if p.text != nil {
+		p.out.Text = p.decode(p.text, "The text")
+	}
+	if p.html != nil {
+		p.out.HTML = p.decode(p.html, "The HTML")
+	}
+}
+
+// defect remembers a sentence, once.
+func (p *parser) defect(format string, args ...any) {
+	sentence := fmt.Sprintf(format, args...)
+	for _, known := range p.out.Defects {
+		if known == sentence {
+			return
+		}
+	}
+	if len(p.out.Defects) < maxDefects {
+		p.out.Defects = append(p.out.Defects, sentence)
+	}
 }

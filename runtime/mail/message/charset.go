@@ -1,0 +1,157 @@
+package message
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/transform"
+)
+
+// encodingOf finds a charset by the names that mail uses for it; nil: unknown, or one
+// that is a superset of nothing but UTF-8.
+func encodingOf(name string) encoding.Encoding {
+	if enc, found := charset.Lookup(name); enc != nil && found != "replacement" {
+		return enc
+	}
+	if enc, err := ianaindex.MIME.Encoding(name); err == nil && enc != nil {
+		return enc
+	}
+	if number, ok := strings.CutPrefix(name, "cp"); ok { // as Java and Python call code pages
+		if enc, _ := charset.Lookup("windows-" + number); enc != nil {
+			return enc
+		}
+		if enc, err := ianaindex.MIME.Encoding("ibm" + number); err == nil && enc != nil {
+			return enc
+		}
+	}
+	return nil
+}
+
+// unicodeName says that the octets should be UTF-8 already.
+func unicodeName(name string) bool {
+	switch name {
+	case "", "utf-8", "utf8", "us-ascii", "ascii", "unknown-8bit", "default", "binary", "utf8mb4":
+		return true
+	}
+	return false
+}
+
+// toUTF8 undoes a charset.
+func toUTF8(octets []byte, name string) string {
+	if len(octets) == 0 {
+		return ""
+	}
+	if name = strings.ToLower(name); !unicodeName(name) {
+		if enc := encodingOf(name); enc != nil {
+			if decoded, err := enc.NewDecoder().Bytes(octets); err == nil {
+				octets = decoded
+			}
+		}
+	}
+	return clean(octets)
+}
+
+// clean makes valid UTF-8 without NUL. Octets that are not UTF-8 are read as
+// windows-1252, which is what undeclared 8-bit text most often is, unless there are
+// characters of UTF-8 among them.
+func clean(octets []byte) string {
+	text := string(octets)
+	if !utf8.Valid(octets) {
+		if decoded, err := charmap.Windows1252.NewDecoder().Bytes(octets); err == nil && !hasWideRune(octets) {
+			text = string(decoded)
+		} else {
+			text = strings.ToValidUTF8(text, "\ufffd")
+		}
+	}
+	return strings.ReplaceAll(text, "\x00", "\ufffd")
+}
+
+func hasWideRune(octets []byte) bool {
+	for len(octets) > 0 {
+		r, size := utf8.DecodeRune(octets)
+		if size > 1 && r != utf8.RuneError {
+			return true
+		}
+		octets = octets[size:]
+	}
+	return false
+}
+
+// decode undoes the charset of a body, up to the bound.
+func (p *parser) decode(b *body, which string) string {
+	over := b.over
+	data := b.data
+	if over {
+		data = wholeRunes(data)
+	}
+	var enc encoding.Encoding
+	switch name := b.charset; {
+	case name == "" && which == "The HTML" && !utf8.Valid(data):
+		enc, _, _ = charset.DetermineEncoding(data[:min(len(data), 1024)], "text/html")
+	case unicodeName(name):
+	default:
+		if enc = encodingOf(name); enc == nil {
+			p.defect("%s has the unknown charset %s.", which, quote(name))
+		}
+	}
+	if enc != nil {
+		out := buffer{limit: maxText}
+		w := transform.NewWriter(&out, enc.NewDecoder())
+		if _, err := w.Write(data); err == nil && w.Close() == nil {
+			data, over = out.data, over || out.over
+		}
+	}
+	if over {
+		p.defect("%s is longer than %d octets, the rest was left out.", which, maxText)
+	}
+	if !utf8.Valid(data) && !over {
+		p.defect("%s is not in the charset that it names.", which)
+	}
+	text := clean(data)
+	if len(text) > maxText {
+		text = string(wholeRunes([]byte(text[:maxText])))
+	}
+	return text
+}
+
+// wholeRunes cuts off a character that a bound has cut in two.
+func wholeRunes(data []byte) []byte {
+	for i := 1; i <= min(utf8.UTFMax, len(data)); i++ {
+		if tail := data[len(data)-i:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return data[:len(data)-i]
+			}
+			return data
+		}
+	}
+	return data
+}
+
+// oneLine is for what is UTF-8 already.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t', !unicode.IsControl(r):
+			return r
+		default:
+			return ' '
+		}
+	}, s)
+}
+
+// bounded cuts a string at a number of octets.
+func bounded(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return string(wholeRunes([]byte(s[:limit])))
+}
+
+// quote is a stranger's word in a sentence.
+func quote(s string) string { return strconv.Quote(bounded(decodeWords(s), 60)) }

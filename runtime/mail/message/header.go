@@ -1,0 +1,145 @@
+package message
+
+import (
+	"bytes"
+	"strings"
+)
+
+// header is a header as it stands in the message: unfolded, not decoded.
+type header struct {
+	fields   []Field
+	received int // also beyond the bound
+}
+
+// get is the first value of a field.
+func (h header) get(name string) string {
+	for _, f := range h.fields {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+func (h header) all(name string) []string {
+	var values []string
+	for _, f := range h.fields {
+		if strings.EqualFold(f.Name, name) {
+			values = append(values, f.Value)
+		}
+	}
+	return values
+}
+
+// decoded is the header for reading.
+func (h header) decoded() []Field {
+	fields := make([]Field, len(h.fields))
+	for i, f := range h.fields {
+		fields[i] = Field{Name: f.Name, Value: decodeWords(f.Value)}
+	}
+	return fields
+}
+
+// header reads up to the empty line, or to what cannot be a header: such a line
+// begins the body, as in most readers, so that a stray line does not cost the
+// message. cut says that some of it was not kept.
+func (p *parser) header(room int) (h header, cut bool) {
+	r := headerReader{room: room}
+	for first := true; ; first = false {
+		piece, begins, ok := p.lines.next()
+		if !ok {
+			return r.end()
+		}
+		line := withoutLineEnd(piece)
+		switch {
+		case begins && len(line) == 0:
+			return r.end()
+		case !begins:
+			r.extend(line)
+		case line[0] == ' ' || line[0] == '\t':
+			if r.open || r.skipping {
+				r.extend(line)
+			} else if len(bytes.TrimSpace(line)) == 0 {
+				return r.end() // an empty line to whoever looks at it
+			}
+		case first && bytes.HasPrefix(line, []byte("From ")), bytes.HasPrefix(line, []byte(">From ")):
+			// The envelope line of an mbox file, also once forwarded.
+		case fieldName(line) != "":
+			r.begin(line)
+		default:
+			p.lines.back(piece)
+			p.defect("A header does not end in an empty line.")
+			return r.end()
+		}
+	}
+}
+
+// headerReader collects fields while there is room.
+type headerReader struct {
+	header  header
+	room    int
+	current strings.Builder
+	// open: current is a field. skipping: the field did not fit.
+	open, skipping, cut bool
+}
+
+func (r *headerReader) begin(line []byte) {
+	r.flush()
+	if strings.EqualFold(fieldName(line), "Received") {
+		r.header.received++
+	}
+	if len(line) > r.room {
+		r.skipping, r.cut = true, true
+		return
+	}
+	r.open, r.skipping = true, false
+	r.add(line)
+}
+
+func (r *headerReader) extend(line []byte) {
+	switch {
+	case !r.open:
+	case len(line) > r.room:
+		r.add(line[:r.room])
+		r.flush()
+		r.skipping, r.cut = true, true
+	default:
+		r.add(line)
+	}
+}
+
+func (r *headerReader) add(line []byte) {
+	r.room -= len(line)
+	r.current.Write(line)
+}
+
+func (r *headerReader) flush() {
+	if !r.open {
+		return
+	}
+	name, value, _ := strings.Cut(r.current.String(), ":")
+	r.header.fields = append(r.header.fields, Field{Name: strings.TrimRight(name, " \t"), Value: strings.Trim(value, " \t\r")})
+	r.current.Reset()
+	r.open = false
+}
+
+func (r *headerReader) end() (header, bool) {
+	r.flush()
+	return r.header, r.cut
+}
+
+// fieldName allows white space before the colon (RFC 5322, 4.5). It is empty when
+// the line is not a field.
+func fieldName(line []byte) string {
+	name, _, found := bytes.Cut(line, []byte(":"))
+	name = bytes.TrimRight(name, " \t")
+	if !found || len(name) > maxID {
+		return ""
+	}
+	for _, c := range name {
+		if c <= ' ' || c > '~' {
+			return ""
+		}
+	}
+	return string(name)
+}

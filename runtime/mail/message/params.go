@@ -1,0 +1,255 @@
+package message
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// contentType is what a Content-Type field says that matters here.
+type contentType struct{ name, boundary, charset, filename string }
+
+// disposition is the same of Content-Disposition (RFC 2183).
+type disposition struct{ kind, filename string }
+
+func readContentType(value string) contentType {
+	name, params := readParams(value)
+	if value == "" || !strings.Contains(name, "/") {
+		name = "text/plain" // RFC 2045, 5.2
+	}
+	for _, part := range strings.SplitN(name, "/", 2) {
+		if part == "" || len(name) > 255 || strings.ContainsFunc(part, notToken) {
+			name = "application/octet-stream"
+		}
+	}
+	return contentType{
+		name:     name,
+		boundary: strings.TrimRight(params.raw("boundary", maxID), " \t"),
+		charset:  charsetName(params.raw("charset", 100)),
+		filename: params.filename("name"),
+	}
+}
+
+// charsetName takes off what some programs put around one.
+func charsetName(s string) string {
+	s = strings.Trim(s, ` "'`)
+	if i := strings.IndexAny(s, " \t;,("); i > 0 {
+		s = s[:i]
+	}
+	return strings.ToLower(s)
+}
+
+func readDisposition(value string) disposition {
+	kind, params := readParams(value)
+	return disposition{kind: kind, filename: params.filename("filename")}
+}
+
+// notToken: RFC 2045, 5.1.
+func notToken(r rune) bool {
+	return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?=`, r)
+}
+
+// params are the parameters of a field that anybody asks for.
+type params map[string]*param
+
+// param is one, with the pieces of RFC 2231.
+type param struct {
+	whole    string
+	given    bool
+	sections []section
+}
+
+type section struct {
+	number   int
+	value    string
+	extended bool // percent-encoded
+}
+
+// maxSections bounds the pieces of one parameter, maxParams the parameters looked at.
+const (
+	maxSections = 100
+	maxParams   = 1000
+)
+
+// wanted are the parameters that are kept.
+var wanted = []string{"boundary", "charset", "name", "filename"}
+
+// readParams reads "value; name=value; …", each octet once. Of a parameter that is
+// given twice the first counts.
+func readParams(field string) (string, params) {
+	s := scanner{rest: field}
+	first := strings.ToLower(strings.TrimSpace(s.until(";", false)))
+	found := params{}
+	for n := 0; s.rest != "" && n < maxParams; n++ {
+		s.rest = s.rest[1:] // the semicolon
+		name := strings.ToLower(strings.TrimSpace(s.until("=;", false)))
+		if !strings.HasPrefix(s.rest, "=") {
+			continue
+		}
+		s.rest = s.rest[1:]
+		found.add(name, strings.TrimSpace(s.until(";", true)))
+	}
+	return first, found
+}
+
+// add files name, name*, name*0 or name*0*.
+func (p params) add(name, value string) {
+	base, suffix, sectioned := strings.Cut(name, "*")
+	if !slices.Contains(wanted, base) {
+		return
+	}
+	if p[base] == nil {
+		p[base] = &param{}
+	}
+	have := p[base]
+	if !sectioned {
+		if !have.given {
+			have.whole, have.given = value, true
+		}
+		return
+	}
+	digits, extended := strings.CutSuffix(suffix, "*")
+	if suffix == "" {
+		digits, extended = "0", true
+	}
+	number, err := strconv.Atoi(digits)
+	if err != nil || number < 0 || len(have.sections) == maxSections {
+		return
+	}
+	have.sections = append(have.sections, section{number, value, extended})
+}
+
+// raw is a parameter that is ASCII by its nature, cut at a bound.
+func (p params) raw(name string, bound int) string {
+	have := p[name]
+	if have == nil {
+		return ""
+	}
+	value := have.whole
+	if !have.given {
+		value, _ = have.joined()
+	}
+	return value[:min(len(value), bound)]
+}
+
+// filename is a parameter for people. Encoded words have no place in parameters (RFC
+// 2047, 5) but are what many programs write; where RFC 2231 is used too, it counts.
+func (p params) filename(name string) string {
+	have := p[name]
+	if have == nil {
+		return ""
+	}
+	value, plain := have.joined()
+	if !plain {
+		value = decodeWords(value)
+	}
+	return bounded(strings.TrimSpace(oneLine(value)), maxName)
+}
+
+// joined puts the sections together, in order and as far as none is missing; plain
+// says that the charset is undone already.
+func (p *param) joined() (value string, plain bool) {
+	sections := p.sections
+	slices.SortStableFunc(sections, func(a, b section) int { return a.number - b.number })
+	if len(sections) == 0 || sections[0].number > 1 {
+		return p.whole, false
+	}
+	var joined []byte
+	charset, next := "", sections[0].number // some count from 1
+	for _, s := range sections {
+		if s.number < next {
+			continue // given twice
+		}
+		if s.number > next {
+			break
+		}
+		value := s.value
+		if s.extended {
+			plain = true
+			if next == sections[0].number {
+				if parts := strings.SplitN(value, "'", 3); len(parts) == 3 {
+					charset, value = parts[0], parts[2]
+				}
+			}
+			value = percent(value)
+		}
+		joined = append(joined, value...)
+		next++
+	}
+	if !plain {
+		return string(joined), false
+	}
+	return toUTF8(joined, charset), true
+}
+
+// percent undoes %XX, and leaves what is none.
+func percent(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			high, ok := hexValue(s[i+1])
+			low, ok2 := hexValue(s[i+2])
+			if ok && ok2 {
+				out = append(out, high<<4|low)
+				i += 2
+				continue
+			}
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}
+
+// scanner reads a structured field: quoted strings and comments hide what ends it.
+type scanner struct{ rest string }
+
+// until takes everything up to one of the octets in ends, without comments, without
+// the quotes of quoted strings when unquote is set.
+func (s *scanner) until(ends string, unquote bool) string {
+	var out strings.Builder
+	depth, blank, quoted := 0, true, false
+	for i := 0; i < len(s.rest); i++ {
+		c := s.rest[i]
+		switch {
+		case c == '\\' && depth > 0:
+			i++
+		case c == '(' && (depth > 0 || !unquote || blank || quoted):
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+		case depth > 0:
+		case strings.IndexByte(ends, c) >= 0:
+			s.rest = s.rest[i:]
+			return out.String()
+		case quoted: // nothing belongs behind it
+		case c == '"' && unquote && blank:
+			i += quotedString(s.rest[i:], &out) - 1
+			quoted = true
+		default:
+			out.WriteByte(c)
+			blank = blank && (c == ' ' || c == '\t')
+		}
+	}
+	s.rest = ""
+	return out.String()
+}
+
+// quotedString writes the content of one and says how long it was. One that does not
+// end goes to the end.
+func quotedString(s string, out *strings.Builder) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return i + 1
+		case s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
+			i++
+			out.WriteByte(s[i])
+		default:
+			out.WriteByte(s[i])
+		}
+	}
+	return len(s)
+}

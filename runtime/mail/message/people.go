@@ -1,0 +1,209 @@
+package message
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// mailbox is one of an address field as a stranger wrote it.
+type mailbox struct {
+	name string // decoded
+	spec string // between the angle brackets, or bare; not validated
+	raw  string // as it stands there
+}
+
+// mailboxes reads an address field (RFC 5322, 3.4), each octet once or twice. Groups
+// are dissolved. One address that cannot be read does not spoil the others. more says
+// that there are over maxList.
+func mailboxes(value string) (list []mailbox, more bool) {
+	s := listScanner{quotes: strings.Count(value, `"`)%2 == 0 || strings.Contains(value, `\"`)}
+	for i := 0; i < len(value); i++ {
+		i += s.octet(value[i:])
+		if len(s.list) > maxList {
+			return s.list[:maxList], true
+		}
+	}
+	if s.quoted { // to the end: it was a mere character
+		return mailboxes(strings.ReplaceAll(value, `"`, ""))
+	}
+	s.end()
+	return s.list, false
+}
+
+// listScanner is in the middle of an address.
+type listScanner struct {
+	list    []mailbox
+	quotes  bool // quotation marks mean something
+	quoted  bool
+	angled  bool
+	hasSpec bool
+	hasAt   bool
+	depth   int // of comments
+
+	raw     strings.Builder // without comments
+	phrase  strings.Builder // without quotes as well
+	spec    strings.Builder // between angle brackets
+	comment strings.Builder // the first
+	noted   bool            // the first comment is over
+}
+
+// octet takes one and says how many more it has used.
+func (s *listScanner) octet(rest string) int {
+	c := rest[0]
+	switch {
+	case c == '\\' && (s.quoted || s.depth > 0) && len(rest) > 1:
+		if s.depth == 0 {
+			s.raw.WriteString(rest[:2])
+			s.inner(rest[1])
+		}
+		return 1
+	case c == '"' && s.quotes && s.depth == 0:
+		s.quoted = !s.quoted
+		s.raw.WriteByte(c)
+		if s.angled {
+			s.spec.WriteByte(c)
+		}
+	case s.quoted:
+		s.raw.WriteByte(c)
+		s.inner(c)
+	case c == '(':
+		s.depth++
+	case c == ')' && s.depth > 0:
+		s.depth--
+		s.noted = true
+	case s.depth > 0:
+		if !s.noted {
+			s.comment.WriteByte(c)
+		}
+	default:
+		s.plain(c)
+	}
+	return 0
+}
+
+// inner is an octet of a quoted string.
+func (s *listScanner) inner(c byte) {
+	if s.angled {
+		s.spec.WriteByte(c)
+	} else {
+		s.phrase.WriteByte(c)
+	}
+}
+
+func (s *listScanner) plain(c byte) {
+	switch {
+	case c == '<' && !s.hasSpec:
+		s.angled, s.hasSpec = true, true
+		s.raw.WriteByte(c)
+	case c == '>' && s.angled:
+		s.angled = false
+		s.raw.WriteByte(c)
+	case (c == ',' || c == ';') && (!s.angled || s.spec.Len() == 0 || s.spec.String()[0] != '@'):
+		s.end()
+	case c == ':' && !s.hasSpec && !s.hasAt: // the name of a group
+		s.reset()
+	case s.angled:
+		s.spec.WriteByte(c)
+		s.raw.WriteByte(c)
+	default:
+		s.hasAt = s.hasAt || c == '@'
+		s.phrase.WriteByte(c)
+		s.raw.WriteByte(c)
+	}
+}
+
+// end is where an address ends.
+func (s *listScanner) end() {
+	raw := strings.TrimSpace(s.raw.String())
+	box := mailbox{raw: raw}
+	switch {
+	case s.hasSpec:
+		box.spec, box.name = withoutRoute(s.spec.String()), tidyName(s.phrase.String())
+	case strings.Contains(raw, "@"):
+		box.spec, box.name = raw, tidyName(s.comment.String())
+	default:
+		box.name = tidyName(s.phrase.String())
+	}
+	if raw != "" && raw != "<>" {
+		s.list = append(s.list, box)
+	}
+	s.reset()
+}
+
+func (s *listScanner) reset() {
+	*s = listScanner{list: s.list, quotes: s.quotes}
+}
+
+// withoutRoute takes off the route of `<@a,@b:c@d>` (RFC 5322, 4.4).
+func withoutRoute(spec string) string {
+	if strings.HasPrefix(spec, "@") {
+		if _, after, found := strings.Cut(spec, ":"); found {
+			spec = after
+		}
+	}
+	return strings.TrimSpace(spec)
+}
+
+// tidyName makes a name fit for a display form: one line, single spaces, without the
+// marks that turn the direction of text and so disguise what follows.
+func tidyName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
+			return -1
+		}
+		return r
+	}, decodeWords(s))
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) > address.MaxName {
+		s = string([]rune(s)[:address.MaxName])
+	}
+	return s
+}
+
+// display is the form that records show.
+func (m mailbox) display() string {
+	if a, err := address.New(m.name, m.spec); err == nil {
+		return a.String()
+	}
+	spec := m.addrSpec()
+	switch {
+	case spec == "":
+		return bounded(strings.TrimSpace(decodeWords(m.raw)), maxDisplay)
+	case m.name == "":
+		return spec
+	}
+	name := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(m.name)
+	return `"` + name + `" <` + spec + `>`
+}
+
+// maxSpec is generous: 64 octets before the @, 255 behind it, and the sign.
+const maxSpec = 320
+
+// addrSpec is what can be an address somewhere: the strict form, or at least one with
+// both sides, as `root@localhost` and `a@[192.0.2.1]`. Empty when it cannot be read.
+func (m mailbox) addrSpec() string {
+	if a, err := address.New("", m.spec); err == nil {
+		return a.AddrSpec()
+	}
+	spec := clean([]byte(m.spec[:min(len(m.spec), maxSpec+1)]))
+	at := strings.LastIndexByte(spec, '@')
+	if at <= 0 || len(spec) > maxSpec {
+		return ""
+	}
+	local, domain := spec[:at], strings.ToLower(spec[at+1:])
+	if strings.ContainsFunc(local, notLocal) || domain == "" || strings.ContainsFunc(domain, notDomain) {
+		return ""
+	}
+	return local + "@" + strings.TrimSuffix(domain, ".")
+}
+
+func notLocal(r rune) bool {
+	return unicode.IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune(`<>()@,;:"\`, r)
+}
+
+func notDomain(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._[]:", r)
+}

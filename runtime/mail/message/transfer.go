@@ -1,0 +1,173 @@
+package message
+
+import "io"
+
+// The decoders of transfer encodings take what they can: those of the standard
+// library stop at the first octet out of place. They never fail but with their
+// writer.
+
+// base64Writer skips what is not in the alphabet and begins anew after padding, so
+// that pieces encoded one by one and then joined decode too.
+type base64Writer struct {
+	to   io.Writer
+	bits uint32
+	have int // sextets in bits
+	out  []byte
+	err  error
+}
+
+// sextet is the value of an octet of the base64 alphabet.
+var sextet = func() (table [256]int8) {
+	for i := range table {
+		table[i] = -1
+	}
+	for i, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
+		table[c] = int8(i)
+	}
+	return table
+}()
+
+func (d *base64Writer) Write(b []byte) (int, error) {
+	d.out = d.out[:0]
+	for _, c := range b {
+		value := sextet[c]
+		switch {
+		case value >= 0:
+			d.bits = d.bits<<6 | uint32(value)
+			if d.have++; d.have == 4 {
+				d.out = append(d.out, byte(d.bits>>16), byte(d.bits>>8), byte(d.bits))
+				d.bits, d.have = 0, 0
+			}
+		case c == '=':
+			d.group()
+		}
+	}
+	return len(b), d.flush()
+}
+
+// group writes the octets of an incomplete group.
+func (d *base64Writer) group() {
+	switch d.have {
+	case 2:
+		d.out = append(d.out, byte(d.bits>>4))
+	case 3:
+		d.out = append(d.out, byte(d.bits>>10), byte(d.bits>>2))
+	}
+	d.bits, d.have = 0, 0
+}
+
+func (d *base64Writer) flush() error {
+	if d.err == nil {
+		d.err = write(d.to, d.out)
+	}
+	return d.err
+}
+
+func (d *base64Writer) end() {
+	d.out = d.out[:0]
+	d.group()
+	d.flush() //nolint:errcheck // the writer remembers it
+}
+
+// quotedWriter leaves an equals sign alone that starts nothing, and takes off white
+// space at line ends, which was added on the way (RFC 2045, 6.7).
+type quotedWriter struct {
+	to    io.Writer
+	held  []byte // an equals sign and what follows, or white space, until it is clear what it is
+	out   []byte
+	total error
+}
+
+// maxHeld bounds white space that is held back until a line end is seen.
+const maxHeld = 1024
+
+func (d *quotedWriter) Write(b []byte) (int, error) {
+	d.out = d.out[:0]
+	for _, c := range b {
+		d.octet(c)
+	}
+	if d.total == nil {
+		d.total = write(d.to, d.out)
+	}
+	return len(b), d.total
+}
+
+func (d *quotedWriter) octet(c byte) {
+	switch {
+	case len(d.held) == 0:
+	case d.held[0] == '=':
+		if d.afterEquals(c) {
+			return
+		}
+	case c == '\r' || c == '\n':
+		d.held = d.held[:0]
+	case c != ' ' && c != '\t' || len(d.held) == maxHeld:
+		d.release()
+	}
+	switch c {
+	case '=', ' ', '\t':
+		d.held = append(d.held, c)
+	default:
+		d.out = append(d.out, c)
+	}
+}
+
+// afterEquals says whether it has used the octet. held is "=", then a digit, or white
+// space that ends in a line end, then nothing.
+func (d *quotedWriter) afterEquals(c byte) bool {
+	last := d.held[len(d.held)-1]
+	_, digit := hexValue(c)
+	high, isHigh := hexValue(last)
+	switch {
+	case len(d.held) == 1 && digit:
+		d.held = append(d.held, c)
+		return true
+	case len(d.held) == 2 && isHigh && digit:
+		low, _ := hexValue(c)
+		d.out = append(d.out, high<<4|low)
+		d.held = d.held[:0]
+		return true
+	case isHigh && len(d.held) > 1: // a digit alone
+	case c == '\n':
+		d.held = d.held[:0]
+		return true
+	case last == '\r': // a soft line break of the carriage return alone
+		d.held = d.held[:0]
+		return false
+	case (c == ' ' || c == '\t' || c == '\r') && len(d.held) < maxHeld:
+		d.held = append(d.held, c)
+		return true
+	}
+	d.release()
+	return false
+}
+
+func (d *quotedWriter) release() {
+	d.out = append(d.out, d.held...)
+	d.held = d.held[:0]
+}
+
+// end: an equals sign at the very end is a soft line break, white space is padding.
+func (d *quotedWriter) end() {
+	d.out = d.out[:0]
+	if len(d.held) > 1 && d.held[0] == '=' {
+		if _, digit := hexValue(d.held[1]); digit {
+			d.release()
+		}
+	}
+	if d.total == nil {
+		d.total = write(d.to, d.out)
+	}
+}
+
+func hexValue(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10, true
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10, true
+	}
+	return 0, false
+}

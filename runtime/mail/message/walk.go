@@ -1,0 +1,185 @@
+package message
+
+import (
+	"io"
+	"strings"
+)
+
+// entity takes in the message or a part of it, up to the next boundary.
+func (p *parser) entity(h header, depth int) {
+	kind := readContentType(h.get("Content-Type"))
+	if strings.HasPrefix(kind.name, "multipart/") {
+		switch {
+		case kind.boundary == "":
+			p.defect("A multipart has no boundary.")
+			kind.name = "text/plain"
+		case depth >= maxDepth:
+			p.defect("Parts are nested deeper than %d, what is deeper is one file.", maxDepth)
+		default:
+			p.multipart(kind, depth)
+			return
+		}
+	}
+	p.leaf(h, kind, depth == 0)
+}
+
+// multipart takes in the parts between the boundaries. What stands before the first
+// and after the last is for programs that know no MIME, and is left out unless there
+// is nothing else.
+func (p *parser) multipart(kind contentType, depth int) {
+	p.lines.boundaries = append(p.lines.boundaries, kind.boundary)
+	level := len(p.lines.boundaries) - 1
+	p.preamble.reset()
+	p.copyTo(&p.preamble)
+	began := false
+	for p.lines.hit == level && !p.lines.closing {
+		began = true
+		p.preamble.reset()
+		p.lines.enter()
+		if p.parts++; p.parts > maxParts {
+			p.defect("The message has more than %d parts, the rest was not read.", maxParts)
+			p.lines.stop()
+			return
+		}
+		p.part(kind, depth)
+	}
+	switch {
+	case p.lines.hit == ended:
+		p.defect("A multipart ends without its last boundary.")
+	case p.lines.hit < level:
+		p.defect("A multipart ends at the boundary of another.")
+	}
+	p.lines.boundaries = p.lines.boundaries[:level]
+	if p.lines.hit == level { // closed
+		p.lines.enter()
+		p.copyTo(io.Discard)
+	}
+	if !began && len(p.preamble.data) > 0 && p.text == nil {
+		p.defect("A multipart has no parts.")
+		p.text = &body{buffer: p.preamble}
+		p.preamble = buffer{limit: maxText}
+	}
+}
+
+func (p *parser) part(within contentType, depth int) {
+	h, cut := p.header(p.headerLeft)
+	for _, f := range h.fields {
+		p.headerLeft -= len(f.Name) + len(f.Value)
+	}
+	if cut {
+		p.headerLeft = 0
+		p.defect("The headers of the parts are longer than %d octets, the rest of them was not read.", maxHeader)
+	}
+	if within.name == "multipart/digest" && h.get("Content-Type") == "" { // RFC 2046, 5.1.5
+		h.fields = append(h.fields, Field{Name: "Content-Type", Value: "message/rfc822"})
+	}
+	p.entity(h, depth+1)
+}
+
+// leaf takes in a part with content: as the text or html of the message when it is
+// the first of its kind, else as a file.
+func (p *parser) leaf(h header, kind contentType, root bool) {
+	disposition := readDisposition(h.get("Content-Disposition"))
+	name := disposition.filename
+	if name == "" {
+		name = kind.filename
+	}
+	encoding := h.get("Content-Transfer-Encoding")
+	attached := disposition.kind == "attachment" || name != "" && !root
+	switch {
+	case attached:
+	case kind.name == "text/plain" && p.text == nil:
+		p.text = newBody(kind.charset)
+		p.decodeTo(p.text, encoding)
+		return
+	case kind.name == "text/html" && p.html == nil:
+		p.html = newBody(kind.charset)
+		p.decodeTo(p.html, encoding)
+		return
+	}
+	id := contentID(h.get("Content-Id"))
+	file := File{
+		Filename: name, ContentType: kind.name, ContentID: id,
+		Inline: disposition.kind != "attachment" && (id != "" || disposition.kind == "inline"),
+	}
+	size := &counter{to: io.Discard}
+	if len(p.out.Files) == p.wanted {
+		size.to = p.to
+	}
+	p.decodeTo(size, encoding)
+	file.Size = size.n
+	p.out.Files = append(p.out.Files, file)
+	if size.failed != nil {
+		p.writeErr = size.failed
+		p.lines.stop()
+	} else if len(p.out.Files) == p.wanted+1 {
+		p.lines.stop() // it is all that was asked for
+	}
+}
+
+// decodeTo writes the content of a part without its transfer encoding.
+func (p *parser) decodeTo(w io.Writer, encoding string) {
+	switch encoding = strings.ToLower(strings.TrimSpace(withoutComment(encoding))); encoding {
+	case "", "7bit", "8bit", "binary":
+		p.copyTo(w)
+	case "base64":
+		d := &base64Writer{to: w}
+		p.copyTo(d)
+		d.end()
+	case "quoted-printable":
+		d := &quotedWriter{to: w}
+		p.copyTo(d)
+		d.end()
+	default:
+		p.defect("A part has the unknown transfer encoding %s.", quote(encoding))
+		p.copyTo(w)
+	}
+}
+
+// copyTo goes on to the next boundary. Only a counter's writer can fail, and it
+// remembers that.
+func (p *parser) copyTo(w io.Writer) {
+	if p.lines.copyTo(w) != nil {
+		p.lines.stop()
+	}
+}
+
+// counter counts what it hands on.
+type counter struct {
+	to     io.Writer
+	n      int64
+	failed error
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.n += int64(n)
+	if err != nil && c.failed == nil {
+		c.failed = err
+	}
+	return n, err
+}
+
+// buffer keeps the first octets that are written to it.
+type buffer struct {
+	data  []byte
+	limit int
+	over  bool
+}
+
+func (b *buffer) Write(data []byte) (int, error) {
+	room := b.limit - len(b.data)
+	b.over = b.over || room < len(data)
+	b.data = append(b.data, data[:min(room, len(data))]...)
+	return len(data), nil
+}
+
+func (b *buffer) reset() { b.data, b.over = b.data[:0], false }
+
+// body is Text or HTML before its charset is undone.
+type body struct {
+	buffer
+	charset string
+}
+
+func newBody(charset string) *body { return &body{buffer: buffer{limit: maxText}, charset: charset} }
