@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
@@ -38,6 +39,8 @@ var (
 		routes(func(p *domains.Publisher, i *idempotency.Store) rest.Routes { return rest.DomainDNS(p, i) }),
 	)
 	suppressionEdges = routes(func(s *suppression.Service, i *idempotency.Store) rest.Routes { return rest.Suppressions(s, i) })
+
+	eventlogEdges = routes(func(s *eventlog.Service) rest.Routes { return rest.EventLog(s) })
 
 	templatesEdges = routes(func(s *templates.Service, i *idempotency.Store) rest.Routes { return rest.Templates(s, i) })
 	sendingEdges   = fx.Options(
@@ -69,6 +72,7 @@ type edgeParams struct {
 	Inbox     *devinbox.Service  `optional:"true"`
 	Templates *templates.Service `optional:"true"`
 	Tracking  *tracking.Service  `optional:"true"`
+	EventLog  *eventlog.Service  `optional:"true"`
 
 	TrackingTLS *trackingTLS `optional:"true"`
 
@@ -88,6 +92,9 @@ func edges(f Foundation) fx.Option {
 			return fmt.Errorf("http: %w", err)
 		}
 		s := newServer(f.Listener, handler, health, p.Logger, f.Fail)
+		if p.EventLog != nil {
+			s.http.RegisterOnShutdown(p.EventLog.Drain) // streams would hold a stop up
+		}
 		p.Lifecycle.Append(fx.Hook{OnStart: s.start, OnStop: s.stop})
 		return nil
 	})

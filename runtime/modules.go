@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/retention"
 	"github.com/postrider/postrider/modules/sending"
@@ -90,6 +91,11 @@ var registry = []Module{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
 		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "webhooks"},
 		Option: retention.Module, Edges: retentionEdges, Operations: []rest.Routes{rest.Contacts(nil)},
+	},
+	{
+		Name: "eventlog", Line: "shows an account its events in order, in pages and as streams",
+		Requires: []string{"accounts"},
+		Option:   eventlog.Module, Edges: eventlogEdges, Operations: []rest.Routes{rest.EventLog(nil)},
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail in development mode and shows it at /dev/inbox", Dev: true,

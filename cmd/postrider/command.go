@@ -25,6 +25,8 @@ type commandLine struct {
 	Domain  domainCommand  `cmd:"" help:"Sending domains."`
 	Queue   queueCommand   `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
 
+	Listen listenCommand `cmd:"" help:"Print the events of an account as they happen, and forward them to a server of your own."`
+
 	Smarthost smarthostCommand `cmd:"" help:"Servers that take the mail of an account or a domain."`
 	Source    sourceCommand    `cmd:"" help:"Addresses that mail leaves from."`
 	Outbound  outboundCommand  `cmd:"" help:"What was seen on the way out."`

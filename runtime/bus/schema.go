@@ -29,25 +29,25 @@ var _ wsql.SchemaAdapter = schema{}
 func InsertSQL(first int, fact, message string) string {
 	return fmt.Sprintf(`fact AS (
 INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
-SELECT id, account_id, type, subject_id, data::jsonb, created_at::timestamptz
+SELECT %s, account_id, type, subject_id, data::jsonb, created_at::timestamptz
 FROM unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[])
      AS f (id, account_id, type, subject_id, data, created_at) WHERE %s),
 message AS (
 INSERT INTO bus_messages (consumer, fact_id)
-SELECT consumer, fact_id FROM unnest($%d::text[], $%d::text[]) AS m (consumer, fact_id) WHERE %s)`,
-		first, first+1, first+2, first+3, first+4, first+5, fact, first+6, first+7, message)
+SELECT consumer, %s FROM unnest($%d::text[], $%d::text[]) AS m (consumer, fact_id) WHERE %s)`,
+		timed("f.id"), first, first+1, first+2, first+3, first+4, first+5, fact, timed("m.fact_id"), first+6, first+7, message)
 }
 
-const insertFacts = `
+var insertFacts = `
 INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
-SELECT id, account_id, type, subject_id, data::jsonb, created_at
+SELECT ` + timed("f.id") + `, account_id, type, subject_id, data::jsonb, created_at
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
      AS f (id, account_id, type, subject_id, data, created_at)`
 
-const insertFactsAndMessages = `
+var insertFactsAndMessages = `
 WITH fact AS (` + insertFacts + `)
 INSERT INTO bus_messages (consumer, fact_id)
-SELECT consumer, fact_id FROM unnest($7::text[], $8::text[]) AS m (consumer, fact_id)`
+SELECT consumer, ` + timed("m.fact_id") + ` FROM unnest($7::text[], $8::text[]) AS m (consumer, fact_id)`
 
 // InsertArgs are the parameters of InsertSQL, for the hot pool.
 func (b *Bus) InsertArgs(facts ...event.Fact) ([]any, error) {

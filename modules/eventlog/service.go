@@ -1,0 +1,174 @@
+package eventlog
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// Reach is how far back events are shown.
+const Reach = 30 * 24 * time.Hour
+
+// Latest is the position behind everything that may be shown by now.
+const Latest = "latest"
+
+// Limits of a page.
+const (
+	DefaultLimit = 25
+	MaxLimit     = 100
+)
+
+// Log reads facts in the order of their ids.
+type Log interface {
+	Horizon(ctx context.Context) (time.Time, error)
+	Read(ctx context.Context, s bus.Stretch) (bus.Read, error)
+}
+
+var _ Log = (*bus.Log)(nil)
+
+// Config bounds the streams of one process. Zero fields take the default.
+type Config struct {
+	StreamsPerAccount int           // 10
+	Streams           int           // of all accounts, 200
+	Poll              time.Duration // a stream looks at least so often, 2 s
+}
+
+func (c Config) withDefaults() Config {
+	if c.StreamsPerAccount == 0 {
+		c.StreamsPerAccount = 10
+	}
+	if c.Streams == 0 {
+		c.Streams = 200
+	}
+	if c.Poll == 0 {
+		c.Poll = 2 * time.Second
+	}
+	return c
+}
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Config  Config `optional:"true"`
+	Log     Log
+	Signals bus.Signals
+}
+
+// Service reads events.
+type Service struct {
+	config  Config
+	log     Log
+	signals bus.Signals
+
+	mutex   sync.Mutex
+	open    map[string]int // streams by account
+	all     int
+	ended   bool
+	ending  chan struct{}
+	horizon time.Time
+	asked   time.Time // when the horizon was asked for
+}
+
+// New makes the service.
+func New(p Params) *Service {
+	return &Service{config: p.Config.withDefaults(), log: p.Log, signals: p.Signals, open: map[string]int{}, ending: make(chan struct{})}
+}
+
+// Query asks for events.
+type Query struct {
+	After string   // a position, Latest, or empty: from the beginning
+	Types []string // empty: all public ones
+	Limit int
+}
+
+// Validate reports every wrong field.
+func (q Query) Validate() error {
+	wrong := fault.Fields{}
+	if q.After != "" && q.After != Latest && !id.Is(id.Fact, q.After) {
+		wrong.Add("after", "is neither the id of an event nor %s", Latest)
+	}
+	for _, t := range q.Types {
+		if !slices.Contains(public, event.Type(t)) {
+			wrong.Add("types", "must be types of events, separated by commas: %s", names())
+		}
+	}
+	if q.Limit < 1 || q.Limit > MaxLimit {
+		wrong.Add("limit", "must be between 1 and %d", MaxLimit)
+	}
+	return wrong.Err()
+}
+
+// Page is a stretch of the log.
+type Page struct {
+	Events  []event.Fact
+	HasMore bool
+	Next    string // position behind what was looked at
+}
+
+// List gives a page, oldest first.
+func (s *Service) List(ctx context.Context, accountID string, q Query) (Page, error) {
+	if err := q.Validate(); err != nil {
+		return Page{}, err
+	}
+	horizon, err := s.log.Horizon(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	return s.read(ctx, accountID, q, horizon)
+}
+
+func (s *Service) read(ctx context.Context, accountID string, q Query, horizon time.Time) (Page, error) {
+	if q.After == Latest {
+		return Page{Next: id.Since(id.Fact, horizon)}, nil
+	}
+	got, err := s.log.Read(ctx, bus.Stretch{AccountID: accountID, After: max(q.After, id.Since(id.Fact, horizon.Add(-Reach))),
+		Before: horizon, Types: types(q.Types), Limit: q.Limit})
+	if err != nil {
+		return Page{}, err
+	}
+	return Page{Events: got.Facts, HasMore: got.More, Next: got.Next}, nil
+}
+
+// PositionAt stands for a moment: what happened then or later is behind it.
+func PositionAt(t time.Time) string { return id.Since(id.Fact, t) }
+
+var public = publicTypes()
+
+func publicTypes() []event.Type {
+	var all []event.Type
+	for _, e := range event.Catalog() {
+		if e.Public {
+			all = append(all, e.Type)
+		}
+	}
+	return all
+}
+
+func types(wanted []string) []event.Type {
+	if len(wanted) == 0 {
+		return public
+	}
+	out := make([]event.Type, len(wanted))
+	for i, t := range wanted {
+		out[i] = event.Type(t)
+	}
+	return out
+}
+
+func names() string {
+	all := make([]string, len(public))
+	for i, t := range public {
+		all[i] = string(t)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,130 @@
+package bus
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// A reader who goes on from the last fact that it has seen must never pass one
+// that is committed later. Ids are ordered by time, commits are not. Two rules make
+// the ids safe to go by:
+//
+//   - A fact whose id is older than lateness when its statement reaches the server (a
+//     process whose clock is behind, one that waited for a connection) is stored under
+//     a new id of the server's time.
+//   - A reader is shown nothing that is newer than the Horizon: the beginning of the
+//     oldest transaction that is open and may publish, less lateness and a second.
+//
+// So a transaction that stays open holds the feed back, for everybody, and nothing
+// is ever skipped; idle_in_transaction_session_timeout bounds for how long. All
+// processes have to use one database role, or the one does not see the other's
+// transactions. A clock that is ahead does no harm but to delay its own facts.
+const (
+	lateness = time.Second
+	// HoldBack is how old a fact is at least when a reader is shown it.
+	HoldBack = 2 * lateness
+)
+
+// timed is SQL for the id under which a fact is stored. The first ten characters
+// behind the prefix are its milliseconds (package id), in Crockford's base 32.
+func timed(column string) string {
+	var digits strings.Builder
+	for shift := 45; shift >= 0; shift -= 5 {
+		fmt.Fprintf(&digits, " || substr('0123456789abcdefghjkmnpqrstvwxyz', (ms >> %d & 31)::integer + 1, 1)", shift)
+	}
+	return fmt.Sprintf(`greatest(%s COLLATE "C", (SELECT '%s_'%s FROM (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint - %d AS ms) clock)
+ || substr(%s, 15))`, column, id.Fact, digits.String(), lateness.Milliseconds(), column)
+}
+
+const selectHorizon = `
+SELECT least(statement_timestamp(), min(xact_start)) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+  AND (backend_xid IS NOT NULL OR application_name = current_setting('application_name'))`
+
+// Horizon is the moment before which every fact that there will be is committed,
+// for reads that begin afterwards.
+func (l *Log) Horizon(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	if err := l.db.SQL.QueryRowContext(ctx, selectHorizon).Scan(&at); err != nil {
+		return time.Time{}, fmt.Errorf("read horizon of facts: %w", err)
+	}
+	return at.Add(-HoldBack), nil
+}
+
+// Stretch asks for facts of one account in the order of their ids.
+type Stretch struct {
+	AccountID string
+	After     string    // an id, of a fact or made by id.Since
+	Before    time.Time // a horizon
+	Types     []event.Type
+	Limit     int
+}
+
+// Read is what a Stretch has.
+type Read struct {
+	Facts []event.Fact
+	Next  string // where to go on: everything up to it was looked at
+	More  bool   // there may be more before the horizon
+}
+
+// looked is how many facts of the account one read looks at for those it wants.
+const looked = 1000
+
+const selectStretch = `
+WITH looked AS MATERIALIZED (
+  SELECT id, type FROM facts WHERE account_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $6
+), wanted AS (
+  SELECT id FROM looked WHERE type = ANY($4) ORDER BY id LIMIT $5
+)
+SELECT seen.n, seen.last, f.id, f.account_id, f.type, f.subject_id, f.data, f.created_at
+FROM (SELECT count(*) AS n, max(id) AS last FROM looked) seen
+LEFT JOIN (SELECT facts.* FROM wanted JOIN facts USING (id) WHERE account_id = $1) f ON true
+ORDER BY f.id`
+
+// Read gives the next facts. With few of the wanted types among many others it
+// may give none and say that there is more.
+func (l *Log) Read(ctx context.Context, s Stretch) (Read, error) {
+	before := id.Since(id.Fact, s.Before)
+	if s.After >= before {
+		return Read{Next: s.After}, nil
+	}
+	rows, err := l.db.SQL.QueryContext(ctx, selectStretch, s.AccountID, s.After, before, pq.Array(s.Types), s.Limit+1, looked)
+	if err != nil {
+		return Read{}, fmt.Errorf("read facts: %w", err)
+	}
+	defer rows.Close()
+	out := Read{Next: before}
+	var seen int
+	var last sql.NullString
+	for rows.Next() {
+		var factID, account, typ, subject sql.NullString
+		var data []byte
+		var created sql.NullTime
+		if err := rows.Scan(&seen, &last, &factID, &account, &typ, &subject, &data, &created); err != nil {
+			return Read{}, fmt.Errorf("read facts: %w", err)
+		}
+		if factID.Valid {
+			out.Facts = append(out.Facts, event.Fact{ID: factID.String, AccountID: account.String, Type: event.Type(typ.String),
+				SubjectID: subject.String, Data: data, CreatedAt: created.Time.UTC()})
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return Read{}, fmt.Errorf("read facts: %w", err)
+	}
+	switch {
+	case len(out.Facts) > s.Limit:
+		out.Facts, out.More = out.Facts[:s.Limit], true
+		out.Next = out.Facts[s.Limit-1].ID
+	case seen == looked:
+		out.Next, out.More = last.String, true
+	}
+	return out, nil
+}

@@ -1,0 +1,160 @@
+package bus_test
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+var feedTypes = []event.Type{event.EmailSent, event.EmailBounced}
+
+func (b bench) read(on *bus.Bus, after string, before time.Time, limit int) bus.Read {
+	b.t.Helper()
+	got, err := on.Log().Read(b.t.Context(), bus.Stretch{AccountID: "acc_1", After: after, Before: before, Types: feedTypes, Limit: limit})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return got
+}
+
+func (b bench) horizon(on *bus.Bus) time.Time {
+	b.t.Helper()
+	at, err := on.Log().Horizon(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return at
+}
+
+func idsOf(facts []event.Fact) []string {
+	var ids []string
+	for _, f := range facts {
+		ids = append(ids, f.ID)
+	}
+	return ids
+}
+
+// A reader goes on from the newest that it may see, while one transaction has
+// published and not committed, and others have.
+func TestAReaderPassesNoFactOfAnOpenTransaction(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.bus(bus.Options{})
+	slow, err := b.Hot.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := factsOf(1)
+	if err := on.Publish(t.Context(), slow, late...); err != nil {
+		t.Fatal(err)
+	}
+	early := factsOf(3)
+	b.publish(on, early...)
+	over := time.Now().Add(bus.HoldBack + time.Second)
+	begin := id.Since(id.Fact, time.Now().Add(-time.Hour))
+	cursor := begin
+	for time.Now().Before(over) { // longer than any age at which facts are shown
+		got := b.read(on, cursor, b.horizon(on), 10)
+		if len(got.Facts) > 0 {
+			t.Fatalf("shown %v while %s was not committed", idsOf(got.Facts), late[0].ID)
+		}
+		cursor = got.Next
+	}
+	if err := slow.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	b.until("everything is shown", func() bool {
+		got := b.read(on, cursor, b.horizon(on), 2)
+		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
+		return len(seen) >= 4
+	})
+	if want := append(idsOf(late), idsOf(early)...); !slices.Equal(seen, want) {
+		t.Errorf("shown %v, want %v", seen, want)
+	}
+}
+
+// A transaction that has not written yet counts too: it may publish what has an id already.
+func TestAnOpenTransactionOfOursHoldsTheHorizon(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.bus(bus.Options{})
+	before := time.Now()
+	err := b.InHotTx(t.Context(), func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(t.Context(), "SELECT 1"); err != nil {
+			return err
+		}
+		began := time.Now()
+		b.until("time has passed", func() bool { return time.Since(began) > 200*time.Millisecond })
+		if at := b.horizon(on).Add(bus.HoldBack); at.Before(before) || at.After(began) {
+			t.Errorf("the horizon is %s, the transaction began between %s and %s", at, before, began)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := b.horizon(on).Add(bus.HoldBack); !at.After(before.Add(200 * time.Millisecond)) {
+		t.Errorf("after the end the horizon is still %s", at)
+	}
+}
+
+// What waited for long between its making and its statement, or comes from a clock
+// that is behind, gets an id of the server's time; the message names the same.
+func TestALateFactIsStoredUnderANewID(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := bus.New(b.DB, discard(), bus.Options{})
+	on.Register(consumer("g", effect("g")))
+	facts := factsOf(3)
+	for i, age := range []time.Duration{time.Minute, 100 * time.Millisecond, -time.Minute} { // late, in time, ahead
+		facts[i].ID = id.Since(id.Fact, time.Now().Add(-age))[:14] + facts[i].ID[14:]
+	}
+	floor := id.Since(id.Fact, time.Now().Add(-time.Second))
+	if err := b.InHotTx(t.Context(), func(tx *sql.Tx) error { return on.Publish(t.Context(), tx, facts...) }); err != nil {
+		t.Fatal(err)
+	}
+	got := b.read(on, id.Since(id.Fact, time.Now().Add(-time.Hour)), time.Now().Add(time.Hour), 10)
+	stored := idsOf(got.Facts)
+	if len(stored) != 3 || !slices.Contains(stored, facts[1].ID) || stored[2] != facts[2].ID {
+		t.Fatalf("stored %v, made %v", stored, idsOf(facts))
+	}
+	renewed := stored[0]
+	if renewed == facts[1].ID {
+		renewed = stored[1]
+	}
+	if renewed < floor || renewed > id.Since(id.Fact, time.Now()) || !strings.HasSuffix(renewed, facts[0].ID[14:]) || !id.Is(id.Fact, renewed) {
+		t.Errorf("the late one is stored as %s, made as %s", renewed, facts[0].ID)
+	}
+	if n := b.count("SELECT count(*) FROM bus_messages JOIN facts ON facts.id = fact_id"); n != 3 {
+		t.Errorf("%d of 3 messages name their fact", n)
+	}
+}
+
+func TestAReadGoesOnBehindWhatItHasLookedAt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.bus(bus.Options{})
+	b.publish(on, factsOf(1100, event.DomainAdded)...)
+	wanted := factsOf(3)
+	b.publish(on, wanted...)
+	soon := time.Now().Add(time.Minute)
+	first := b.read(on, id.Since(id.Fact, time.Now().Add(-time.Hour)), soon, 2)
+	if len(first.Facts) != 0 || !first.More {
+		t.Fatalf("the first read gives %v, more %t", idsOf(first.Facts), first.More)
+	}
+	second := b.read(on, first.Next, soon, 2)
+	third := b.read(on, second.Next, soon, 2)
+	if !slices.Equal(append(idsOf(second.Facts), idsOf(third.Facts)...), idsOf(wanted)) || !second.More || third.More {
+		t.Errorf("then %v, more %t, and %v, more %t", idsOf(second.Facts), second.More, idsOf(third.Facts), third.More)
+	}
+	if last := b.read(on, third.Next, soon, 2); len(last.Facts) != 0 || last.Next != third.Next {
+		t.Errorf("at the end %v, next %s", idsOf(last.Facts), last.Next)
+	}
+}
