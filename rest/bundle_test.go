@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/secret"
@@ -35,13 +36,14 @@ type bundle struct {
 	hosts       *fakeHosts
 	contacts    *fakeContacts
 	webhooks    *fakeWebhooks
+	events      *eventlog.Service
 }
 
 // routes are all that there are; the runtime compares the golden document, which
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "event-log"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -62,6 +64,8 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 		return []rest.Routes{rest.Webhooks(b.webhooks, b.store, b.box), rest.WebhookDeliveries(b.webhooks)}
 	case "contacts":
 		return []rest.Routes{rest.Contacts(b.contacts)}
+	case "event-log":
+		return []rest.Routes{rest.EventLog(b.events)}
 	default:
 		return []rest.Routes{rest.Emails(b.sending, b.store), rest.TestEvents(b.sending, nil)}
 	}
@@ -93,7 +97,7 @@ func newFakes(t *testing.T) *bundle {
 	}
 	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}}
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
 }
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {

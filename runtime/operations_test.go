@@ -20,7 +20,8 @@ import (
 type operation struct {
 	method, path string // path below /api, with {id}
 	parameters   []parameter
-	body         any // its example, nil when it takes none
+	body         any  // its example, nil when it takes none
+	endless      bool // answers with events until one side ends it
 }
 
 type parameter struct{ Name, In string }
@@ -97,6 +98,7 @@ func operations(t *testing.T, app *runtimetest.App) []operation {
 	t.Helper()
 	type described struct {
 		Parameters  []parameter
+		Responses   map[string]struct{ Content map[string]any }
 		RequestBody *struct {
 			Content map[string]struct {
 				Example  any
@@ -117,6 +119,7 @@ func operations(t *testing.T, app *runtimetest.App) []operation {
 					o.parameters = append(o.parameters, p)
 				}
 			}
+			_, o.endless = d.Responses["200"].Content["text/event-stream"]
 			if d.RequestBody != nil {
 				content := d.RequestBody.Content["application/json"]
 				o.body = content.Example
