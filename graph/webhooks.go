@@ -20,18 +20,18 @@ type Webhooks interface {
 	Events(endpoint *ent.Webhook) []string
 	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (webhooks.DeliveryPage, error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
-	Attempts(ctx context.Context, accountID, deliveryID string) ([]*ent.WebhookAttempt, error)
+	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 }
 
 var _ Webhooks = (*webhooks.Service)(nil)
 
-// webhookCosts counts the lists by their length; attempts are a look for each delivery.
+// webhookCosts counts the lists by their length; attempts are looked for once for all of them.
 func webhookCosts(c *generated.ComplexityRoot) {
 	c.Query.Webhooks = func(child int, first *int, _ *string) int { return times(pageSize(first), child) }
 	c.Query.WebhookDeliveries = func(child int, _ string, first *int, _ *string, _ *webhookdelivery.State) int {
 		return times(pageSize(first), child)
 	}
-	c.WebhookDelivery.Attempts = func(child int) int { return lookCost + times(fewPerEmail, child) }
+	c.WebhookDelivery.Attempts = func(child int) int { return times(fewPerEmail, child) }
 }
 
 func toWebhooks(found webhooks.Page) *model.WebhookConnection {
@@ -39,7 +39,15 @@ func toWebhooks(found webhooks.Page) *model.WebhookConnection {
 		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
 }
 
-func toWebhookDeliveries(found webhooks.DeliveryPage) *model.WebhookDeliveryConnection {
-	return &model.WebhookDeliveryConnection{Nodes: append([]*ent.WebhookDelivery{}, found.Deliveries...),
-		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+// deliveryPage ties deliveries that were read together to their attempts.
+func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*ent.WebhookDelivery) []*model.WebhookDelivery {
+	ids, out := make([]string, len(rows)), make([]*model.WebhookDelivery, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	attempts := once(ctx, accountID, ids, r.webhooks.Attempts)
+	for i, row := range rows {
+		out[i] = &model.WebhookDelivery{WebhookDelivery: row, Page: attempts}
+	}
+	return out
 }

@@ -53,15 +53,20 @@ func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string,
 	if err != nil {
 		return noneIfMissing[model.WebhookDeliveryConnection](nil, pageError(err))
 	}
-	return toWebhookDeliveries(found), nil
+	return &model.WebhookDeliveryConnection{Nodes: r.deliveryPage(ctx, caller.AccountID, found.Deliveries),
+		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}, nil
 }
 
-func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*ent.WebhookDelivery, error) {
+func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.WebhookDelivery, error) {
 	caller, err := authorized(ctx, accounts.Read)
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(r.webhooks.Delivery(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.webhooks.Delivery(ctx, caller.AccountID, id))
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return r.deliveryPage(ctx, caller.AccountID, []*ent.WebhookDelivery{found})[0], nil
 }
 
 func (r *webhookResolver) Events(ctx context.Context, obj *ent.Webhook) ([]string, error) {
@@ -80,12 +85,13 @@ func (r *webhookAttemptResolver) RemoteAddr(ctx context.Context, obj *ent.Webhoo
 	return filled(obj.RemoteAddr), nil
 }
 
-func (r *webhookDeliveryResolver) Error(ctx context.Context, obj *ent.WebhookDelivery) (*string, error) {
+func (r *webhookDeliveryResolver) Error(ctx context.Context, obj *model.WebhookDelivery) (*string, error) {
 	return filled(obj.Error), nil
 }
 
-func (r *webhookDeliveryResolver) Attempts(ctx context.Context, obj *ent.WebhookDelivery) ([]*ent.WebhookAttempt, error) {
-	return r.webhooks.Attempts(ctx, obj.AccountID, obj.ID)
+func (r *webhookDeliveryResolver) Attempts(ctx context.Context, obj *model.WebhookDelivery) ([]*ent.WebhookAttempt, error) {
+	found, err := obj.Page()
+	return found[obj.ID], err
 }
 
 func (r *Resolver) Webhook() generated.WebhookResolver { return &webhookResolver{r} }

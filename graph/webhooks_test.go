@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/postrider/postrider/ent"
@@ -61,7 +62,13 @@ func (f fakeWebhooks) Deliveries(ctx context.Context, accountID, webhookID strin
 	if q.State != "" {
 		d.EventType = q.State
 	}
-	return module.DeliveryPage{Deliveries: []*ent.WebhookDelivery{d}}, err
+	out := module.DeliveryPage{Deliveries: []*ent.WebhookDelivery{d}}
+	for n := 1; n < q.Limit && n < 3; n++ {
+		more := *d
+		more.ID = fmt.Sprintf("%s_%d", d.ID, n)
+		out.Deliveries = append(out.Deliveries, &more)
+	}
+	return out, err
 }
 
 func (f fakeWebhooks) Delivery(_ context.Context, accountID, id string) (*ent.WebhookDelivery, error) {
@@ -75,12 +82,16 @@ func (f fakeWebhooks) Delivery(_ context.Context, accountID, id string) (*ent.We
 	return nil, fault.Missing("webhook delivery", id)
 }
 
-func (f fakeWebhooks) Attempts(context.Context, string, string) ([]*ent.WebhookAttempt, error) {
+func (f fakeWebhooks) Attempts(_ context.Context, _ string, ids ...string) (map[string][]*ent.WebhookAttempt, error) {
 	outcome, status, took := webhookattempt.OutcomeFailed, 500, 12
-	return []*ent.WebhookAttempt{
-		{Number: 1, StartedAt: day, FinishedAt: &day, Outcome: &outcome, StatusCode: &status, Response: "broken", RemoteAddr: "203.0.113.7:443", DurationMs: &took},
-		{Number: 2, StartedAt: day},
-	}, f.call("webhooks.Attempts")
+	found := map[string][]*ent.WebhookAttempt{}
+	for _, id := range ids {
+		found[id] = []*ent.WebhookAttempt{
+			{Number: 1, StartedAt: day, FinishedAt: &day, Outcome: &outcome, StatusCode: &status, Response: "broken", RemoteAddr: "203.0.113.7:443", DurationMs: &took},
+			{Number: 2, StartedAt: day},
+		}
+	}
+	return found, f.call("webhooks.Attempts")
 }
 
 func TestWebhooksAnswerEveryField(t *testing.T) {
@@ -94,6 +105,19 @@ func TestWebhooksAnswerEveryField(t *testing.T) {
 	expect.Golden(t, "webhooks.json", indented(t, a.body))
 	a = s.ask(t, `{ webhookDeliveries(webhookId: "wh_999") { nodes { id } } }`, nil)
 	same(t, "bob's", map[string]any{"webhookDeliveries": nil}, a.Data)
-	a = s.ask(t, `{ webhookDeliveries(webhookId: "wh_001", state: FAILED) { nodes { eventType } } }`, nil)
+	a = s.ask(t, `{ webhookDeliveries(webhookId: "wh_001", state: FAILED, first: 1) { nodes { eventType } } }`, nil)
 	same(t, "filtered", map[string]any{"webhookDeliveries": map[string]any{"nodes": []any{map[string]any{"eventType": "failed"}}}}, a.Data)
+}
+
+// The attempts of a page of deliveries are asked for once.
+func TestAttemptsOfDeliveriesAreAskedForOnce(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	a := s.ask(t, `{ webhookDeliveries(webhookId: "wh_001", first: 3) { nodes { id attempts { number } again: attempts { outcome } } } }`, nil)
+	if a.status != 200 || len(a.Errors) != 0 || strings.Count(a.body, `"number":2`) != 3 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if n := s.calls.counted()["webhooks.Attempts"]; n != 1 {
+		t.Errorf("asked %d times", n)
+	}
 }

@@ -61,7 +61,7 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 	case "templates":
 		return []rest.Routes{rest.Templates(b.templates, b.store)}
 	case "webhooks", "webhook-deliveries":
-		return []rest.Routes{rest.Webhooks(b.webhooks, b.store, b.box), rest.WebhookDeliveries(b.webhooks)}
+		return []rest.Routes{rest.Webhooks(b.webhooks, b.store, b.box), rest.WebhookDeliveries(b.webhooks, b.store)}
 	case "contacts":
 		return []rest.Routes{rest.Contacts(b.contacts)}
 	case "event-log":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -19,9 +21,9 @@ import (
 type WebhookLog interface {
 	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (webhooks.DeliveryPage, error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
-	Attempts(ctx context.Context, accountID, deliveryID string) ([]*ent.WebhookAttempt, error)
+	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 	Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMessage, error)
-	Replay(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
+	Replay(ctx context.Context, accountID, deliveryID string, keep webhooks.KeepReplay) (*ent.WebhookDelivery, error)
 	Recover(ctx context.Context, accountID, webhookID string, in webhooks.Recovery) (webhooks.Recovered, error)
 }
 
@@ -117,12 +119,16 @@ func (in *webhookDeliveryID) check() error {
 	return nil
 }
 
-type webhookLogEdge struct{ log WebhookLog }
+type webhookLogEdge struct {
+	api   *API
+	log   WebhookLog
+	store Idempotency
+}
 
 // WebhookDeliveries makes the routes of what was delivered to webhook endpoints.
-func WebhookDeliveries(service WebhookLog) Routes {
+func WebhookDeliveries(service WebhookLog, store Idempotency) Routes {
 	return Routes{name: "webhook deliveries", add: func(a *API) {
-		e := &webhookLogEdge{log: service}
+		e := &webhookLogEdge{api: a, log: service, store: store}
 		register(a, operation{
 			method: http.MethodGet, path: "/webhooks/{id}/deliveries", id: "listWebhookDeliveries", tag: tagWebhooks, needs: accounts.Read,
 			summary: "List the deliveries to a webhook endpoint", description: "Newest first, of the last 30 days.",
@@ -134,20 +140,22 @@ func WebhookDeliveries(service WebhookLog) Routes {
 			summary: "Retrieve a webhook delivery", description: "With what is sent and every attempt.",
 			example: map[string]any{"delivery": webhookDetailExample()}, problems: []int{http.StatusNotFound},
 		}, e.get)
-		register(a, operation{
-			method: http.MethodPost, path: "/webhook-deliveries/{id}/replay", id: "replayWebhookDelivery", tag: tagWebhooks, needs: accounts.Write,
+		add(a, operation{
+			method: http.MethodPost, path: "/webhook-deliveries/{id}/replay", id: "replayWebhookDelivery", tag: tagWebhooks, needs: accounts.Write, idempotent: true,
 			summary: "Replay a webhook delivery",
 			description: "Queues it again, whatever became of it, with all five attempts before it and the same event id. 409 while it is still on its way, when the endpoint is " +
 				"switched off or deleted, and when the event was erased.",
+			answer:  reflect.TypeFor[webhookReplayAnswer](),
 			example: map[string]any{"delivery": webhookDeliveryExample()}, problems: []int{http.StatusNotFound, http.StatusConflict},
 		}, e.replay)
-		register(a, operation{
-			method: http.MethodPost, path: "/webhooks/{id}/recover", id: "recoverWebhook", tag: tagWebhooks, needs: accounts.Write,
+		add(a, operation{
+			method: http.MethodPost, path: "/webhooks/{id}/recover", id: "recoverWebhook", tag: tagWebhooks, needs: accounts.Write, idempotent: true,
 			summary: "Bring a webhook endpoint what it has missed",
 			description: "Queues the events since a time, of the last 30 days, that the endpoint subscribes to and has not got: deliveries that failed and, unless `only_failed` is true, " +
 				"events for which none was made because it was switched off. Nothing is queued twice. 409 while the endpoint is switched off.",
 			body: &requestBody{description: "From when on.", schema: "RecoverWebhook", examples: map[string]any{
 				"outage": map[string]any{"since": "2026-01-15T09:00:00Z", "until": "2026-01-15T12:00:00Z"}}},
+			answer:  reflect.TypeFor[webhookRecovered](),
 			example: map[string]any{"recovered": 42, "has_more": false}, problems: []int{http.StatusNotFound, http.StatusConflict},
 		}, e.recover)
 		a.describeBody("RecoverWebhook", closed(map[string]*huma.Schema{
@@ -213,29 +221,74 @@ func (e *webhookLogEdge) get(ctx context.Context, c *call, in *webhookDeliveryID
 		return nil, err
 	}
 	out := webhookDeliveryDetail{webhookDelivery: newWebhookDelivery(found), Body: webhookBody(body), Attempts: []webhookAttempt{}}
-	for _, t := range attempts {
+	for _, t := range attempts[found.ID] {
 		out.Attempts = append(out.Attempts, newWebhookAttempt(t))
 	}
 	return &webhookDeliveryAnswer{out}, nil
 }
 
-func (e *webhookLogEdge) replay(ctx context.Context, c *call, in *webhookDeliveryID) (*webhookReplayAnswer, error) {
+func (e *webhookLogEdge) replay(ctx context.Context, in *webhookDeliveryID) (*stored, error) {
+	c := callOf(ctx)
 	if err := in.check(); err != nil {
-		return nil, err
+		return nil, e.api.fail(ctx, c.requestID, err)
 	}
-	queued, err := e.log.Replay(ctx, c.AccountID, in.ID)
-	if err != nil {
-		return nil, err
+	answer := func(d *ent.WebhookDelivery) (idempotency.Answer, error) {
+		return success(webhookReplayAnswer{newWebhookDelivery(d)})
 	}
-	return &webhookReplayAnswer{newWebhookDelivery(queued)}, nil
+	return e.api.once(ctx, e.store, c, "POST "+Prefix+"/webhook-deliveries/"+in.ID+"/replay", func(claim *idempotency.Claim) (idempotency.Answer, error) {
+		var keep webhooks.KeepReplay
+		if claim != nil {
+			keep = func(ctx context.Context, tx idempotency.Execer, d *ent.WebhookDelivery) error {
+				kept, err := answer(d)
+				if err != nil {
+					return err
+				}
+				return e.store.Keep(ctx, tx, claim, kept)
+			}
+		}
+		queued, err := e.log.Replay(ctx, c.AccountID, in.ID, keep)
+		if err != nil {
+			return idempotency.Answer{}, err
+		}
+		return answer(queued)
+	})
 }
 
-func (e *webhookLogEdge) recover(ctx context.Context, c *call, in *webhookID) (*webhookRecovered, error) {
+func (e *webhookLogEdge) recover(ctx context.Context, in *webhookID) (*stored, error) {
+	c := callOf(ctx)
+	recovery, err := decodeRecovery(c)
+	if err == nil {
+		err = in.check()
+	}
+	if err != nil {
+		return nil, e.api.fail(ctx, c.requestID, err)
+	}
+	answer := func(done webhooks.Recovered) (idempotency.Answer, error) {
+		return success(webhookRecovered{Recovered: done.Count, HasMore: done.HasMore})
+	}
+	return e.api.once(ctx, e.store, c, "POST "+Prefix+"/webhooks/"+in.ID+"/recover", func(claim *idempotency.Claim) (idempotency.Answer, error) {
+		if claim != nil {
+			recovery.Keep = func(ctx context.Context, tx idempotency.Execer, done webhooks.Recovered) error {
+				kept, err := answer(done)
+				if err != nil {
+					return err
+				}
+				return e.store.Keep(ctx, tx, claim, kept)
+			}
+		}
+		done, err := e.log.Recover(ctx, c.AccountID, in.ID, recovery)
+		if err != nil {
+			return idempotency.Answer{}, err
+		}
+		return answer(done)
+	})
+}
+
+func decodeRecovery(c *call) (r webhooks.Recovery, err error) {
 	body, err := parseObject(c.body)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	var r webhooks.Recovery
 	given := false
 	d := newDecoder()
 	d.object("", body, []field{
@@ -250,17 +303,7 @@ func (e *webhookLogEdge) recover(ctx context.Context, c *call, in *webhookID) (*
 	if !given {
 		d.refuse("since", "is required")
 	}
-	if err := d.wrong.Err(); err != nil {
-		return nil, err
-	}
-	if err := in.check(); err != nil {
-		return nil, err
-	}
-	done, err := e.log.Recover(ctx, c.AccountID, in.ID, r)
-	if err != nil {
-		return nil, err
-	}
-	return &webhookRecovered{Recovered: done.Count, HasMore: done.HasMore}, nil
+	return r, d.wrong.Err()
 }
 
 func webhookDeliveryExample() map[string]any {

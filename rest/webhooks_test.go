@@ -31,6 +31,7 @@ type fakeWebhooks struct {
 	change   webhooks.Change
 	filter   webhooks.Filter
 	recovery webhooks.Recovery
+	queued   int // calls of Replay and Recover
 }
 
 func (f *fakeWebhooks) sample() *ent.Webhook {
@@ -106,22 +107,31 @@ func (f *fakeWebhooks) Delivery(_ context.Context, _, delivery string) (*ent.Web
 	return f.delivery(), f.fail
 }
 
-func (f *fakeWebhooks) Attempts(context.Context, string, string) ([]*ent.WebhookAttempt, error) {
+func (f *fakeWebhooks) Attempts(context.Context, string, ...string) (map[string][]*ent.WebhookAttempt, error) {
 	ended, outcome, took := hookTime.Add(10*time.Second), webhookattempt.OutcomeFailed, 10_000
-	return []*ent.WebhookAttempt{{Number: 1, StartedAt: hookTime, FinishedAt: &ended, Outcome: &outcome, Error: "no answer within 10s", RemoteAddr: "203.0.113.7:443", DurationMs: &took}}, nil
+	return map[string][]*ent.WebhookAttempt{webhookDeliveryID: {{Number: 1, StartedAt: hookTime, FinishedAt: &ended, Outcome: &outcome, Error: "no answer within 10s",
+		RemoteAddr: "203.0.113.7:443", DurationMs: &took}}}, nil
 }
 
 func (f *fakeWebhooks) Body(context.Context, *ent.WebhookDelivery) (json.RawMessage, error) {
 	return json.RawMessage(`{"type":"contact.unsubscribed","created_at":"2026-01-15T09:30:00.000Z","data":{"email":"bob@example.net"}}`), nil
 }
 
-func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string) (*ent.WebhookDelivery, error) {
-	return f.Delivery(ctx, account, delivery)
+func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string, keep webhooks.KeepReplay) (*ent.WebhookDelivery, error) {
+	d, err := f.Delivery(ctx, account, delivery)
+	if f.queued++; err == nil && keep != nil {
+		err = keep(ctx, nil, d)
+	}
+	return d, err
 }
 
-func (f *fakeWebhooks) Recover(_ context.Context, _, webhook string, in webhooks.Recovery) (webhooks.Recovered, error) {
+func (f *fakeWebhooks) Recover(ctx context.Context, _, webhook string, in webhooks.Recovery) (webhooks.Recovered, error) {
 	f.recovery = in
-	return webhooks.Recovered{Count: 42}, f.known(webhook)
+	done, err := webhooks.Recovered{Count: 42}, f.known(webhook)
+	if f.queued++; err == nil && in.Keep != nil {
+		err = in.Keep(ctx, nil, done)
+	}
+	return done, err
 }
 
 func TestWebhookAnswers(t *testing.T) {
@@ -173,6 +183,26 @@ func TestWebhookSecretIsReplayedAndStoredSealed(t *testing.T) {
 	for key, kept := range b.store.answers {
 		if strings.Contains(string(kept.Body), "whsec_") {
 			t.Errorf("the answer under %s holds the secret", key)
+		}
+	}
+}
+
+// Under a key a delivery is queued again once, and what was missed is brought once.
+func TestReplayAndRecoverOncePerIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	for path, body := range map[string]string{
+		"/api/webhook-deliveries/" + webhookDeliveryID + "/replay": "",
+		"/api/webhooks/" + webhookID + "/recover":                  `{"since":"2026-01-15T09:00:00Z"}`,
+	} {
+		b := newBundleFor(t, path)
+		q := request{method: "POST", path: path, body: body, header: map[string]string{"Idempotency-Key": "k1"}}
+		first, second := b.do(t, q), b.do(t, q)
+		if first.status != 200 || first.body != second.body || b.webhooks.queued != 1 {
+			t.Errorf("%s: %d\n%s\n%s\n%d times", path, first.status, first.body, second.body, b.webhooks.queued)
+		}
+		q.header = nil
+		if b.do(t, q); b.webhooks.queued != 2 {
+			t.Errorf("%s without a key: %d times", path, b.webhooks.queued)
 		}
 	}
 }

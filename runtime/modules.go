@@ -85,7 +85,7 @@ var registry = []Module{
 	{
 		Name: "webhooks", Line: "tells accounts' endpoints what has happened, signed, with retries, a log and replays",
 		Requires: []string{"accounts"}, Uses: []string{"sending"},
-		Option: webhooks.Module, Edges: webhooksEdges, Operations: []rest.Routes{rest.Webhooks(nil, nil, nil), rest.WebhookDeliveries(nil)},
+		Option: webhooks.Module, Edges: webhooksEdges, Operations: []rest.Routes{rest.Webhooks(nil, nil, nil), rest.WebhookDeliveries(nil, nil)},
 	},
 	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",

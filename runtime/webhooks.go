@@ -21,7 +21,7 @@ var webhooksEdges = fx.Options(
 	routes(func(s *webhooks.Service, i *idempotency.Store, box *secret.Box) rest.Routes {
 		return rest.Webhooks(s, i, box)
 	}),
-	routes(func(s *webhooks.Service) rest.Routes { return rest.WebhookDeliveries(s) }),
+	routes(func(s *webhooks.Service, i *idempotency.Store) rest.Routes { return rest.WebhookDeliveries(s, i) }),
 	fx.Provide(fx.Annotate(func(s *webhooks.Service) sweep {
 		return sweep{what: "webhook deliveries", run: s.Sweep}
 	}, fx.ResultTags(`group:"sweeps"`))),

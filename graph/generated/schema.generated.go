@@ -48,7 +48,7 @@ type QueryResolver interface {
 	Webhooks(ctx context.Context, first *int, after *string) (*model.WebhookConnection, error)
 	Webhook(ctx context.Context, id string) (*ent.Webhook, error)
 	WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, state *webhookdelivery.State) (*model.WebhookDeliveryConnection, error)
-	WebhookDelivery(ctx context.Context, id string) (*ent.WebhookDelivery, error)
+	WebhookDelivery(ctx context.Context, id string) (*model.WebhookDelivery, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1572,8 +1572,8 @@ func (ec *executionContext) _Query_webhookDelivery(ctx context.Context, field gr
 			return ec.Resolvers.Query().WebhookDelivery(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.WebhookDelivery) graphql.Marshaler {
-			return ec.marshalOWebhookDelivery2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhookDelivery(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.WebhookDelivery) graphql.Marshaler {
+			return ec.marshalOWebhookDelivery2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookDelivery(ctx, selections, v)
 		},
 		true,
 		false,

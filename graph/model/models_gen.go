@@ -439,7 +439,7 @@ type WebhookConnection struct {
 // One page of deliveries.
 type WebhookDeliveryConnection struct {
 	// The deliveries.
-	Nodes []*ent.WebhookDelivery `json:"nodes"`
+	Nodes []*WebhookDelivery `json:"nodes"`
 	// Where the page stands.
 	PageInfo *PageInfo `json:"pageInfo"`
 }

@@ -35,7 +35,8 @@ type delivery struct {
 
 // claimSQL finds the endpoints for which something waits by skipping through the
 // index, one look for each, and takes of each no more than there is room for: rows
-// behind an endpoint that is down are never read. An attempt of an earlier claim
+// behind an endpoint that is down are never read. What was queued while its endpoint
+// was being deleted, by a transaction that could not see that, fails. An attempt of an earlier claim
 // that has no outcome was cut off; whether it was heard is unknown.
 const claimSQL = `
 WITH RECURSIVE waiting AS (
@@ -43,6 +44,10 @@ WITH RECURSIVE waiting AS (
 	UNION ALL
 	SELECT (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.due_at IS NOT NULL AND d.webhook_id > w.webhook_id ORDER BY d.webhook_id LIMIT 1)
 	FROM waiting w WHERE w.webhook_id IS NOT NULL
+), orphaned AS (
+	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, fence = fence + 1, settled_at = now(), error = $8
+	FROM waiting LEFT JOIN webhooks w ON w.id = waiting.webhook_id
+	WHERE d.webhook_id = waiting.webhook_id AND d.due_at IS NOT NULL AND w.id IS NULL
 ), endpoints AS (
 	SELECT w.id, least(coalesce(k.room, $5), CASE WHEN k.id IS NULL THEN w.rate_limit END) AS room, coalesce(k.doubtful, false) AS doubtful
 	FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id AND w.enabled
@@ -73,7 +78,7 @@ LEFT JOIN facts f ON f.id = c.event_id AND f.account_id = c.account_id`
 // claim takes due deliveries under a lease, with what is to be said.
 func (s *Service) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
 	l := s.flights.limits(time.Now())
-	rows, err := s.db.Hot.QueryContext(ctx, claimSQL, limit, pq.Array(l.ids), pq.Array(l.rooms), pq.Array(l.doubtful), l.room, l.shared, length.Microseconds())
+	rows, err := s.db.Hot.QueryContext(ctx, claimSQL, limit, pq.Array(l.ids), pq.Array(l.rooms), pq.Array(l.doubtful), l.room, l.shared, length.Microseconds(), deleted)
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)
 	}

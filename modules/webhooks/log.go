@@ -70,14 +70,19 @@ func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*
 	return found, nil
 }
 
-// Attempts gives the attempts of a delivery of the account, the first one first.
-func (s *Service) Attempts(ctx context.Context, accountID, deliveryID string) ([]*ent.WebhookAttempt, error) {
-	rows, err := s.db.Ent.WebhookAttempt.Query().Where(webhookattempt.DeliveryID(deliveryID), webhookattempt.AccountID(accountID)).
-		Order(ent.Asc(webhookattempt.FieldFence)).All(ctx)
+// Attempts gives the attempts of deliveries of the account by the delivery's id, the
+// first one first.
+func (s *Service) Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error) {
+	rows, err := s.db.Ent.WebhookAttempt.Query().Where(webhookattempt.DeliveryIDIn(deliveryIDs...), webhookattempt.AccountID(accountID)).
+		Order(ent.Asc(webhookattempt.FieldDeliveryID), ent.Asc(webhookattempt.FieldFence)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list webhook attempts: %w", err)
 	}
-	return rows, nil
+	found := make(map[string][]*ent.WebhookAttempt, len(deliveryIDs))
+	for _, row := range rows {
+		found[row.DeliveryID] = append(found[row.DeliveryID], row)
+	}
+	return found, nil
 }
 
 // Body is what is sent to the endpoint, octet for octet; nil when the event was erased.

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
 )
 
 // replaySQL queues settled deliveries again, with the whole schedule before them.
@@ -20,10 +21,14 @@ const replaySQL = `
 UPDATE webhook_deliveries SET state = 'pending', due_at = now(), round = 0, replays = replays + 1, fence = fence + 1, settled_at = NULL
 WHERE id = ANY($1) AND account_id = $2 AND state <> 'pending'`
 
-// Replay delivers an event again, whatever became of it before. Errors: Conflict
-// while it is still on its way, when its endpoint takes nothing, when the event was
-// erased.
-func (s *Service) Replay(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error) {
+// KeepReplay stores the caller's answer in the transaction that queues a delivery
+// again. Its error undoes both and is returned.
+type KeepReplay func(ctx context.Context, tx idempotency.Execer, queued *ent.WebhookDelivery) error
+
+// Replay delivers an event again, whatever became of it before. keep may be nil.
+// Errors: Conflict while it is still on its way, when its endpoint takes nothing,
+// when the event was erased.
+func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep KeepReplay) (*ent.WebhookDelivery, error) {
 	found, err := s.Delivery(ctx, accountID, deliveryID)
 	if err != nil {
 		return nil, err
@@ -53,7 +58,10 @@ func (s *Service) Replay(ctx context.Context, accountID, deliveryID string) (*en
 			return orConflict(err)
 		}
 		found, err = tx.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID)).Only(ctx)
-		return err
+		if err != nil || keep == nil {
+			return err
+		}
+		return keep(ctx, tx, found)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("replay webhook delivery: %w", err)
@@ -86,6 +94,9 @@ type Recovery struct {
 	Since      time.Time
 	Until      *time.Time // nil: now
 	OnlyFailed bool       // only what was tried and failed, not what was never queued
+	// Keep stores the caller's answer in the last transaction of Recover; may be nil. Its
+	// error undoes that one and is returned; what is queued by then is not queued again.
+	Keep func(ctx context.Context, tx idempotency.Execer, done Recovered) error
 }
 
 // Recovered says what Recover did.
@@ -126,16 +137,15 @@ func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in R
 	// Ids are in the order of time; the clocks of two processes may differ a little.
 	after := id.Since(id.Fact, in.Since.Add(-time.Minute))
 	for done.Count < recoverMost {
-		queued, last, err := s.recoverPage(ctx, endpoint, in, after)
-		if done.Count += queued; err != nil {
+		next, last, err := s.recoverPage(ctx, endpoint, in, after, done)
+		if err != nil {
 			return done, fmt.Errorf("recover webhook deliveries: %w", err)
 		}
+		done = next
 		if after = last; last == "" {
-			s.signals.Wake(deliveryChannel)
-			return done, nil
+			break
 		}
 	}
-	done.HasMore = true
 	s.signals.Wake(deliveryChannel)
 	return done, nil
 }
@@ -148,13 +158,14 @@ WHERE f.account_id = $1 AND f.id > $3 AND f.id < $4 AND f.type = ANY($5) AND f.c
 	AND (d.state = 'failed' OR (d.id IS NULL AND NOT $8))
 ORDER BY f.id LIMIT $9`
 
-// recoverPage queues some; last is "" at the end.
-func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Recovery, after string) (queued int, last string, err error) {
+// recoverPage queues some and adds them to what is done; last is "" at the end.
+func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Recovery, after string, done Recovered) (next Recovered, last string, err error) {
 	type missed struct {
 		fact       event.Fact
 		deliveryID string
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		next = done
 		// Not while it is switched off or deleted.
 		if _, err := tx.Webhook.Query().Where(webhook.ID(endpoint.ID), webhook.AccountID(endpoint.AccountID), webhook.Enabled(true)).ForShare().Only(ctx); err != nil {
 			if ent.IsNotFound(err) {
@@ -183,7 +194,7 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 			if err != nil {
 				return err
 			}
-			queued += len(made)
+			next.Count += len(made)
 		}
 		if len(list) < recoverPage {
 			last = ""
@@ -193,11 +204,15 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 			return err
 		}
 		n, err := result.RowsAffected()
-		queued += int(n)
-		return err
+		if err != nil {
+			return err
+		}
+		next.Count += int(n)
+		next.HasMore = last != "" && next.Count >= recoverMost
+		if in.Keep != nil && (last == "" || next.HasMore) {
+			return in.Keep(ctx, tx, next)
+		}
+		return nil
 	})
-	if err != nil {
-		return 0, "", err
-	}
-	return queued, last, nil
+	return next, last, err
 }

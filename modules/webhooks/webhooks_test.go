@@ -231,7 +231,8 @@ func TestAnEventIsToldSignedToThoseWhoSubscribe(t *testing.T) {
 		}
 	}
 	d := w.only(t, first.ID)
-	attempts, err := w.Attempts(t.Context(), ada, d.ID)
+	made, err := w.Attempts(t.Context(), ada, d.ID)
+	attempts := made[d.ID]
 	if err != nil || len(attempts) != 1 || attempts[0].Response != "thanks" || *attempts[0].StatusCode != 200 || *attempts[0].Outcome != "delivered" || attempts[0].RemoteAddr == "" {
 		t.Errorf("attempts %+v, %v", attempts, err)
 	}
@@ -309,7 +310,7 @@ func TestFailuresAreRetriedOnScheduleThenKeptAndReplayed(t *testing.T) {
 		t.Fatalf("%d posts, %+v", len(posts), d)
 	}
 	r.answers(http.StatusNoContent, "")
-	if _, err := w.Replay(t.Context(), ada, d.ID); err != nil {
+	if _, err := w.Replay(t.Context(), ada, d.ID, nil); err != nil {
 		t.Fatal(err)
 	}
 	within(t, "the replay is delivered", func() bool { return w.only(t, made.ID).State == "delivered" })

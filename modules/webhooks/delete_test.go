@@ -1,0 +1,70 @@
+package webhooks
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// An event that is fanned out while its endpoint is being deleted, by a transaction
+// that began before and commits after, leaves nothing that waits for ever.
+func TestDeletingAnEndpointWhileEventsAreFannedOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := newReceiver(t)
+	made, _ := w.endpoint(t, ada, r.URL)
+	stays, _ := w.endpoint(t, ada, r.URL)
+	fact := w.happens(t, ada, event.EmailSent)
+	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
+		if err := w.handle(t.Context(), tx, fact); err != nil {
+			return err
+		}
+		return w.Delete(t.Context(), ada, made.ID) // it cannot see what is not committed
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := func() int {
+		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'pending'`, made.ID)
+	}
+	if waiting() != 1 {
+		t.Fatal("there is no race to speak of")
+	}
+	jobs, err := w.claim(t.Context(), 10, time.Minute)
+	if err != nil || len(jobs) != 1 || jobs[0].webhookID != stays.ID {
+		t.Fatalf("claimed %+v, %v", jobs, err)
+	}
+	if waiting() != 0 || w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'failed' AND due_at IS NULL AND error = $2`, made.ID, deleted) != 1 {
+		t.Error("it still waits for an endpoint that is gone")
+	}
+}
+
+// The attempts of several deliveries come in one look, those of another account not.
+func TestAttemptsOfSeveralDeliveries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).run(t)
+	r := newReceiver(t)
+	made, _ := w.endpoint(t, ada, r.URL)
+	for range 3 {
+		w.happens(t, ada, event.EmailSent)
+	}
+	within(t, "all are delivered", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`) == 3 })
+	list, err := w.Deliveries(t.Context(), ada, made.ID, Filter{Request: page.Request{Limit: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, d := range list.Deliveries {
+		ids = append(ids, d.ID)
+	}
+	found, err := w.Attempts(t.Context(), ada, ids...)
+	if err != nil || len(found) != 3 || len(found[ids[0]]) != 1 || found[ids[0]][0].DeliveryID != ids[0] {
+		t.Errorf("%v, %v", found, err)
+	}
+	if found, err := w.Attempts(t.Context(), eve, ids...); err != nil || len(found) != 0 {
+		t.Errorf("eve's: %v, %v", found, err)
+	}
+}
