@@ -5,9 +5,13 @@
 // about it is the caller's matter. When the DNS does not answer in time the word is
 // temperror, never fail.
 //
+// The author is who stands in From as runtime/mail/message reads it, so what is
+// verified is what is shown. With several authors the worst result counts; without one
+// that can be read DMARC is permerror.
+//
 // What a stranger can make us do is bounded: the time in all, five signatures, the
-// lookups that RFC 7208 allows, ten reverse names, keys of 4 KB, a header of 256 KB
-// and 2,000 fields. A panic in a library is that method's temperror.
+// lookups that RFC 7208 allows, ten reverse names, records of 4 KB, a header of 256 KB
+// and 2,000 lines. A panic in a library is that method's temperror.
 package authn
 
 import (
@@ -55,9 +59,8 @@ func New(cfg Config) *Verifier {
 	return &Verifier{resolver: bounded{cfg.Resolver}, timeout: cfg.Timeout, log: cfg.Logger}
 }
 
-// The words of RFC 8601 that are given here without asking a library.
+// The words of RFC 8601 that are given here and not by a library.
 const (
-	none      = "none"
 	temperror = "temperror"
 	permerror = "permerror"
 )

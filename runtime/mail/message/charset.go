@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode"
@@ -61,15 +62,34 @@ func toUTF8(octets []byte, name string) string {
 // windows-1252, which is what undeclared 8-bit text most often is, unless there are
 // characters of UTF-8 among them.
 func clean(octets []byte) string {
-	text := string(octets)
-	if !utf8.Valid(octets) {
-		if decoded, err := charmap.Windows1252.NewDecoder().Bytes(octets); err == nil && !hasWideRune(octets) {
-			text = string(decoded)
-		} else {
-			text = strings.ToValidUTF8(text, "\ufffd")
-		}
+	text, _ := cleanUpTo(octets, 3*len(octets))
+	return text
+}
+
+// cleanUpTo makes no more than a number of octets; more says that there were.
+func cleanUpTo(octets []byte, limit int) (text string, more bool) {
+	valid := utf8.Valid(octets)
+	if valid && bytes.IndexByte(octets, 0) < 0 && len(octets) <= limit {
+		return string(octets), false
 	}
-	return strings.ReplaceAll(text, "\x00", "\ufffd")
+	latin := !valid && !hasWideRune(octets)
+	var out strings.Builder
+	out.Grow(min(limit, len(octets)+len(octets)/8+8))
+	for len(octets) > 0 {
+		r, size := utf8.DecodeRune(octets)
+		switch {
+		case r == 0:
+			r = utf8.RuneError
+		case r == utf8.RuneError && size == 1 && latin:
+			r = charmap.Windows1252.DecodeByte(octets[0])
+		}
+		if out.Len()+utf8.RuneLen(r) > limit {
+			return out.String(), true
+		}
+		out.WriteRune(r)
+		octets = octets[size:]
+	}
+	return out.String(), false
 }
 
 func hasWideRune(octets []byte) bool {
@@ -85,15 +105,15 @@ func hasWideRune(octets []byte) bool {
 
 // decode undoes the charset of a body, up to the bound.
 func (p *parser) decode(b *body, which string) string {
-	over := b.over
-	data := b.data
+	data, over := b.data, b.over
+	b.data = nil
 	if over {
 		data = wholeRunes(data)
 	}
 	var enc encoding.Encoding
 	switch name := b.charset; {
-	case name == "" && which == "The HTML" && !utf8.Valid(data):
-		enc, _, _ = charset.DetermineEncoding(data[:min(len(data), 1024)], "text/html")
+	case name == "" && b.html && !utf8.Valid(data):
+		enc, _, _ = charset.DetermineEncoding(data[:min(len(data), 1024)], "text/html") // it may say so itself
 	case unicodeName(name):
 	default:
 		if enc = encodingOf(name); enc == nil {
@@ -106,16 +126,15 @@ func (p *parser) decode(b *body, which string) string {
 		if _, err := w.Write(data); err == nil && w.Close() == nil {
 			data, over = out.data, over || out.over
 		}
-	}
-	if over {
-		p.defect("%s is longer than %d octets, the rest was left out.", which, maxText)
-	}
-	if !utf8.Valid(data) && !over {
+	} else if !utf8.Valid(data) {
 		p.defect("%s is not in the charset that it names.", which)
 	}
-	text := clean(data)
-	if len(text) > maxText {
-		text = string(wholeRunes([]byte(text[:maxText])))
+	if over {
+		data = wholeRunes(data)
+	}
+	text, more := cleanUpTo(data, maxText)
+	if over || more {
+		p.defect("%s is longer than %d octets, the rest was left out.", which, maxText)
 	}
 	return text
 }

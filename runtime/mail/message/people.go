@@ -60,7 +60,8 @@ func (s *listScanner) octet(rest string) int {
 			s.inner(rest[1])
 		}
 		return 1
-	case c == '"' && s.quotes && s.depth == 0:
+	case c == '"' && s.depth == 0 && !s.quotes: // one that is not closed
+	case c == '"' && s.depth == 0:
 		s.quoted = !s.quoted
 		s.raw.WriteByte(c)
 		if s.angled {
@@ -73,7 +74,7 @@ func (s *listScanner) octet(rest string) int {
 		s.depth++
 	case c == ')' && s.depth > 0:
 		s.depth--
-		s.noted = true
+		s.noted = s.depth == 0
 	case s.depth > 0:
 		if !s.noted {
 			s.comment.WriteByte(c)

@@ -89,11 +89,11 @@ func (p *parser) leaf(h header, kind contentType, root bool) {
 	switch {
 	case attached:
 	case kind.name == "text/plain" && p.text == nil:
-		p.text = newBody(kind.charset)
+		p.text = newBody(kind)
 		p.decodeTo(p.text, encoding)
 		return
 	case kind.name == "text/html" && p.html == nil:
-		p.html = newBody(kind.charset)
+		p.html = newBody(kind)
 		p.decodeTo(p.html, encoding)
 		return
 	}
@@ -143,43 +143,3 @@ func (p *parser) copyTo(w io.Writer) {
 		p.lines.stop()
 	}
 }
-
-// counter counts what it hands on.
-type counter struct {
-	to     io.Writer
-	n      int64
-	failed error
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.to.Write(b)
-	c.n += int64(n)
-	if err != nil && c.failed == nil {
-		c.failed = err
-	}
-	return n, err
-}
-
-// buffer keeps the first octets that are written to it.
-type buffer struct {
-	data  []byte
-	limit int
-	over  bool
-}
-
-func (b *buffer) Write(data []byte) (int, error) {
-	room := b.limit - len(b.data)
-	b.over = b.over || room < len(data)
-	b.data = append(b.data, data[:min(room, len(data))]...)
-	return len(data), nil
-}
-
-func (b *buffer) reset() { b.data, b.over = b.data[:0], false }
-
-// body is Text or HTML before its charset is undone.
-type body struct {
-	buffer
-	charset string
-}
-
-func newBody(charset string) *body { return &body{buffer: buffer{limit: maxText}, charset: charset} }

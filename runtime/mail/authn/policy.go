@@ -1,0 +1,74 @@
+package authn
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/mjl-/mox/dmarc"
+	"github.com/mjl-/mox/dns"
+
+	"github.com/postrider/postrider/runtime/mail/message"
+)
+
+// maxAuthors bounds the domains of From that are asked for a policy.
+const maxAuthors = 4
+
+// authorDomains are those of every address in every From field, each once. When that
+// does not say who the author is, problem is the word for it: a message with an author
+// that cannot be read must not pass for the other one.
+func authorDomains(raw io.ReaderAt, size int64) (domains []dns.Domain, problem string) {
+	authors, err := message.Authors(io.NewSectionReader(raw, 0, size))
+	if err != nil {
+		return nil, temperror
+	}
+	for _, author := range authors {
+		_, domain, found := cutAddress(author)
+		parsed, err := dns.ParseDomainLax(domain)
+		if !found || err != nil {
+			return domains, permerror
+		}
+		if !slices.Contains(domains, parsed) {
+			domains = append(domains, parsed)
+		}
+	}
+	if len(domains) == 0 || len(domains) > maxAuthors {
+		return domains, permerror
+	}
+	return domains, ""
+}
+
+// severity puts the results of several authors into an order, the worst first: the
+// strictest policy applies (RFC 7489, 6.6.1).
+var severity = []dmarc.Status{dmarc.StatusFail, dmarc.StatusPermerror, dmarc.StatusTemperror, dmarc.StatusNone, dmarc.StatusPass}
+
+// dmarc evaluates each author's domain and gives the worst result with its policy.
+func (v *Verifier) dmarc(ctx context.Context, authors []dns.Domain, f found) (word, policy string) {
+	worst := dmarc.StatusPass
+	for i, author := range authors {
+		identity := &f.spfDomain
+		if f.spfDomain.IsZero() {
+			identity = nil
+		}
+		_, result := dmarc.Verify(ctx, quiet, v.resolver, author, f.signatures, f.spf, identity, false)
+		if f.dkimWord == temperror && result.Status == dmarc.StatusFail {
+			result.Status = dmarc.StatusTemperror // a signature may have passed
+		}
+		if i == 0 || slices.Index(severity, result.Status) < slices.Index(severity, worst) {
+			worst, policy = result.Status, published(author, result)
+		}
+	}
+	return string(worst), policy
+}
+
+// published is the policy for the author's domain: that for subdomains (sp=) when the
+// record is the one of the organisation (RFC 7489, 6.3).
+func published(author dns.Domain, result dmarc.Result) string {
+	switch {
+	case result.Record == nil:
+		return ""
+	case result.Domain != author && result.Record.SubdomainPolicy != dmarc.PolicyEmpty:
+		return string(result.Record.SubdomainPolicy)
+	}
+	return string(result.Record.Policy)
+}

@@ -1,0 +1,227 @@
+package message_test
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/message"
+)
+
+// The bounds for any message. Memory is what is allocated in all, which no moment can
+// exceed. Work is processor time of the one thread, which other load does not count
+// into; the messages here take a tenth of it, so that only a mistake of order is seen.
+const (
+	mostMemory = 100 << 20
+	mostWork   = 2 * time.Second
+)
+
+// hostile is a message that wants more than it should get.
+type hostile struct {
+	name  string
+	make  func() io.Reader
+	check func(t *testing.T, m *message.Message)
+	once  bool // its structure is nothing new, so no file is looked for
+}
+
+// again gives a string n times without holding it n times.
+func again(s string, n int) io.Reader { return &repeated{s: s, left: len(s) * n} }
+
+type repeated struct {
+	s        string
+	at, left int
+}
+
+func (r *repeated) Read(b []byte) (int, error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	total := 0
+	for len(b) > 0 && r.left > 0 {
+		n := copy(b[:min(len(b), r.left)], r.s[r.at:])
+		r.at = (r.at + n) % len(r.s)
+		r.left -= n
+		total += n
+		b = b[n:]
+	}
+	return total, nil
+}
+
+// mail joins strings and readers.
+func mail(pieces ...any) func() io.Reader {
+	return func() io.Reader {
+		readers := make([]io.Reader, len(pieces))
+		for i, piece := range pieces {
+			switch piece := piece.(type) {
+			case string:
+				readers[i] = strings.NewReader(piece)
+			case func() io.Reader:
+				readers[i] = piece()
+			}
+		}
+		return io.MultiReader(readers...)
+	}
+}
+
+func times(s string, n int) func() io.Reader { return func() io.Reader { return again(s, n) } }
+
+// counted gives a pattern with the numbers from 0 on.
+func counted(pattern string, n int) string {
+	var all strings.Builder
+	for i := range n {
+		fmt.Fprintf(&all, pattern, i)
+	}
+	return all.String()
+}
+
+const mixed = "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
+
+func hostiles() []hostile {
+	list := []hostile{
+		{name: "20,000 sections of a parameter", make: mail("Content-Type: text/plain", counted(";\r\n name*%d=a", 20000), "\r\n\r\nx")},
+		{name: "20,000 extended sections", make: mail("Content-Disposition: attachment", counted("; filename*%d*=%%41", 20000), "\r\n\r\nx"), check: oneFile},
+		{name: "50,000 parameters", make: mail("Content-Type: text/plain", counted("; a%d=b", 50000), "\r\n\r\nx")},
+		{name: "a parameter of brackets", make: mail("Content-Type: text/plain; name=", times("(", 250000), "\r\n\r\nx")},
+		{name: "a parameter of spaces and comments", make: mail("Content-Type: text/plain; name=", times(" ", 120000), times("()", 60000), "\r\n\r\nx")},
+		{name: "a parameter of backslashes", make: mail(`Content-Type: text/plain; name="`, times(`\"`, 120000), "\r\n\r\nx")},
+		{name: "50,000 text parts", make: mail(mixed, times("--b\r\nContent-Type: text/plain\r\n\r\nx\r\n", 50000), "--b--\r\n"), check: func(t *testing.T, m *message.Message) {
+			if len(m.Files) != 499 || m.Text != "x" {
+				t.Errorf("%d files, text %q", len(m.Files), m.Text)
+			}
+		}},
+		{name: "50,000 parts without anything", make: mail(mixed, times("--b\n", 50000))},
+		{name: "5,000 nested multiparts", make: nested(5000, ""), check: oneFile},
+		{name: "400 nested multiparts with 400 parts each", make: nested(400, strings.Repeat("--b399\r\n\r\nx\r\n", 400))},
+		{name: "20 levels and 24 MB of what may be a boundary", make: nested(20, strings.Repeat("--b1\r\n", 1)+strings.Repeat("--b19x\r\n", 3<<20))},
+		{name: "8 MB of junk declared as base64", make: mail("Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n", times("\x00\xff!=%", 8<<20/5)), check: oneFile},
+		{name: "24 MB attachment", make: mail(mixed, "--b\r\nContent-Disposition: attachment; filename=a\r\nContent-Transfer-Encoding: base64\r\n\r\n", times(strings.Repeat("QUJD", 19)+"\r\n", 24<<20/57), "--b--\r\n"), check: func(t *testing.T, m *message.Message) {
+			if len(m.Files) != 1 || m.Files[0].Size != 24<<20/57*57 {
+				t.Errorf("%+v", m.Files)
+			}
+		}},
+		{name: "a field of 32 MB", make: mail("Subject: ", times("x", 32<<20), "\r\n\r\nbody"), check: body},
+		{name: "32 MB of fields", make: mail(times("X: y\r\n", 32<<20/6), "\r\nbody"), check: body},
+		{name: "32 MB of folded lines", make: mail("Subject: x\r\n", times(" y\r\n", 32<<20/4), "\r\nbody"), check: body},
+		{name: "32 MB of fields in a part", make: mail(mixed, "--b\r\n", times("X: y\r\n", 32<<20/6), "\r\nbody\r\n--b--")},
+		{name: "100,000 Received fields", make: mail(times("Received: from a by b\r\n", 100000), "\r\nbody"), check: func(t *testing.T, m *message.Message) {
+			if m.Received != 100000 {
+				t.Errorf("%d received", m.Received)
+			}
+		}},
+		{name: "endless beginnings of a boundary", make: mail("Content-Type: multipart/mixed; boundary=", strings.Repeat("b", 60), "\r\n\r\n", times("--"+strings.Repeat("b", 59)+"\r\n", 400000))},
+		{name: "one line of hyphens", make: mail(mixed, times("-", 24<<20))},
+		{name: "24 MB of line ends", make: mail(mixed, "--b\r\n\r\n", times("\r\n", 12<<20))},
+		{name: "24 MB of carriage returns", make: mail(mixed, "--b\r\n\r\n", times("\r", 24<<20))},
+		{name: "5,000 fields of comments", make: mail(times("To: a@b.co (", 5000), times("(", 200000), "\r\n\r\n")},
+	}
+	for _, c := range []string{"(", "<", `"`, ":", ",", ";", "@", `\"`, `"a" `, "a@b.co,", "a@b.co(x),", "g:a@b.co;", "<@a,@b:", "=?a?q?", "=?a?b?=", "=?utf-8?q?=ff?= ", "=?big5?q?a?==?utf-8?q?b?=", "=?", "<>", "<a>"} {
+		value := times(c, 240000/len(c)/4)
+		list = append(list, hostile{name: "a header of " + c, make: mail("From: ", value, "\r\nTo: ", value, "\r\nSubject: ", value, "\r\nReferences: ", value, "\r\n\r\nbody"), check: body})
+	}
+	for _, c := range []string{"=", "=\r", "= ", "=a", " ", "\t\r\n", "=\r\n", "=3D"} {
+		list = append(list, hostile{once: true, name: fmt.Sprintf("quoted-printable of %q", c), make: mail("Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", times(c, 8<<20/len(c)))})
+	}
+	for _, charset := range []string{"utf-8", "us-ascii", "utf-16", "iso-2022-jp", "gb18030", "big5", "x-unknown", ""} {
+		for _, c := range []string{"\x80", "\x1b$B", "\xff\xfe\x00"} {
+			list = append(list, hostile{once: true, name: fmt.Sprintf("text and html of %q in %s", c, charset), make: mail(
+				"Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=", charset, "\r\n\r\n", times(c, 6<<20/len(c)),
+				"\r\n--b\r\nContent-Type: text/html; charset=", charset, "\r\n\r\n", times(c, 6<<20/len(c)))})
+		}
+	}
+	return list
+}
+
+// nested is one multipart in another, and something in the innermost.
+func nested(depth int, inner string) func() io.Reader {
+	all := "Content-Type: multipart/mixed; boundary=b0\r\n\r\n"
+	for i := range depth {
+		all += fmt.Sprintf("--b%d\r\nContent-Type: multipart/mixed; boundary=b%d\r\n\r\n", i, i+1)
+	}
+	return mail(all, inner)
+}
+
+func oneFile(t *testing.T, m *message.Message) {
+	if len(m.Files) != 1 {
+		t.Errorf("%d files", len(m.Files))
+	}
+}
+
+func body(t *testing.T, m *message.Message) {
+	if m.Text != "body" {
+		t.Errorf("text of %d octets", len(m.Text))
+	}
+}
+
+func TestHostileMessagesCostLittle(t *testing.T) {
+	for _, h := range hostiles() {
+		t.Run(h.name, func(t *testing.T) {
+			var m *message.Message
+			memory, work := cost(t, func() {
+				var err error
+				if m, err = message.Read(h.make()); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if memory > mostMemory || work > mostWork {
+				t.Errorf("reading it took %d MB in all and %v", memory>>20, work)
+			}
+			checkMessage(t, h.name, nil, &message.Message{From: m.From, FromAddress: m.FromAddress, To: m.To, CC: m.CC, ReplyTo: m.ReplyTo,
+				Subject: m.Subject, MessageID: m.MessageID, References: m.References, Text: m.Text, HTML: m.HTML, Defects: m.Defects})
+			if h.check != nil {
+				h.check(t, m)
+			}
+			t.Logf("%d MB in all, %v", memory>>20, work.Round(time.Millisecond))
+			if h.once {
+				return
+			}
+			if memory, work := cost(t, func() {
+				if _, err := message.ReadFile(h.make(), len(m.Files), io.Discard); err == nil {
+					t.Error("it has one file more")
+				}
+			}); memory > mostMemory || work > mostWork {
+				t.Errorf("looking for a file took %d MB in all and %v", memory>>20, work)
+			}
+		})
+	}
+}
+
+// cost is what a function allocates in all, and its processor time.
+func cost(t *testing.T, f func()) (memory uint64, work time.Duration) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin := threadTime(t)
+	f()
+	work = threadTime(t) - begin
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, work
+}
+
+func threadTime(t *testing.T) time.Duration {
+	t.Helper()
+	const thread = 1 // RUSAGE_THREAD
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(thread, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+func BenchmarkHostile(b *testing.B) {
+	for _, h := range hostiles() {
+		b.Run(h.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := message.Read(h.make()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
