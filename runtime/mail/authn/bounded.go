@@ -24,5 +24,9 @@ func (b bounded) LookupAddr(ctx context.Context, addr string) ([]string, adns.Re
 
 func (b bounded) LookupTXT(ctx context.Context, name string) ([]string, adns.Result, error) {
 	records, result, err := b.Resolver.LookupTXT(ctx, name)
-	return slices.DeleteFunc(slices.Clone(records), func(s string) bool { return len(s) > maxTXT }), result, err
+	modest := slices.DeleteFunc(slices.Clone(records), func(s string) bool { return len(s) > maxTXT })
+	if err == nil && len(modest) == 0 {
+		err = &adns.DNSError{Err: "records are too long", Name: name, IsNotFound: true}
+	}
+	return modest, result, err
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mjl-/mox/dkim"
 	"github.com/mjl-/mox/dns"
-	"github.com/mjl-/mox/iprev"
 	"github.com/mjl-/mox/smtp"
 	"github.com/mjl-/mox/spf"
 
@@ -34,7 +33,9 @@ type found struct {
 func (v *Verifier) verify(ctx context.Context, c Client, raw io.ReaderAt, size int64) shape.Authentication {
 	f := found{spf: temperror, dkimWord: temperror, iprev: temperror}
 	v.independent(ctx, c, raw, size, &f)
-	authors, problem := authorDomains(raw, size)
+	var authors []dns.Domain
+	problem := temperror
+	v.guard("from", func() { authors, problem = authorDomains(raw, size) })
 	a := shape.Authentication{
 		SPF: string(f.spf), SPFDomain: f.spfDomain.ASCII,
 		IPRev: f.iprev, ReverseName: f.reverse,
@@ -86,20 +87,15 @@ func (v *Verifier) spf(ctx context.Context, c Client) (spf.Status, dns.Domain) {
 		args.LocalHostname = ours
 	}
 	if c.MailFrom != "" {
-		local, domain, _ := cutAddress(c.MailFrom)
+		local, domain, found := cutAddress(c.MailFrom)
 		parsed, err := dns.ParseDomainLax(domain)
-		if err != nil {
+		if !found || err != nil {
 			return spf.StatusNone, dns.Domain{} // RFC 7208, 4.3: no domain that could have a record
 		}
 		args.MailFromLocalpart, args.MailFromDomain = smtp.Localpart(local), parsed
 	}
 	received, domain, _, _, _ := spf.Verify(ctx, quiet, v.resolver, args) // the result is always set
 	return received.Result, domain
-}
-
-func (v *Verifier) iprev(ctx context.Context, ip netip.Addr) (word, name string) {
-	status, name, _, _, _ := iprev.Lookup(ctx, v.resolver, octets(ip)) // likewise
-	return string(status), strings.TrimSuffix(name, ".")
 }
 
 func octets(ip netip.Addr) net.IP { return net.IP(ip.Unmap().AsSlice()) }

@@ -1,0 +1,123 @@
+package authn_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/mail/authn"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+)
+
+func TestFiveSignaturesAreLookedAt(t *testing.T) {
+	t.Parallel()
+	s := world(t)
+	var by []string
+	for i := range 8 {
+		by = append(by, fmt.Sprintf("ed d%d.example.net", i))
+		publish(s, fmt.Sprintf("ed._domainkey.d%d.example.net.", i), dkim.PublicRecord(edKey))
+	}
+	message := signed(t, "ann@example.com", by...)
+	got := verifier(t, s, 0).Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))
+	if len(got.DKIMDomains) != 5 || got.DKIM != "pass" {
+		t.Errorf("%+v", got)
+	}
+	asked := 0
+	for i := range 8 {
+		asked += s.Count(fmt.Sprintf("ed._domainkey.d%d.example.net.", i), "TXT")
+	}
+	if asked != 5 {
+		t.Errorf("asked for %d keys", asked)
+	}
+}
+
+// TestHeadersThatCostTooMuch holds that a header over the bounds gives permerror for its
+// signatures, and nothing else suffers.
+func TestHeadersThatCostTooMuch(t *testing.T) {
+	t.Parallel()
+	v := verifier(t, world(t), 0)
+	for name, field := range map[string]string{
+		"fields": strings.Repeat("X: y\r\n", 100000),
+		"octets": "X: " + strings.Repeat("y", 300<<10) + "\r\n",
+		"folds":  "X: y\r\n" + strings.Repeat(" y\r\n", 100000),
+	} {
+		message := signed(t, "ann@example.com", "ed example.com")
+		message = strings.Replace(message, "To: ", field+"To: ", 1)
+		want := but(func(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "permerror", nil })
+		if diff := cmp.Diff(want, v.Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	message := signed(t, "ann@example.com", "ed example.com")
+	message = strings.Repeat("X: y\r\n", 1900) + message
+	if got := v.Verify(t.Context(), own, strings.NewReader(message), int64(len(message))); got.DKIM != "pass" {
+		t.Errorf("within the bounds: %+v", got)
+	}
+}
+
+func TestTenReverseNamesAreLookedUp(t *testing.T) {
+	t.Parallel()
+	s := world(t)
+	for i := range 50 {
+		s.Add(t, fmt.Sprintf("9.113.0.203.in-addr.arpa. 300 IN PTR n%d.example.net.", i), fmt.Sprintf("n%d.example.net. 300 IN A 203.0.113.1", i))
+	}
+	got := verifier(t, s, 0).Verify(t.Context(), client("203.0.113.9", "x", ""), strings.NewReader(head), int64(len(head)))
+	asked := 0
+	for i := range 50 {
+		asked += s.Count(fmt.Sprintf("n%d.example.net.", i), "A")
+	}
+	if got.IPRev != "fail" || asked != 10 {
+		t.Errorf("%+v after %d lookups", got, asked)
+	}
+}
+
+func TestSPFThatNeverEndsIsAnError(t *testing.T) {
+	t.Parallel()
+	s := world(t)
+	s.Set(t, "example.com.", `example.com. 300 IN TXT "v=spf1 include:example.com -all"`)
+	got := verifier(t, s, 0).Verify(t.Context(), own, strings.NewReader(head), int64(len(head)))
+	if got.SPF != "permerror" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestKeysThatAreTooLargeAreNotTried: verifying costs the square of a key's size, and the
+// sender chooses it.
+func TestKeysThatAreTooLargeAreNotTried(t *testing.T) {
+	t.Parallel()
+	s := world(t)
+	s.Remove("ed._domainkey.example.com.")
+	publish(s, "ed._domainkey.example.com.", dkim.PublicRecord(edKey)+"; n="+strings.Repeat("x", 5000))
+	message := signed(t, "ann@example.com", "ed example.com")
+	got := verifier(t, s, 0).Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))
+	if got.DKIM != "permerror" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// panicking is a reader in place of a library that panics.
+type panicking struct{}
+
+func (panicking) ReadAt([]byte, int64) (int, error) { panic("over a message") }
+
+func TestAPanicIsTemporary(t *testing.T) {
+	t.Parallel()
+	want := but(func(a *shape.Authentication) {
+		a.DKIM, a.DKIMDomains, a.DMARC, a.DMARCPolicy = "temperror", nil, "temperror", ""
+	})
+	if diff := cmp.Diff(want, verifier(t, world(t), 0).Verify(t.Context(), own, panicking{}, 1000)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAClientWithoutAnAddress(t *testing.T) {
+	t.Parallel()
+	got := verifier(t, world(t), 2*time.Second).Verify(t.Context(), authn.Client{MailFrom: "ann@example.com"}, strings.NewReader(head), int64(len(head)))
+	if got.IPRev != "permerror" || got.SPF == "pass" {
+		t.Errorf("%+v", got)
+	}
+}

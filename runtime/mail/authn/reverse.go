@@ -1,0 +1,33 @@
+package authn
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/mjl-/mox/dns"
+)
+
+// iprev says whether a name of the address leads back to it (RFC 8601, 3), and the
+// first that does. It is our own because mox's writes every lookup to standard error.
+func (v *Verifier) iprev(ctx context.Context, ip netip.Addr) (word, name string) {
+	names, _, err := v.resolver.LookupAddr(ctx, ip.Unmap().WithZone("").String())
+	switch {
+	case dns.IsNotFound(err):
+		return permerror, ""
+	case err != nil:
+		return temperror, ""
+	}
+	word = "fail"
+	for _, name := range names {
+		ips, _, err := v.resolver.LookupIP(ctx, "ip", name)
+		if slices.ContainsFunc(ips, octets(ip).Equal) {
+			return "pass", strings.TrimSuffix(name, ".")
+		}
+		if err != nil && !dns.IsNotFound(err) {
+			word = temperror
+		}
+	}
+	return word, ""
+}
