@@ -100,6 +100,9 @@ func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, err
 		return nil, err
 	}
 	email := r.emailPage(ctx, caller.AccountID, []*ent.Email{found})[0]
+	if found.HTML == nil && found.Text == nil { // they may have to be read from what came over SMTP
+		return email, nil
+	}
 	email.Page.Bodies = func() (map[string]*ent.Email, error) { return map[string]*ent.Email{found.ID: found}, nil }
 	return email, nil
 }

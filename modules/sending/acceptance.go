@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -36,6 +37,7 @@ func newAcceptance(caller accounts.Caller, identity domains.Identity, msg parsed
 	for _, f := range a.files {
 		a.size += len(f.Data)
 	}
+	a.size += len(a.email.mime)
 	return a
 }
 
@@ -109,6 +111,7 @@ type emailRow struct {
 	from, fromAddress              string
 	to, cc, bcc, replyTo           []string
 	subject, html, text            string
+	mime                           []byte
 	headers                        []shape.Header
 	tags                           []shape.Tag
 	messageID                      string
@@ -128,7 +131,7 @@ func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, 
 		from: msg.from.String(), fromAddress: msg.from.AddrSpec(),
 		to: display(msg.to), cc: display(msg.cc), bcc: display(msg.bcc), replyTo: display(msg.replyTo),
 		subject: msg.Subject, html: msg.HTML, text: msg.Text, headers: msg.Headers, tags: msg.Tags,
-		attachments: len(msg.Attachments), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
+		attachments: msg.files(), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
 		createdAt: now,
 	}
 	row.scheduledAt, row.expiresAt = moment(msg.ScheduledAt), moment(msg.ExpiresAt)
@@ -139,6 +142,9 @@ func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, 
 		row.tags = []shape.Tag{}
 	}
 	row.messageID = fmt.Sprintf("%s@%s", row.id, msg.from.Domain)
+	if r := msg.Relayed; r != nil {
+		row.mime, row.messageID = r.MIME, cmp.Or(r.MessageID, row.messageID)
+	}
 	return row
 }
 

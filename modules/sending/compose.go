@@ -19,9 +19,11 @@ import (
 // all recipients of one claim: nothing in the bytes names a recipient.
 type outgoing struct {
 	id, accountID, domainID string
-	from                    string
+	from, first             string // first is the first recipient
 	to, cc, replyTo         []string
 	subject, html, text     string
+	relayed                 bool   // its sender composed it
+	mime                    []byte // then, where loaded
 	headers                 []shape.Header
 	tags                    []shape.Tag
 	messageID               string
@@ -33,7 +35,7 @@ type outgoing struct {
 	category                string
 	expires                 bool
 	life                    time.Duration // until it expires, by the database clock, when it was claimed
-	loaded                  bool          // html and text are here and there are no attachments
+	loaded                  bool          // html and text, or mime, are here and there are no attachments
 	size                    int           // octets of bodies and attachments as stored
 
 	mutex  sync.Mutex // held while composing: the other recipients wait for the result
@@ -46,7 +48,8 @@ type outgoing struct {
 type signedMessage struct {
 	raw      []byte
 	identity domains.Identity
-	utf8     bool // an address in the header needs SMTPUTF8, RFC 6531
+	utf8     bool                   // an address in the header needs SMTPUTF8, RFC 6531
+	sevenBit func() ([]byte, error) // for servers without 8BITMIME; nil: it is 7-bit
 }
 
 // A heavy message is composed when its delivery begins and forgotten when it
@@ -60,7 +63,13 @@ const (
 func (o *outgoing) heavy() bool { return o.size >= heavyFrom }
 
 // weight is how much of the budget the message takes: base64 makes 78 octets of 57.
-func (o *outgoing) weight() int64 { return min(int64(o.size)*78/57, heavyBudget) }
+// What its sender composed is held twice.
+func (o *outgoing) weight() int64 {
+	if o.relayed {
+		return min(2*int64(o.size), heavyBudget)
+	}
+	return min(int64(o.size)*78/57, heavyBudget)
+}
 
 // sign gives the composed and signed message; done is called after its use.
 func (s *Service) sign(ctx context.Context, o *outgoing) (msg signedMessage, done func(), err error) {
@@ -100,7 +109,10 @@ func (s *Service) forget(o *outgoing) {
 const signatureRoom = 8 << 10
 
 func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessage, error) {
-	msg, err := o.mime()
+	if o.relayed {
+		return s.relayAndSign(ctx, o)
+	}
+	msg, err := o.composed()
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("read email %s: %w", o.id, err)
 	}
@@ -122,23 +134,35 @@ func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessag
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("compose email %s: %w", o.id, err)
 	}
-	field, err := dkim.Fields(raw[signatureRoom:], identity.Signers()...)
-	if err == nil && len(field) > signatureRoom {
-		err = fmt.Errorf("signature of %d octets", len(field))
-	}
-	if err != nil {
+	if raw, err = signAfterRoom(raw, identity); err != nil {
 		return signedMessage{}, fmt.Errorf("sign email %s: %w", o.id, err)
+	}
+	return signedMessage{raw: raw, identity: identity, utf8: msg.NeedsSMTPUTF8()}, nil
+}
+
+// signAfterRoom puts the signatures into the room in front of the message.
+func signAfterRoom(raw []byte, identity domains.Identity) ([]byte, error) {
+	field, err := dkim.Fields(raw[signatureRoom:], identity.Signers()...)
+	if err != nil {
+		return nil, err
+	}
+	if len(field) > signatureRoom {
+		return nil, fmt.Errorf("signature of %d octets", len(field))
 	}
 	raw = raw[signatureRoom-len(field):]
 	copy(raw, field)
-	return signedMessage{raw: raw, identity: identity, utf8: msg.NeedsSMTPUTF8()}, nil
+	return raw, nil
 }
 
 // finish puts in what is not stored because it comes from the message's id: the
 // link to unsubscribe with, and then tracking, which leaves that link alone.
 func (s *Service) finish(ctx context.Context, o *outgoing, identity domains.Identity, msg *mime.Message) (err error) {
 	if o.unsubscribe {
-		s.unsubscribable(o, msg)
+		link, err := s.linkOf(o)
+		if err != nil {
+			return err
+		}
+		unsubscribable(link, msg)
 	}
 	if s.rewriter == nil || !identity.OpenTracking && !identity.ClickTracking {
 		return nil
@@ -148,8 +172,8 @@ func (s *Service) finish(ctx context.Context, o *outgoing, identity domains.Iden
 	return err
 }
 
-// mime turns the stored columns back into a message.
-func (o *outgoing) mime() (mime.Message, error) {
+// composed turns the stored columns back into a message.
+func (o *outgoing) composed() (mime.Message, error) {
 	msg := mime.Message{Subject: o.subject, HTML: o.html, Text: o.text, MessageID: o.messageID, Date: o.date}
 	for _, h := range o.headers {
 		msg.Headers = append(msg.Headers, mime.Header{Name: h.Name, Value: h.Value})

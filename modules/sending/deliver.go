@@ -56,7 +56,7 @@ func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) 
 		return s.unsendable(ctx, d, err)
 	}
 	return s.transport.Deliver(ctx, smtpclient.Envelope{
-		From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode, Way: d.way,
+		From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode, Way: d.way, SevenBit: msg.sevenBit,
 	}, msg.raw, stillOurs(lease))
 }
 

@@ -61,7 +61,7 @@ func (s *Service) Erase(ctx context.Context, accountID, addr string) (Erasure, e
 func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []string) (done Erasure, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		rows, err := tx.Email.Query().Where(email.AccountID(accountID), email.IDIn(ids...)).
-			WithRecipients().Order(email.ByID()).ForUpdate().All(ctx)
+			WithRecipients().Order(email.ByID()).ForUpdate().Select(listColumns...).All(ctx)
 		if err != nil {
 			return err
 		}
@@ -100,6 +100,9 @@ func (s *Service) redact(ctx context.Context, tx *ent.Tx, e *ent.Email, others [
 		return err
 	}
 	without := redacted(e, others, addr)
+	if err := s.redactRelayed(ctx, tx, &without, addr); err != nil {
+		return err
+	}
 	if err := s.storeRedacted(ctx, tx, without); err != nil {
 		return err
 	}
@@ -118,6 +121,7 @@ type redaction struct {
 	status      email.Status
 	reason      string // of a bounce, unless it names the address
 	keepBody    bool   // it is still to be sent to the others
+	mime        []byte // then, where it came over SMTP: without the address in its header
 	search      searchText
 }
 
@@ -143,13 +147,13 @@ const redactSQL = `
 UPDATE emails e SET "to" = $2::jsonb, cc = $3::jsonb, bcc = $4::jsonb, status = $5::text, uncommon = NULLIF($6, ''), bounce_reason = NULLIF($7, ''),
 	delivered_at = CASE WHEN $5::text = 'delivered' THEN coalesce(e.delivered_at, now()) ELSE e.delivered_at END,
 	bounced_at = CASE WHEN $5::text = 'bounced' THEN coalesce(e.bounced_at, now()) ELSE e.bounced_at END,
-	html = CASE WHEN $8 THEN e.html END, text = CASE WHEN $8 THEN e.text END, headers = CASE WHEN $8 THEN e.headers ELSE '[]' END,
+	mime = CASE WHEN $8 THEN coalesce($11, e.mime) END, html = CASE WHEN $8 THEN e.html END, text = CASE WHEN $8 THEN e.text END, headers = CASE WHEN $8 THEN e.headers ELSE '[]' END,
 	body_purged_at = CASE WHEN $8 THEN e.body_purged_at ELSE coalesce(e.body_purged_at, now()) END, search = ` + searchSQL + `
 FROM (SELECT $9::text AS words, $10::text AS marks) v WHERE e.id = $1`
 
 func (s *Service) storeRedacted(ctx context.Context, tx *ent.Tx, r redaction) error {
 	_, err := tx.ExecContext(ctx, redactSQL, r.email.ID, jsonText(r.to), jsonText(r.cc), jsonText(r.bcc), string(r.status), uncommon(r.status),
-		r.reason, r.keepBody, r.search.words, r.search.marks)
+		r.reason, r.keepBody, r.search.words, r.search.marks, r.mime)
 	return err
 }
 

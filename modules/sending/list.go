@@ -66,7 +66,7 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (Emai
 
 // listColumns are all but the bodies and what nobody reads.
 var listColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool {
-	return slices.Contains([]string{email.FieldHTML, email.FieldText, email.FieldSearch, email.FieldUncommon}, column)
+	return slices.Contains([]string{email.FieldHTML, email.FieldText, email.FieldMime, email.FieldSearch, email.FieldUncommon}, column)
 })
 
 // Cursor continues the list after the given email.

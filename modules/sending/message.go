@@ -47,6 +47,11 @@ type Message struct {
 	Category string
 	// Template gives what the message leaves out; nil: none.
 	Template *TemplateRef
+	// Relayed is the message as its sender composed it, in place of bodies and
+	// attachments; nil: it is composed here.
+	Relayed *Relayed
+
+	again bool // it was accepted before, and then as something that asks for less
 }
 
 // TemplateRef names a published template and what stands in its gaps.
@@ -101,13 +106,14 @@ func (m Message) parse(now time.Time) (parsed, fault.Fields) {
 	p.cc = parseList("cc", m.CC, wrong)
 	p.bcc = parseList("bcc", m.BCC, wrong)
 	p.replyTo = parseList("reply_to", m.ReplyTo, wrong)
-	if len(m.To) == 0 {
+	if len(m.To) == 0 && (m.asksForAll() || len(m.CC)+len(m.BCC) == 0) {
 		wrong.Add("to", "is required")
 	}
 	if n := len(m.To) + len(m.CC) + len(m.BCC); n > MaxRecipients {
 		wrong.Add("to", "to, cc and bcc together have %d recipients; the limit is %d", n, MaxRecipients)
 	}
 	m.validateContent(wrong)
+	m.Relayed.validate(wrong)
 	validateTags(m.Tags, wrong)
 	validateHeaders(m.Headers, wrong)
 	p.Attachments = validateAttachments(m.Attachments, wrong)
@@ -146,13 +152,13 @@ func parseList(field string, list []Mailbox, wrong fault.Fields) []address.Addre
 
 func (m Message) validateContent(wrong fault.Fields) {
 	if m.Subject == "" {
-		if m.Template == nil {
+		if m.Template == nil && m.asksForAll() {
 			wrong.Add("subject", "is required")
 		}
 	} else if err := address.ValidateSubject(m.Subject); err != nil {
 		wrong.Add("subject", "%s", err)
 	}
-	if m.HTML == "" && m.Text == "" && m.Template == nil {
+	if m.HTML == "" && m.Text == "" && m.Template == nil && m.Relayed == nil {
 		wrong.Add("html", "html or text is required")
 	}
 	for field, body := range map[string]string{"html": m.HTML, "text": m.Text} {

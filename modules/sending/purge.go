@@ -29,7 +29,7 @@ type Keep int
 // What has an age limit of its own.
 const (
 	Records Keep = iota // the whole email
-	Bodies              // html, text, custom headers and attachments
+	Bodies              // html, text, what came over SMTP, custom headers and attachments
 )
 
 const expiredSQL = `
@@ -87,7 +87,7 @@ func (s *Service) ExpiredLate(ctx context.Context, accountID string, keep Keep, 
 
 const purgeBodiesSQL = `
 WITH purged AS (
-	UPDATE emails SET html = NULL, text = NULL, headers = '[]', body_purged_at = now()
+	UPDATE emails SET html = NULL, text = NULL, mime = NULL, headers = '[]', body_purged_at = now()
 	WHERE account_id = $1 AND id = ANY($2) AND status IN ` + done + ` AND body_purged_at IS NULL RETURNING id
 ), files AS (DELETE FROM attachments a USING purged p WHERE a.email_id = p.id)
 SELECT id FROM purged`

@@ -3,6 +3,7 @@ package sending
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/attachment"
@@ -12,15 +13,16 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// Get gives one email of the account with its body. Error: NotFound, also for
-// another account's email.
+// Get gives one email of the account with html and text, but where it came over SMTP:
+// those Bodies reads. Error: NotFound, also for another account's email.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
 		return nil, fault.Missing("email", emailID)
 	}
-	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Only(ctx)
+	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(recordColumns...).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.Missing("email", emailID)
 	}
@@ -38,11 +40,28 @@ func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...stri
 		return nil, fmt.Errorf("read bodies: %w", err)
 	}
 	out := make(map[string]*ent.Email, len(rows))
+	var relayed []string
 	for _, e := range rows {
 		out[e.ID] = e
+		if e.HTML == nil && e.Text == nil {
+			relayed = append(relayed, e.ID)
+		}
 	}
-	return out, nil
+	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) {
+		out[emailID].HTML, out[emailID].Text = filled(m.HTML), filled(m.Text)
+	})
+	return out, err
 }
+
+func filled(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// recordColumns are all but what came over SMTP, which may be large.
+var recordColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool { return column == email.FieldMime })
 
 // Recipients gives the recipients of several emails, by email, in the order of
 // the request.
@@ -74,7 +93,15 @@ func (s *Service) Attachments(ctx context.Context, accountID string, emailIDs ..
 	if err != nil {
 		return nil, fmt.Errorf("list attachments: %w", err)
 	}
-	return group(rows, func(a *ent.Attachment) string { return a.EmailID }), nil
+	out := group(rows, func(a *ent.Attachment) string { return a.EmailID })
+	relayed := slices.DeleteFunc(slices.Clone(emailIDs), func(id string) bool { return len(out[id]) > 0 })
+	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) {
+		for i, f := range m.Files {
+			out[emailID] = append(out[emailID], &ent.Attachment{EmailID: emailID, AccountID: accountID, Position: i, Name: f.Filename,
+				ContentType: f.ContentType, ContentID: f.ContentID, Size: int(f.Size)})
+		}
+	})
+	return out, err
 }
 
 // Timeline gives the facts of several emails, by email, oldest first.

@@ -37,7 +37,7 @@ func (m Message) validateSchedule(now time.Time, wrong fault.Fields) {
 	if err := ValidateSchedule(*m.ScheduledAt, now); err != nil {
 		wrong.Add("scheduled_at", "%s", err)
 	}
-	if len(m.Attachments) > 0 {
+	if m.files() > 0 {
 		wrong.Add("attachments", "are not accepted with scheduled_at")
 	}
 }

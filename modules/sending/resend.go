@@ -28,7 +28,13 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 		return Receipt{}, fault.Conflictf(fault.CodeConflict,
 			"The body of this email was deleted at %s and cannot be sent again", stored.BodyPurgedAt.UTC().Format("2006-01-02T15:04:05Z"))
 	}
-	return s.Send(ctx, caller, Request{Message: messageOf(stored), Claim: r.Claim, Render: r.Render})
+	m := messageOf(stored)
+	if m.HTML == "" && m.Text == "" {
+		if m, err = s.resendable(ctx, stored, m); err != nil {
+			return Receipt{}, err
+		}
+	}
+	return s.Send(ctx, caller, Request{Message: m, Claim: r.Claim, Render: r.Render})
 }
 
 // messageOf gives back the message that a stored email was made of.

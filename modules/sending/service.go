@@ -162,7 +162,7 @@ func New(p Params) (*Service, error) {
 		idempotency: p.Idempotency, ways: p.Ways, lanes: p.Lanes, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
 		acceptOnly:   p.Config.Concurrency == 0,
 		storeOnceSQL: storeOnceSQL(p.Suppression),
-		memory:       semaphore.NewWeighted(heavyBudget), load: heavyLoad{most: max(1, p.Config.Concurrency/4)},
+		memory:       semaphore.NewWeighted(heavyBudget), reads: semaphore.NewWeighted(relayedReads), load: heavyLoad{most: max(1, p.Config.Concurrency/4)},
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
@@ -257,6 +257,7 @@ type Service struct {
 	heavyAccepts *db.Joiner[*submission]
 	batchAccepts *db.Joiner[*submission]
 	memory       *semaphore.Weighted // of composed heavy messages
+	reads        *semaphore.Weighted // of relayed messages that are read for somebody
 	load         heavyLoad
 	deliveries   *worker.Worker[delivery, smtpclient.Outcome]
 	releases     *releaser // of scheduled emails; nil before Start and where mail is only accepted

@@ -43,31 +43,31 @@ func (c columns) args() []any {
 }
 
 // insertEmailsSQL and insertRecipientsSQL take their rows from the parameters 1 to
-// 31 and 32 to 39. A recipient is due from now on if its email is sent, and settled
+// 31 with 40, and 32 to 39. A recipient is due from now on if its email is sent, and settled
 // if the email is not to be sent.
 const (
 	insertEmailsSQL = `
 INSERT INTO emails (id, account_id, domain_id, api_key_id, template_id, template_version, "from", from_address, "to", cc, bcc, reply_to,
 	subject, html, text, headers, tags, message_id, attachment_count, unsubscribe, category, status, uncommon, last_event,
-	created_at, sent_at, scheduled_at, expires_at, release_at, search)
+	created_at, sent_at, scheduled_at, expires_at, release_at, mime, search)
 SELECT v.id, v.account_id, v.domain_id, NULLIF(v.key_id, ''), NULLIF(v.template_id, ''), NULLIF(v.template_version, '')::int,
 	v.from_header, v.from_address, v.to_list::jsonb, v.cc::jsonb, v.bcc::jsonb, v.reply_to::jsonb,
 	v.subject, NULLIF(v.html, ''), NULLIF(v.body, ''), v.headers::jsonb, v.tags::jsonb, v.message_id, v.attachments::int,
 	v.unsubscribe::bool, NULLIF(v.category, ''), v.status, NULLIF(v.uncommon, ''), v.last_event,
-	v.created_at::timestamptz, NULLIF(v.sent_at, '')::timestamptz, NULLIF(v.scheduled_at, '')::timestamptz, NULLIF(v.expires_at, '')::timestamptz, NULLIF(v.release_at, '')::timestamptz, ` + searchSQL + `
+	v.created_at::timestamptz, NULLIF(v.sent_at, '')::timestamptz, NULLIF(v.scheduled_at, '')::timestamptz, NULLIF(v.expires_at, '')::timestamptz, NULLIF(v.release_at, '')::timestamptz, NULLIF(v.mime, ''::bytea), ` + searchSQL + `
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
 	$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
-	$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::text[])
+	$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::text[], $40::bytea[])
 	AS v (id, account_id, domain_id, key_id, template_id, template_version, from_header, from_address, to_list, cc, bcc, reply_to,
 	subject, html, body, headers, tags, message_id, attachments, unsubscribe, category, status, uncommon, last_event,
-	created_at, sent_at, scheduled_at, expires_at, release_at, words, marks)`
+	created_at, sent_at, scheduled_at, expires_at, release_at, words, marks, mime)`
 	insertRecipientsSQL = `
 INSERT INTO recipients (email_id, account_id, kind, address, destination, state, diagnostic, due_at, settled_at)
 SELECT r.email_id, r.account_id, r.kind, r.address, r.destination, r.state, NULLIF(r.diagnostic, ''),
 	CASE WHEN r.email_status = 'sent' THEN now() END, CASE WHEN r.email_status = 'failed' THEN now() END
 FROM unnest($32::text[], $33::text[], $34::text[], $35::text[], $36::text[], $37::text[], $38::text[], $39::text[])
 	AS r (email_id, account_id, kind, address, destination, state, diagnostic, email_status)`
-	insertParameters = 39
+	insertParameters = 40
 )
 
 // insertSQL stores emails and their recipients in one round trip; the foreign key
@@ -82,6 +82,7 @@ func insertEmails(ctx context.Context, tx db.Execer, batch []*acceptance) error 
 // insertArgs are the parameters of insertEmailsSQL and insertRecipientsSQL.
 func insertArgs(batch []*acceptance) []any {
 	rows, recipients := make(columns, 31), make(columns, 8)
+	mimes := make([][]byte, 0, len(batch))
 	for _, a := range batch {
 		e := a.email
 		find := a.searchText()
@@ -107,11 +108,12 @@ func insertArgs(batch []*acceptance) []any {
 			e.subject, e.html, e.text, jsonText(e.headers), jsonText(e.tags), e.messageID,
 			intText(e.attachments), strconv.FormatBool(e.unsubscribe), e.category, string(e.status), uncommon(e.status), string(e.lastEvent),
 			timeText(e.createdAt), sentAt, scheduledAt, expiresAt, releaseAt, find.words, find.marks)
+		mimes = append(mimes, e.mime)
 		for _, r := range a.recipients {
 			recipients.add(r.emailID, r.accountID, string(r.kind), r.address, r.destination, string(r.state), r.diagnostic, string(e.status))
 		}
 	}
-	return append(rows.binary(), recipients.binary()...)
+	return append(append(rows.binary(), recipients.binary()...), db.Blobs(mimes))
 }
 
 const insertAttachmentSQL = `

@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"fmt"
 	"html"
 	"regexp"
 	"strings"
@@ -33,7 +34,7 @@ const maxHeaderLine = 998
 // checkLink refuses at accept what could not be composed: address and category
 // are part of the link, and the link stands in one line.
 func (s *Service) checkLink(a *acceptance, msg parsed) error {
-	link := s.unsubscribeLink(a.email.accountID, a.email.id, msg.to[0], a.email.category)
+	link := s.unsubscribeLink(a.email.accountID, a.email.id, msg.envelope()[0], a.email.category)
 	wrong := fault.Fields{}
 	if len(listUnsubscribe)+len(": <>")+len(link) > maxHeaderLine {
 		wrong.Add("category", "makes the unsubscribe link too long")
@@ -48,10 +49,17 @@ func (s *Service) unsubscribeLink(accountID, emailID string, first address.Addre
 	return s.suppression.Link(suppression.Unsubscribe{AccountID: accountID, EmailID: emailID, Email: first.AddrSpec(), Category: category})
 }
 
-// unsubscribable adds the header fields and puts the link in, which is bound to
-// the first address in to: the message is the same for all recipients.
-func (s *Service) unsubscribable(o *outgoing, msg *mime.Message) {
-	link := s.unsubscribeLink(o.accountID, o.id, msg.To[0], o.category)
+// linkOf is bound to the first recipient: the message is the same for all.
+func (s *Service) linkOf(o *outgoing) (string, error) {
+	to, err := address.Parse(o.first)
+	if err != nil {
+		return "", fmt.Errorf("first recipient: %w", err)
+	}
+	return s.unsubscribeLink(o.accountID, o.id, to, o.category), nil
+}
+
+// unsubscribable adds the header fields and puts the link in.
+func unsubscribable(link string, msg *mime.Message) {
 	msg.Headers = append(msg.Headers,
 		mime.Header{Name: listUnsubscribe, Value: "<" + link + ">"}, mime.Header{Name: listUnsubscribePost, Value: oneClick})
 	msg.Subject = withLink(linkToken, msg.Subject, link)

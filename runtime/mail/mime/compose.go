@@ -41,6 +41,26 @@ func ComposeAfter(m Message, room int) ([]byte, error) {
 	return out, nil
 }
 
+// Field writes one field with its folds, for a header that others composed.
+func Field(name, value string) ([]byte, error) {
+	if err := address.CheckFieldName(name); err != nil {
+		return nil, err
+	}
+	if err := address.CheckFieldValue(value); err != nil {
+		return nil, err
+	}
+	w := &writer{}
+	w.text(name, trimSpace(value))
+	return w.b.Bytes(), nil
+}
+
+// AddressField likewise; an empty list gives nothing.
+func AddressField(name string, list []address.Address) []byte {
+	w := &writer{}
+	w.addresses(name, list)
+	return w.b.Bytes()
+}
+
 // header writes the fields of the message itself.
 func (w *writer) header(m Message) error {
 	for _, a := range slices.Concat([]address.Address{m.From}, m.ReplyTo, m.To, m.CC) {

@@ -22,6 +22,9 @@ type Envelope struct {
 	SMTPUTF8 bool   // the message has UTF-8 in its headers; implied by a non-ASCII local part
 	TLSMode  string // default TLSOpportunistic
 	Way      Way    // by which the message leaves; zero: as the Config says
+	// SevenBit gives the message for a server without 8BITMIME, signed anew. It is asked
+	// only when the message has 8-bit content; nil: such a server does not get it.
+	SevenBit func() ([]byte, error)
 }
 
 // consignment is a checked envelope and message.
@@ -33,12 +36,13 @@ type consignment struct {
 	enforced bool
 	way      Way
 	msg      []byte
+	sevenBit func() ([]byte, error)
 }
 
 // consign refuses what must never reach a wire. Addresses are parsed and written
 // anew: an unparsed one could carry parameters or commands of its own.
 func consign(env Envelope, msg []byte) (consignment, error) {
-	c := consignment{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced, way: env.Way}
+	c := consignment{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced, way: env.Way, sevenBit: env.SevenBit}
 	switch env.TLSMode {
 	case "", TLSOpportunistic, TLSEnforced:
 	default:
@@ -64,6 +68,18 @@ func consign(env Envelope, msg []byte) (consignment, error) {
 	}
 	c.eightBit, err = checkMessage(msg)
 	return c, err
+}
+
+// inSevenBit is the consignment without 8-bit content (RFC 6152, 3), if it can be.
+func (c consignment) inSevenBit() consignment {
+	msg, err := c.sevenBit()
+	if err != nil {
+		return c
+	}
+	if eightBit, err := checkMessage(msg); err == nil && !eightBit {
+		c.msg, c.eightBit = msg, false
+	}
+	return c
 }
 
 func parse(address string) (smtp.Address, error) {

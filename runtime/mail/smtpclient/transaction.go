@@ -24,6 +24,9 @@ type progress struct {
 
 // deliver runs one transaction. The session is usable after it unless broken is set.
 func (s *session) deliver(c consignment, beforeFinalDot func() error) (Outcome, progress) {
+	if c.eightBit && !s.ext.eightBit && c.sevenBit != nil {
+		c = c.inSevenBit()
+	}
 	if out := s.unfit(c); out != nil {
 		return s.outcome(*out), progress{}
 	}

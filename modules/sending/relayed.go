@@ -1,0 +1,174 @@
+package sending
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/verbatim"
+)
+
+// Relayed is a message that came over SMTP. Its sender has composed it, and it leaves as
+// it came: Message.To, CC and BCC are its envelope, each where the address stands in the
+// header, and Subject, ReplyTo and Headers what the record shows of it.
+type Relayed struct {
+	// MIME is the whole, fit for verbatim.Split, without what must not leave: Bcc and
+	// the fields that are for us. Date and Message-ID are added where they are missing.
+	MIME      []byte
+	MessageID string // of the header, without angle brackets; empty: there is none
+	Files     []message.File
+}
+
+// asksForAll tells whether subject and to are required: over SMTP they are not.
+func (m Message) asksForAll() bool { return m.Relayed == nil && !m.again }
+
+// files is how many attachments there are.
+func (m Message) files() int {
+	if m.Relayed != nil {
+		return len(m.Relayed.Files)
+	}
+	return len(m.Attachments)
+}
+
+// validate holds the files against the rules for attachments. A part without a name is
+// no file to anybody.
+func (r *Relayed) validate(wrong fault.Fields) {
+	if r == nil {
+		return
+	}
+	if len(r.Files) > MaxAttachments {
+		wrong.Add("attachments", "has %d files; the limit is %d", len(r.Files), MaxAttachments)
+	}
+	for i, f := range r.Files {
+		path := fmt.Sprintf("attachments[%d].", i)
+		if isBlockedExtension(f.Filename) {
+			wrong.Add(path+"name", "has an extension that is not allowed because it can run code")
+		}
+		if f.Size > MaxAttachment {
+			wrong.Add(path+"data", "is larger than 10 MB")
+		}
+	}
+}
+
+// relayedReads is how many relayed messages are read at a time.
+const relayedReads = 4
+
+const (
+	relayedSQL  = `SELECT id FROM emails WHERE account_id = $1 AND id = ANY($2) AND mime IS NOT NULL`
+	loadMIMESQL = `SELECT mime FROM emails WHERE id = $1 AND account_id = $2 AND mime IS NOT NULL`
+)
+
+// eachRelayed reads those of the emails that came over SMTP, one after the other.
+func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []string, use func(emailID string, m *message.Message)) error {
+	if len(emailIDs) == 0 {
+		return nil
+	}
+	rows, err := s.db.SQL.QueryContext(ctx, relayedSQL, accountID, pq.Array(emailIDs))
+	if err != nil {
+		return fmt.Errorf("find relayed emails: %w", err)
+	}
+	found, err := scanAll(rows, func(id *string) []any { return []any{id} })
+	if err != nil {
+		return fmt.Errorf("find relayed emails: %w", err)
+	}
+	for _, emailID := range found {
+		m, err := s.readRelayed(ctx, accountID, emailID)
+		if err != nil {
+			return fmt.Errorf("read relayed email %s: %w", emailID, err)
+		}
+		if m != nil {
+			use(emailID, m)
+		}
+	}
+	return nil
+}
+
+// readRelayed is nil where nothing came over SMTP, or it has been deleted.
+func (s *Service) readRelayed(ctx context.Context, accountID, emailID string) (*message.Message, error) {
+	if err := s.reads.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer s.reads.Release(1)
+	raw, err := s.loadMIME(ctx, accountID, emailID)
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return message.Read(bytes.NewReader(raw))
+}
+
+func (s *Service) loadMIME(ctx context.Context, accountID, emailID string) (raw []byte, err error) {
+	// Prepared, because only then lib/pq takes binary results.
+	statement, err := s.db.Hot.PrepareContext(ctx, loadMIMESQL)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, statement.Close()) }()
+	switch err := statement.QueryRowContext(ctx, emailID, accountID).Scan(&raw); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	default:
+		return raw, err
+	}
+}
+
+// resendable completes a message that came over SMTP with its bodies, as an ordinary
+// one: attachments are left out, as with any other, and so it is composed anew.
+func (s *Service) resendable(ctx context.Context, stored *ent.Email, m Message) (Message, error) {
+	read, err := s.readRelayed(ctx, stored.AccountID, stored.ID)
+	if err != nil {
+		return m, fmt.Errorf("read relayed email: %w", err)
+	}
+	if read == nil || read.HTML == "" && read.Text == "" {
+		return m, fault.Conflictf(fault.CodeConflict, "This email has no text that could be sent again")
+	}
+	m.HTML, m.Text, m.again = read.HTML, read.Text, true
+	return m, nil
+}
+
+// redactRelayed takes an address out of the header of a message that is still to be
+// sent to others.
+func (s *Service) redactRelayed(ctx context.Context, tx *ent.Tx, r *redaction, addr string) error {
+	if !r.keepBody {
+		return nil
+	}
+	rows, err := tx.QueryContext(ctx, loadMIMESQL, r.email.ID, r.email.AccountID)
+	if err != nil {
+		return err
+	}
+	found, err := scanAll(rows, func(raw *[]byte) []any { return []any{raw} })
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	r.mime, err = withoutAddress(found[0], addr)
+	return err
+}
+
+// withoutAddress puts a stand-in where the address stands in To and Cc. A field that
+// cannot be read goes as a whole.
+func withoutAddress(raw []byte, addr string) ([]byte, error) {
+	fields, body, err := verbatim.Split(raw)
+	if err != nil {
+		return nil, err
+	}
+	kept := make([]verbatim.Field, 0, len(fields))
+	for _, f := range fields {
+		if (f.Is("To") || f.Is("Cc")) && strings.Contains(strings.ToLower(f.Value()), strings.ToLower(addr)) {
+			list, err := parseStored(redactList(display(verbatim.Mailboxes(f.Value())), addr))
+			if err != nil || len(list) == 0 {
+				continue
+			}
+			f.Raw = mime.AddressField(f.Name, list)
+		}
+		kept = append(kept, f)
+	}
+	return verbatim.Join(kept, body), nil
+}

@@ -1,0 +1,162 @@
+package sending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"slices"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/verbatim"
+)
+
+// relayAndSign is composeAndSign for what its sender has composed: its fields in their
+// order, what is missing behind them, and its body octet for octet, but for texts that
+// tracking or the link to unsubscribe have to change.
+func (s *Service) relayAndSign(ctx context.Context, o *outgoing) (signedMessage, error) {
+	from, err := address.Parse(o.from)
+	if err != nil {
+		return signedMessage{}, fmt.Errorf("read email %s: from: %w", o.id, err)
+	}
+	identity, err := s.domains.Identity(ctx, o.accountID, from)
+	if err != nil {
+		return signedMessage{}, err
+	}
+	raw := o.mime
+	if !o.loaded {
+		if raw, err = s.loadMIME(ctx, o.accountID, o.id); err == nil && raw == nil {
+			err = errors.New("its content was deleted")
+		}
+		if err != nil {
+			return signedMessage{}, fmt.Errorf("load email %s: %w", o.id, err)
+		}
+	}
+	raw, err = s.relay(ctx, o, identity, raw)
+	if err == nil {
+		raw, err = signAfterRoom(raw, identity)
+	}
+	if err != nil {
+		return signedMessage{}, fmt.Errorf("relay email %s: %w", o.id, err)
+	}
+	fields, body, err := verbatim.Split(raw)
+	if err != nil {
+		return signedMessage{}, fmt.Errorf("relay email %s: %w", o.id, err)
+	}
+	signed := signedMessage{raw: raw, identity: identity, utf8: slices.ContainsFunc(fields, func(f verbatim.Field) bool { return hasEightBit(f.Raw) })}
+	if hasEightBit(body) {
+		signed.sevenBit = func() ([]byte, error) { return inSevenBit(raw, identity) }
+	}
+	return signed, nil
+}
+
+func hasEightBit(b []byte) bool {
+	return slices.ContainsFunc(b, func(c byte) bool { return c >= 0x80 })
+}
+
+// relay gives the message behind room for its signatures.
+func (s *Service) relay(ctx context.Context, o *outgoing, identity domains.Identity, raw []byte) ([]byte, error) {
+	m, err := verbatim.Read(raw)
+	if err != nil {
+		return nil, err
+	}
+	fields := slices.Clone(m.Fields)
+	add := func(name, value string) {
+		written, fieldErr := mime.Field(name, value)
+		fields, err = append(fields, verbatim.Field{Name: name, Raw: written}), errors.Join(err, fieldErr)
+	}
+	if !verbatim.Has(fields, "Date") {
+		add("Date", o.date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
+	}
+	if !verbatim.Has(fields, "Message-ID") {
+		add("Message-ID", "<"+o.messageID+">")
+	}
+	link := ""
+	if o.unsubscribe {
+		if link, err = s.linkOf(o); err != nil {
+			return nil, err
+		}
+		add(listUnsubscribe, "<"+link+">")
+		add(listUnsubscribePost, oneClick)
+		if subject := withLink(linkToken, o.subject, link); subject != o.subject {
+			fields = slices.DeleteFunc(fields, func(f verbatim.Field) bool { return f.Is("Subject") })
+			add("Subject", subject)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.changedTexts(ctx, o, identity, m.Texts, link)
+	if err != nil {
+		return nil, err
+	}
+	return m.WriteAfter(signatureRoom, fields, changed)
+}
+
+// changedTexts are those that have to say something else than they came with. Opens and
+// clicks are counted in the first of each kind: that is the body.
+func (s *Service) changedTexts(ctx context.Context, o *outgoing, identity domains.Identity, texts []*verbatim.Text, link string) (map[*verbatim.Text]string, error) {
+	changed := map[*verbatim.Text]string{}
+	var firstHTML, firstText *verbatim.Text
+	for _, t := range texts {
+		content := t.Content
+		switch {
+		case link == "":
+		case t.HTML:
+			content = withLink(linkTokenHTML, content, html.EscapeString(link))
+		default:
+			content = withLink(linkToken, content, link)
+		}
+		if content != t.Content {
+			changed[t] = content
+		}
+		if t.HTML && firstHTML == nil {
+			firstHTML = t
+		}
+		if !t.HTML && firstText == nil {
+			firstText = t
+		}
+	}
+	if s.rewriter == nil || !identity.OpenTracking && !identity.ClickTracking {
+		return changed, nil
+	}
+	now := func(t *verbatim.Text) string {
+		if t == nil {
+			return ""
+		}
+		if content, found := changed[t]; found {
+			return content
+		}
+		return t.Content
+	}
+	track := tracking.Message{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID, Opens: identity.OpenTracking, Clicks: identity.ClickTracking}
+	newHTML, newText, err := s.rewriter.Rewrite(ctx, track, now(firstHTML), now(firstText))
+	if err != nil {
+		return nil, err
+	}
+	for t, content := range map[*verbatim.Text]string{firstHTML: newHTML, firstText: newText} {
+		if t != nil && content != now(t) {
+			changed[t] = content
+		}
+	}
+	return changed, nil
+}
+
+// inSevenBit is the message for a server without 8BITMIME. Its body is another one, and
+// so is its signature.
+func inSevenBit(signed []byte, identity domains.Identity) ([]byte, error) {
+	fields, body, err := verbatim.Split(signed)
+	if err != nil {
+		return nil, err
+	}
+	unsigned := verbatim.Join(slices.DeleteFunc(fields, func(f verbatim.Field) bool { return f.Is("DKIM-Signature") }), body)
+	message, err := verbatim.SevenBit(unsigned)
+	if err != nil {
+		return nil, err
+	}
+	return dkim.Sign(message, identity.Signers()...)
+}

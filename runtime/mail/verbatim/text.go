@@ -1,0 +1,236 @@
+package verbatim
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+	"mime"
+	"mime/quotedprintable"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/emersion/go-message/charset"
+)
+
+// Text is a body that a mail program shows.
+type Text struct {
+	HTML    bool
+	Content string // UTF-8, lines as they came
+	at      part
+}
+
+// Message is a whole message with the texts in it.
+type Message struct {
+	Fields []Field
+	Texts  []*Text // the bodies that can be read, in order; never attachments
+	raw    *structure
+}
+
+// Read takes a message apart that Split has taken.
+func Read(message []byte) (*Message, error) {
+	s, err := read(message)
+	if err != nil {
+		return nil, err
+	}
+	m := &Message{Fields: s.fields, raw: s}
+	for _, p := range s.leaves {
+		if content, ok := p.text(s.message); ok {
+			m.Texts = append(m.Texts, &Text{HTML: p.contentType == "text/html", Content: content, at: p})
+		}
+	}
+	return m, nil
+}
+
+// text is the content of a body. What cannot be read without doubt is no text, and so
+// is never changed.
+func (p part) text(message []byte) (string, bool) {
+	if p.contentType != "text/html" && p.contentType != "text/plain" || p.opaque || p.enclosed ||
+		p.disposition == "attachment" || p.params["name"] != "" || strings.Contains(strings.ToLower(Get(p.fields, "Content-Disposition")), "filename") {
+		return "", false
+	}
+	data, err := p.decoded(message)
+	if err != nil {
+		return "", false
+	}
+	name := strings.ToLower(p.params["charset"])
+	switch name {
+	case "", "us-ascii", "ascii", "utf-8", "utf8":
+	default:
+		r, err := charset.Reader(name, bytes.NewReader(data))
+		if err != nil {
+			return "", false
+		}
+		if data, err = io.ReadAll(r); err != nil {
+			return "", false
+		}
+	}
+	return string(data), utf8.Valid(data)
+}
+
+func (p part) decoded(message []byte) ([]byte, error) {
+	body := message[p.begin:p.end]
+	switch p.encoding {
+	case "", "7bit", "8bit", "binary":
+		return body, nil
+	case "quoted-printable":
+		return io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body)))
+	case "base64":
+		return io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(bytes.Map(func(r rune) rune {
+			if r == ' ' || r == '\t' {
+				return -1
+			}
+			return r
+		}, body))))
+	}
+	return nil, errors.New("unknown encoding")
+}
+
+// Write gives the message with other fields and with new contents for some texts. They
+// become UTF-8 in quoted-printable or base64; all else keeps its octets.
+func (m *Message) Write(fields []Field, changed map[*Text]string) ([]byte, error) {
+	return m.WriteAfter(0, fields, changed)
+}
+
+// WriteAfter leaves room before the message, for fields that are made from it.
+func (m *Message) WriteAfter(room int, fields []Field, changed map[*Text]string) ([]byte, error) {
+	edits := make([]edit, 0, len(changed))
+	for text, content := range changed {
+		e, err := text.at.withText(content)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, e)
+	}
+	return m.raw.apply(room, fields, edits), nil
+}
+
+// edit is a part with another header and body.
+type edit struct {
+	at     part
+	fields map[string]string // in place of those that are there, or added
+	body   []byte
+}
+
+func (p part) withText(content string) (edit, error) {
+	params := map[string]string{}
+	for k, v := range p.params {
+		params[k] = v
+	}
+	params["charset"] = "utf-8"
+	contentType := mime.FormatMediaType(p.contentType, params)
+	if contentType == "" {
+		return edit{}, errors.New("the content type of a text cannot be written")
+	}
+	encoding, body := encode([]byte(content))
+	return edit{at: p, body: body, fields: map[string]string{"Content-Type": contentType, "Content-Transfer-Encoding": encoding}}, nil
+}
+
+// encode takes the shorter of the two encodings that any server carries, without an
+// end of line after the last line: that one belongs to what follows.
+func encode(data []byte) (string, []byte) {
+	special := 0
+	for _, c := range data {
+		if c > '~' || c == '=' || c < ' ' && c != '\r' && c != '\n' && c != '\t' {
+			special++
+		}
+	}
+	if special*6 > len(data) {
+		return "base64", encodeBase64(data)
+	}
+	return "quoted-printable", encodeQuoted(data)
+}
+
+func encodeQuoted(data []byte) []byte {
+	var b bytes.Buffer
+	w := quotedprintable.NewWriter(&b)
+	_, err := w.Write(data)
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic("verbatim: a bytes.Buffer takes everything: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+func encodeBase64(data []byte) []byte {
+	const line = 57 // octets that make 76 characters, RFC 2045 section 6.8
+	out := make([]byte, 0, len(data)/line*78+80)
+	for piece := range slices.Chunk(data, line) {
+		if len(out) > 0 {
+			out = append(out, '\r', '\n')
+		}
+		out = base64.StdEncoding.AppendEncode(out, piece)
+	}
+	return out
+}
+
+// apply writes the message with its edits. What an edit of the message itself says of
+// its content goes into the fields.
+func (s *structure) apply(room int, fields []Field, edits []edit) []byte {
+	slices.SortFunc(edits, func(a, b edit) int { return a.at.begin - b.at.begin })
+	size := len(s.message)
+	for _, e := range edits {
+		size += len(e.body) + 200
+		if e.at.isTop() {
+			fields = edited(fields, e.fields)
+		}
+	}
+	out := make([]byte, room, room+size+64*len(fields))
+	write := func(fields []Field) {
+		for _, f := range fields {
+			out = append(out, f.Raw...)
+		}
+		out = append(out, '\r', '\n')
+	}
+	write(fields)
+	done := s.body
+	for _, e := range edits {
+		if !e.at.isTop() {
+			out = append(out, s.message[done:e.at.header]...)
+			write(edited(e.at.fields, e.fields))
+		}
+		if e.body == nil { // a part that holds others
+			done = e.at.begin
+			continue
+		}
+		out = append(out, e.body...)
+		done = e.at.end
+		if e.at.isTop() && !bytes.HasSuffix(out, []byte("\r\n")) {
+			out = append(out, '\r', '\n')
+		}
+	}
+	return append(out, s.message[done:]...)
+}
+
+// isTop tells the message itself from parts in it.
+func (p part) isTop() bool { return p.header == 0 }
+
+// edited puts fields in the place of those of the same name, or at the end.
+func edited(fields []Field, with map[string]string) []Field {
+	out := slices.Clone(fields)
+	for _, name := range []string{"Content-Type", "Content-Transfer-Encoding"} {
+		value, given := with[name]
+		if !given {
+			continue
+		}
+		written := Field{Name: name, Raw: []byte(name + ": " + fold(value) + "\r\n")}
+		at := slices.IndexFunc(out, func(f Field) bool { return f.Is(name) })
+		if at < 0 {
+			if name == "Content-Type" && !Has(out, "Mime-Version") && slices.ContainsFunc(out, func(f Field) bool { return f.Is("From") }) {
+				out = append(out, Field{Name: "MIME-Version", Raw: []byte("MIME-Version: 1.0\r\n")})
+			}
+			out = append(out, written)
+			continue
+		}
+		out[at] = written
+	}
+	return out
+}
+
+// fold breaks before parameters.
+func fold(value string) string {
+	if len(value) < 60 {
+		return value
+	}
+	return strings.ReplaceAll(value, "; ", ";\r\n ")
+}
