@@ -1,0 +1,190 @@
+// Package rspamd asks an rspamd server whether a received message is spam.
+//
+// It is advice: when rspamd is away, slow or says something strange, the verdict is
+// Unknown and the error is for the log. Mail is never refused or lost for it.
+//
+// The server is the operator's own, so it may be on this machine or in a private
+// network; a redirect is not followed, and no proxy of the environment is used: a
+// received message goes nowhere else.
+package rspamd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Status is what a message is held for.
+type Status string
+
+// The statuses. Unknown: nobody has looked at it.
+const (
+	Ham     Status = "ham"
+	Spam    Status = "spam"
+	Unknown Status = "unknown"
+)
+
+// Verdict is rspamd's answer.
+type Verdict struct {
+	Status   Status
+	Score    float64 // rspamd's own scale; more is worse
+	HasScore bool
+}
+
+// Config says where rspamd is: its normal worker (port 11333) or its proxy.
+type Config struct {
+	URL     string        // "http://127.0.0.1:11333"
+	Timeout time.Duration // for one message, default 10 s
+	Client  *http.Client  // default: one that dials what URL names
+}
+
+// Envelope is what the SMTP session knows. Empty fields are not sent.
+type Envelope struct {
+	IP      string
+	Hello   string
+	From    string // empty: the null return path
+	Rcpt    []string
+	QueueID string
+}
+
+// Client is safe for concurrent use.
+type Client struct {
+	url     string
+	timeout time.Duration
+	http    *http.Client
+}
+
+// New makes a client. It asks nothing yet.
+func New(cfg Config) (*Client, error) {
+	base, err := url.Parse(cfg.URL)
+	if err != nil {
+		return nil, errors.New("rspamd: the URL cannot be read") // the cause quotes it, a password may stand in it
+	}
+	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
+		return nil, errors.New("rspamd: the URL is not of the form http://host:11333")
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	return &Client{url: base.JoinPath("checkv2").String(), timeout: cfg.Timeout, http: withoutRedirects(cfg.Client)}, nil
+}
+
+func withoutRedirects(client *http.Client) *http.Client {
+	own := http.Client{Transport: &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
+		MaxIdleConnsPerHost:    8,
+		IdleConnTimeout:        30 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}}
+	if client != nil {
+		own = *client
+	}
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}
+
+// maxAnswer is more than the answer for any message has: every symbol that fired.
+const maxAnswer = 1 << 20
+
+// answer is what matters of the reply to /checkv2.
+type answer struct {
+	Skipped bool     `json:"is_skipped"`
+	Score   *float64 `json:"score"`
+	Action  string   `json:"action"`
+}
+
+// Check asks about one message. With an error the verdict is Unknown.
+func (c *Client) Check(ctx context.Context, e Envelope, raw []byte) (Verdict, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	said, err := c.ask(ctx, e, raw)
+	if err != nil {
+		return Verdict{Status: Unknown}, fmt.Errorf("ask rspamd: %w", err)
+	}
+	return verdict(said), nil
+}
+
+func (c *Client) ask(ctx context.Context, e Envelope, raw []byte) (said answer, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(raw))
+	if err != nil {
+		return said, err
+	}
+	request.Header = e.header()
+	response, err := c.http.Do(request)
+	if err != nil {
+		return said, err
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return said, fmt.Errorf("read its answer: %w", err)
+	case response.StatusCode != http.StatusOK:
+		return said, fmt.Errorf("it answered %d", response.StatusCode)
+	case len(body) > maxAnswer:
+		return said, fmt.Errorf("its answer is longer than %d octets", maxAnswer)
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		return said, fmt.Errorf("read its answer: %w", err)
+	}
+	if said.Action == "" && !said.Skipped {
+		return said, errors.New("its answer has no action")
+	}
+	return said, nil
+}
+
+// header is the request's, as rspamd's protocol names the fields.
+func (e Envelope) header() http.Header {
+	h := http.Header{"Content-Type": {"message/rfc822"}}
+	from := e.From
+	if from == "" {
+		from = "<>"
+	}
+	for _, field := range [][2]string{{"IP", e.IP}, {"Helo", e.Hello}, {"From", from}, {"Queue-Id", e.QueueID}} {
+		if field[1] != "" {
+			h.Set(field[0], printable(field[1]))
+		}
+	}
+	for _, rcpt := range e.Rcpt {
+		h.Add("Rcpt", printable(rcpt))
+	}
+	return h
+}
+
+// printable: a client may say anything in EHLO, and a field holds no controls.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
+
+// verdict maps rspamd's actions. Greylisting and soft rejects ask to come later, which
+// says little of the message; an action that an operator made up says nothing here.
+func verdict(said answer) Verdict {
+	v := Verdict{Status: Unknown}
+	if said.Skipped {
+		return v
+	}
+	if said.Score != nil {
+		v.Score, v.HasScore = *said.Score, true
+	}
+	switch said.Action {
+	case "reject", "add header", "rewrite subject":
+		v.Status = Spam
+	case "no action", "greylist", "soft reject":
+		v.Status = Ham
+	}
+	return v
+}
