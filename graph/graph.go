@@ -94,6 +94,7 @@ type Options struct {
 	Suppressions Suppressions
 	Webhooks     Webhooks
 	Engagements  Engagements
+	Events       EventLog
 }
 
 func (o Options) validate() error {
@@ -110,6 +111,7 @@ func (o Options) validate() error {
 	need(moduleSuppression, o.Suppressions == nil)
 	need(moduleWebhooks, o.Webhooks == nil)
 	need(moduleTracking, o.Engagements == nil)
+	need(moduleEventLog, o.Events == nil)
 	if o.Rate != nil && o.Accounts == nil {
 		wrong = append(wrong, errors.New("graph: a rate limit needs the accounts"))
 	}
@@ -131,7 +133,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks}
+	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks, events: o.Events}
 	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: served, Resolvers: root, Complexity: costs()}))
 	errs := errorPresenter{logger: o.Logger}
 	exec.SetErrorPresenter(errs.present)

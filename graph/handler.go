@@ -14,6 +14,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/postrider/postrider/modules/accounts"
@@ -64,10 +65,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuseBody(w, r, err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(graphql.StartOperationTrace(withCaller(r.Context(), caller)), timeout)
+	ctx := graphql.StartOperationTrace(withCaller(r.Context(), caller))
+	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	status, answer := h.run(ctx, body)
-	h.answer(w, r, status, answer)
+	operation, status, answer := h.prepare(timed, body)
+	switch {
+	case answer != nil:
+		h.answer(w, r, status, answer)
+	case operation.Operation.Operation == ast.Subscription:
+		h.subscribe(ctx, w, r, operation)
+	default:
+		status, answer = h.run(timed, operation)
+		h.answer(w, r, status, answer)
+	}
 }
 
 // admit tells who is calling, if they may call now.
@@ -91,22 +101,35 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller
 	return caller, h.rate.Admit(r.Context(), account, w.Header())
 }
 
-// run executes one GraphQL request.
-func (h *handler) run(ctx context.Context, body []byte) (status int, answer *graphql.Response) {
-	defer func() { // fields recover on their own; this is for parsing and validation
+// prepare reads and validates one GraphQL request. An answer is a refusal.
+func (h *handler) prepare(ctx context.Context, body []byte) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
+	defer func() {
 		if value := recover(); value != nil {
-			status = http.StatusInternalServerError
-			answer = &graphql.Response{Errors: gqlerror.List{h.errors.present(ctx, h.errors.recovered(ctx, value))}}
+			status, answer = http.StatusInternalServerError, h.panicked(ctx, value)
 		}
 	}()
 	request, wrong := decode(body)
 	if wrong != nil {
-		return http.StatusBadRequest, h.exec.DispatchError(ctx, gqlerror.List{wrong})
+		return nil, http.StatusBadRequest, h.exec.DispatchError(ctx, gqlerror.List{wrong})
 	}
 	operation, errs := h.exec.CreateOperationContext(ctx, request)
 	if errs != nil {
-		return http.StatusBadRequest, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs)
+		return nil, http.StatusBadRequest, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs)
 	}
+	return operation, 0, nil
+}
+
+func (h *handler) panicked(ctx context.Context, value any) *graphql.Response {
+	return &graphql.Response{Errors: gqlerror.List{h.errors.present(ctx, h.errors.recovered(ctx, value))}}
+}
+
+// run executes one GraphQL request.
+func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) (status int, answer *graphql.Response) {
+	defer func() { // fields recover on their own
+		if value := recover(); value != nil {
+			status, answer = http.StatusInternalServerError, h.panicked(ctx, value)
+		}
+	}()
 	responses, ctx := h.exec.DispatchOperation(ctx, operation)
 	answer = responses(ctx)
 	if answer == nil { // the time was up before it began
@@ -159,18 +182,16 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, status int, ans
 }
 
 func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, media string, body any) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // bodies are HTML; the answer is not, and says so
-	if err := encoder.Encode(body); err != nil {
+	out, err := encode(body)
+	if err != nil {
 		h.logger.ErrorContext(r.Context(), "GraphQL answer cannot be encoded", telemetry.KeyError, err)
-		status, media, out = http.StatusInternalServerError, mediaJSON, *bytes.NewBufferString(`{"error":{"message":"Internal error"}}`)
+		status, media, out = http.StatusInternalServerError, mediaJSON, []byte(`{"error":{"message":"Internal error"}}`)
 	}
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	if _, err := w.Write(bytes.TrimSuffix(out.Bytes(), []byte("\n"))); err != nil {
+	if _, err := w.Write(out); err != nil {
 		h.logger.DebugContext(r.Context(), "GraphQL answer not taken", telemetry.KeyError, err)
 	}
 }

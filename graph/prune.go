@@ -66,6 +66,9 @@ func prune(s *ast.Schema, on []string) {
 	if s.Mutation != nil && len(s.Mutation.Fields) == 0 { // a type without fields is no type
 		s.Mutation = nil
 	}
+	if s.Subscription != nil && len(s.Subscription.Fields) == 0 {
+		s.Subscription = nil
+	}
 
 	live := reachable(s)
 	gone := func(def *ast.Definition) bool { return !live[def.Name] }

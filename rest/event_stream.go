@@ -1,10 +1,8 @@
 package rest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -13,13 +11,9 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/eventlog"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/sse"
 	"github.com/postrider/postrider/runtime/telemetry"
-)
-
-const (
-	heartbeat = 15 * time.Second
-	// streamWrite is how long a reader may take nothing before it is cut.
-	streamWrite = 10 * time.Second
 )
 
 // stream answers with events until one side ends it. What can be refused is refused
@@ -33,60 +27,49 @@ func (e *eventLogEdge) stream(ctx context.Context, in *eventStreamQuery) (*huma.
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer stream.Close()
 		r, w := humago.Unwrap(hc)
-		w.Header().Set("Content-Type", "text/event-stream")
-		w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
-		if err := e.follow(r, w, stream); err != nil {
+		if err := e.follow(r, sse.Start(w), stream); err != nil {
 			telemetry.SetError(r.Context(), "", err)
 		}
 	}}, nil
 }
 
-func (e *eventLogEdge) follow(r *http.Request, w http.ResponseWriter, stream *eventlog.Stream) error {
-	control := http.NewResponseController(w)
-	write := func(b []byte) error {
-		if err := control.SetWriteDeadline(time.Now().Add(streamWrite)); err != nil {
-			return err
-		}
-		if _, err := w.Write(b); err != nil {
-			return err
-		}
-		return control.Flush()
-	}
-	// The position comes first, so that who loses the connection before the first
-	// event goes on from here too.
-	if err := write(fmt.Appendf(nil, "retry: 2000\nid: %s\n\n", stream.Position())); err != nil {
+func (e *eventLogEdge) follow(r *http.Request, w *sse.Writer, stream *eventlog.Stream) error {
+	if err := w.Begin(stream.Position()); err != nil {
 		return err
 	}
 	asked := time.Now()
 	for {
-		page, err := stream.Next(r.Context(), heartbeat)
+		page, err := stream.Next(r.Context(), sse.Heartbeat)
 		if err != nil {
 			return err
 		}
-		if time.Since(asked) >= heartbeat {
+		if time.Since(asked) >= sse.Heartbeat {
 			if err := e.stillAllowed(r); err != nil {
 				return err
 			}
 			asked = time.Now()
 		}
 		if len(page.Events) == 0 {
-			if err := write([]byte(": still here\n\n")); err != nil {
-				return err
-			}
-			continue
+			err = w.Beat()
+		} else {
+			err = sendEvents(w, page.Events)
 		}
-		var out bytes.Buffer
-		for _, f := range page.Events {
-			encoded, err := marshal(newLoggedEvent(f))
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(&out, "id: %s\ndata: %s\n\n", f.ID, encoded)
-		}
-		if err := write(out.Bytes()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
+}
+
+func sendEvents(w *sse.Writer, facts []event.Fact) error {
+	events := make([]sse.Event, len(facts))
+	for i, f := range facts {
+		encoded, err := marshal(newLoggedEvent(f))
+		if err != nil {
+			return err
+		}
+		events[i] = sse.Event{ID: f.ID, Data: encoded}
+	}
+	return w.Send(events...)
 }
 
 // stillAllowed ends the streams of keys that were revoked.

@@ -191,6 +191,9 @@ func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Option
 	if p.Webhooks != nil {
 		o.Webhooks = p.Webhooks
 	}
+	if p.EventLog != nil {
+		o.Events = p.EventLog
+	}
 	if p.Tracking != nil {
 		o.Engagements = p.Tracking
 	}

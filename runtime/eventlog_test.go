@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
 
@@ -40,10 +41,17 @@ func stream(t *testing.T, app *runtimetest.App, query string, headers ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+app.APIKey)
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
+	t.Cleanup(cancel)
+	return linesOf(t, app, req), cancel
+}
+
+// linesOf gives the lines of an answer that goes on.
+func linesOf(t *testing.T, app *runtimetest.App, req *http.Request) <-chan string {
+	t.Helper()
+	req.Header.Set("Authorization", "Bearer "+app.APIKey)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +67,7 @@ func stream(t *testing.T, app *runtimetest.App, query string, headers ...string)
 			out <- scan.Text()
 		}
 	}()
-	t.Cleanup(cancel)
-	return out, cancel
+	return out
 }
 
 // until gives the line that has the text.
@@ -170,4 +177,47 @@ func TestStreamsOfAnAccountAreCounted(t *testing.T) {
 		defer res.Body.Close()
 		return res.StatusCode == http.StatusOK
 	})
+}
+
+// The same over GraphQL: what happened before it was asked for, behind a position,
+// and then what happens.
+func TestEventsAsASubscription(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	stranger := app.Stranger(t, "stranger")
+	first := send(t, app, anEmail)
+	foreign := subscribe(t, stranger, `subscription{events(after:\"`+eventlog.PositionAt(time.Now().Add(-time.Hour))+`\"){id}}`)
+	lines := subscribe(t, app, `subscription{events(after:\"`+eventlog.PositionAt(time.Now().Add(-time.Hour))+`\",types:[\"email.sent\"]){type data}}`)
+	if line := until(t, lines, "data: "); !strings.Contains(line, `{"data":{"events":{"type":"email.sent","data":{`) || !strings.Contains(line, first) {
+		t.Errorf("first on the stream: %s", line)
+	}
+	second := send(t, app, anEmail)
+	if line := until(t, lines, "data: "); !strings.Contains(line, second) {
+		t.Errorf("second on the stream: %s", line)
+	}
+	for {
+		select {
+		case line := <-foreign:
+			if strings.Contains(line, "data:") {
+				t.Errorf("a stranger sees %s", line)
+			}
+			continue
+		default:
+		}
+		break
+	}
+}
+
+func subscribe(t *testing.T, app *runtimetest.App, query string) <-chan string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, app.BaseURL+"/graphql", strings.NewReader(`{"query":"`+query+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	return linesOf(t, app, req)
 }

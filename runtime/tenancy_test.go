@@ -278,6 +278,13 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
 				t.Errorf("a stranger's %s of another's endpoint: %s", f.Name, got)
 			}
+		case f.Name == "events": // positions are no secrets: another's event is one like any
+			runtimetest.Eventually(t, "the owner has events", func() bool {
+				return strings.Contains(string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body), "evt_")
+			})
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body); got != `{"data":{"events":{"nodes":[]}}}` {
+				t.Errorf("a stranger's events: %s", got)
+			}
 		case f.takes("after"):
 			checkConnection(t, app, stranger, f.Name)
 		case f.Name == "queueByDestination":

@@ -32,6 +32,7 @@ type ResolverRoot interface {
 	Mutation() MutationResolver
 	Query() QueryResolver
 	Recipient() RecipientResolver
+	Subscription() SubscriptionResolver
 	Template() TemplateResolver
 	Webhook() WebhookResolver
 	WebhookAttempt() WebhookAttemptResolver
@@ -243,6 +244,19 @@ type ComplexityRoot struct {
 		Opens         func(childComplexity int) int
 	}
 
+	Event struct {
+		CreatedAt func(childComplexity int) int
+		Data      func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Type      func(childComplexity int) int
+	}
+
+	EventPage struct {
+		EndCursor func(childComplexity int) int
+		HasMore   func(childComplexity int) int
+		Nodes     func(childComplexity int) int
+	}
+
 	Header struct {
 		Name  func(childComplexity int) int
 		Value func(childComplexity int) int
@@ -279,6 +293,7 @@ type ComplexityRoot struct {
 		Domains            func(childComplexity int, first *int, after *string) int
 		Email              func(childComplexity int, id string) int
 		Emails             func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
+		Events             func(childComplexity int, first *int, after *string, types []string) int
 		Queue              func(childComplexity int, first *int, after *string, filter *model.QueueFilter) int
 		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
 		Suppression        func(childComplexity int, id string) int
@@ -345,6 +360,10 @@ type ComplexityRoot struct {
 		Delivered func(childComplexity int) int
 		Failed    func(childComplexity int) int
 		Sent      func(childComplexity int) int
+	}
+
+	Subscription struct {
+		Events func(childComplexity int, after *string, types []string) int
 	}
 
 	Suppression struct {
@@ -1380,6 +1399,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EngagementCounts.Opens(childComplexity), true
 
+	case "Event.createdAt":
+		if e.ComplexityRoot.Event.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Event.CreatedAt(childComplexity), true
+	case "Event.data":
+		if e.ComplexityRoot.Event.Data == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Event.Data(childComplexity), true
+	case "Event.id":
+		if e.ComplexityRoot.Event.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Event.ID(childComplexity), true
+	case "Event.type":
+		if e.ComplexityRoot.Event.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Event.Type(childComplexity), true
+
+	case "EventPage.endCursor":
+		if e.ComplexityRoot.EventPage.EndCursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EventPage.EndCursor(childComplexity), true
+	case "EventPage.hasMore":
+		if e.ComplexityRoot.EventPage.HasMore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EventPage.HasMore(childComplexity), true
+	case "EventPage.nodes":
+		if e.ComplexityRoot.EventPage.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EventPage.Nodes(childComplexity), true
+
 	case "Header.name":
 		if e.ComplexityRoot.Header.Name == nil {
 			break
@@ -1582,6 +1645,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Emails(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.EmailFilter)), true
+	case "Query.events":
+		if e.ComplexityRoot.Query.Events == nil {
+			break
+		}
+
+		args, err := ec.field_Query_events_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Events(childComplexity, args["first"].(*int), args["after"].(*string), args["types"].([]string)), true
 
 	case "Query.queue":
 		if e.ComplexityRoot.Query.Queue == nil {
@@ -1927,6 +2001,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SendingCounts.Sent(childComplexity), true
+
+	case "Subscription.events":
+		if e.ComplexityRoot.Subscription.Events == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_events_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.Events(childComplexity, args["after"].(*string), args["types"].([]string)), true
 
 	case "Suppression.createdAt":
 		if e.ComplexityRoot.Suppression.CreatedAt == nil {
@@ -2560,6 +2646,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				Data: buf.Bytes(),
 			}
 		}
+	case ast.Subscription:
+		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
 
 	default:
 		return graphql.OneShot(graphql.ErrorResponse(ctx, "unsupported GraphQL operation"))
@@ -3160,6 +3263,57 @@ type TimelineEntry {
   "When the next attempt was due, for a delay; null otherwise."
   nextAttemptAt: DateTime
   "The full data of the event, as the webhooks carry it."
+  data: JSON!
+}
+`, BuiltIn: false},
+	{Name: "../schema/eventlog.graphqls", Input: `extend type Query {
+  """
+  What has happened in the last 30 days, oldest first: the events that webhooks carry. Who goes on from where a page ended misses none and gets none twice. An event is
+  shown about two seconds after it has happened. Needs a key of scope full or read.
+  """
+  events(
+    "How many: 1 to 100."
+    first: Int = 25
+    "Go on behind this: the id of an event, or the ` + "`" + `endCursor` + "`" + ` of an earlier page. ` + "`" + `latest` + "`" + `: behind the newest. Left out: from the beginning."
+    after: String
+    "Only events of these types. Left out: of all that webhooks can have."
+    types: [String!]
+  ): EventPage! @module(name: "eventlog")
+}
+
+"""
+What goes on until one side ends it. Ask with ` + "`" + `Accept: text/event-stream` + "`" + `: each result is a Server-Sent Event ` + "`" + `next` + "`" + ` (GraphQL over Server-Sent Events, distinct connections
+mode). The connection ends without ` + "`" + `complete` + "`" + ` when the service is stopped or the key revoked: subscribe again.
+"""
+type Subscription {
+  "Events as they happen. Needs a key of scope full or read."
+  events(
+    "Begin behind the event with this id: what was missed comes first. Left out: what happens from now on."
+    after: String
+    "Only events of these types. Left out: of all that webhooks can have."
+    types: [String!]
+  ): Event! @module(name: "eventlog")
+}
+
+"A stretch of what has happened."
+type EventPage {
+  "The events, oldest first."
+  nodes: [Event!]!
+  "Whether more can be read now. There may be more even when this page has no event of a wanted type."
+  hasMore: Boolean!
+  "What to give as ` + "`" + `after` + "`" + ` to go on, now or later."
+  endCursor: String!
+}
+
+"Something that has happened."
+type Event {
+  "Opaque id, prefix ` + "`" + `evt_` + "`" + `; the same in the header ` + "`" + `Service-Event-Id` + "`" + ` of webhooks."
+  id: ID!
+  "Full event type, as ` + "`" + `email.delivered` + "`" + `."
+  type: String!
+  "When it happened."
+  createdAt: DateTime!
+  "The payload of the type, as webhooks carry it."
   data: JSON!
 }
 `, BuiltIn: false},
@@ -4164,6 +4318,32 @@ func (ec *executionContext) childFields_EngagementCounts(ctx context.Context, fi
 		return ec.fieldContext_EngagementCounts_machineClicks(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EngagementCounts", field.Name)
+}
+
+func (ec *executionContext) childFields_Event(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Event_id(ctx, field)
+	case "type":
+		return ec.fieldContext_Event_type(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Event_createdAt(ctx, field)
+	case "data":
+		return ec.fieldContext_Event_data(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Event", field.Name)
+}
+
+func (ec *executionContext) childFields_EventPage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_EventPage_nodes(ctx, field)
+	case "hasMore":
+		return ec.fieldContext_EventPage_hasMore(ctx, field)
+	case "endCursor":
+		return ec.fieldContext_EventPage_endCursor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EventPage", field.Name)
 }
 
 func (ec *executionContext) childFields_Header(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -233,6 +233,28 @@ type Engagement struct {
 	At time.Time `json:"at"`
 }
 
+// Something that has happened.
+type Event struct {
+	// Opaque id, prefix `evt_`; the same in the header `Service-Event-Id` of webhooks.
+	ID string `json:"id"`
+	// Full event type, as `email.delivered`.
+	Type string `json:"type"`
+	// When it happened.
+	CreatedAt time.Time `json:"createdAt"`
+	// The payload of the type, as webhooks carry it.
+	Data json.RawMessage `json:"data"`
+}
+
+// A stretch of what has happened.
+type EventPage struct {
+	// The events, oldest first.
+	Nodes []*Event `json:"nodes"`
+	// Whether more can be read now. There may be more even when this page has no event of a wanted type.
+	HasMore bool `json:"hasMore"`
+	// What to give as `after` to go on, now or later.
+	EndCursor string `json:"endCursor"`
+}
+
 // Where a page of a list stands in the list.
 type PageInfo struct {
 	// Whether there are older entries after this page.

@@ -1,0 +1,64 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/eventlog"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/sse"
+)
+
+const moduleEventLog = "eventlog"
+
+// EventLog reads what has happened.
+type EventLog interface {
+	List(ctx context.Context, accountID string, q eventlog.Query) (eventlog.Page, error)
+	Open(ctx context.Context, accountID string, q eventlog.Query) (*eventlog.Stream, error)
+}
+
+var _ EventLog = (*eventlog.Service)(nil)
+
+func toEvents(found eventlog.Page) *model.EventPage {
+	out := &model.EventPage{Nodes: make([]*model.Event, 0, len(found.Events)), HasMore: found.HasMore, EndCursor: found.Next}
+	for _, f := range found.Events {
+		out.Nodes = append(out.Nodes, toEvent(f))
+	}
+	return out
+}
+
+func toEvent(f event.Fact) *model.Event {
+	return &model.Event{ID: f.ID, Type: string(f.Type), CreatedAt: f.CreatedAt, Data: f.Data}
+}
+
+func eventQuery(first int, after *string, types []string) eventlog.Query {
+	q := eventlog.Query{Types: types, Limit: first}
+	if after != nil {
+		q.After = *after
+	}
+	return q
+}
+
+// followEvents gives the events of a stream until it ends or nobody wants them any
+// more. The channel is closed then: the reader has the ids to go on from.
+func followEvents(ctx context.Context, stream *eventlog.Stream) <-chan *model.Event {
+	out := make(chan *model.Event)
+	go func() {
+		defer close(out)
+		defer stream.Close()
+		for {
+			found, err := stream.Next(ctx, sse.Heartbeat)
+			if err != nil {
+				return
+			}
+			for _, f := range found.Events {
+				select {
+				case out <- toEvent(f):
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	return out
+}

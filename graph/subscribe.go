@@ -1,0 +1,137 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/sse"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// A subscription is answered by Server-Sent Events, one connection each ("GraphQL
+// over Server-Sent Events", distinct connections mode). A refusal is an ordinary
+// answer: what can be refused is refused before the stream begins. The protocol's
+// `complete` means that there is nothing more to come, which is never so here: a
+// stream that has to end is cut, and its reader subscribes again.
+
+type begunKey struct{}
+
+// begun is called by a resolver whose subscription goes on from here.
+func begun(ctx context.Context) {
+	if flag, ok := ctx.Value(begunKey{}).(*bool); ok {
+		*flag = true
+	}
+}
+
+func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.Request, operation *graphql.OperationContext) {
+	refuse := func(why string) {
+		ctx := graphql.WithOperationContext(ctx, operation)
+		h.answer(w, r, http.StatusBadRequest, h.exec.DispatchError(ctx, gqlerror.List{gqlerror.Errorf("%s", why)}))
+	}
+	switch {
+	case !strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
+		refuse("A subscription is answered by Server-Sent Events: ask with Accept: text/event-stream")
+		return
+	case len(graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})) != 1:
+		refuse("A subscription has exactly one field")
+		return
+	}
+	goesOn := false
+	ctx, cancel := context.WithCancel(context.WithValue(ctx, begunKey{}, &goesOn))
+	defer cancel()
+	responses, ctx := h.exec.DispatchOperation(ctx, operation)
+	if !goesOn {
+		answer := responses(ctx)
+		status := http.StatusBadRequest
+		switch {
+		case hasCode(answer.Errors, fault.CodeUnavailable):
+			status = http.StatusServiceUnavailable
+		case hasCode(answer.Errors, codeInternal):
+			status = http.StatusInternalServerError
+		}
+		h.answer(w, r, status, answer)
+		return
+	}
+	if err := h.follow(ctx, sse.Start(w), r.Header, responses); err != nil {
+		telemetry.SetError(r.Context(), "", err)
+	}
+}
+
+// follow sends what the subscription gives until one side ends it.
+func (h *handler) follow(ctx context.Context, w *sse.Writer, header http.Header, responses graphql.ResponseHandler) error {
+	if err := w.Begin(""); err != nil {
+		return err
+	}
+	type result struct {
+		data []byte
+		err  error
+	}
+	next := make(chan result)
+	go func() {
+		defer close(next)
+		for answer := responses(ctx); answer != nil; answer = responses(ctx) {
+			data, err := encode(answer) // before the next, which takes its memory
+			select {
+			case next <- result{data, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	beat := time.NewTicker(sse.Heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case answer, more := <-next:
+			if !more {
+				return nil
+			}
+			if answer.err != nil {
+				return answer.err
+			}
+			if err := w.Send(sse.Event{Name: "next", Data: answer.data}); err != nil {
+				return err
+			}
+		case <-beat.C:
+			if err := h.stillAllowed(ctx, header); err != nil {
+				return err
+			}
+			if err := w.Beat(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// stillAllowed ends the subscriptions of keys that were revoked.
+func (h *handler) stillAllowed(ctx context.Context, header http.Header) error {
+	bearer, err := accounts.Bearer(header)
+	if err != nil {
+		return err
+	}
+	caller, err := h.auth.Authenticate(ctx, bearer)
+	if err != nil {
+		return err
+	}
+	return caller.Authorize(accounts.Read)
+}
+
+// encode writes a body as JSON on one line.
+func encode(body any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // bodies are HTML; the answer is not, and says so
+	if err := encoder.Encode(body); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,81 @@
+// Package sse writes Server-Sent Events (HTML Living Standard, section 9.2) that go
+// on for as long as their reader takes them. Each write is sent at once; a reader who
+// takes nothing for WriteTime is cut off.
+package sse
+
+import (
+	"bytes"
+	"net/http"
+	"time"
+)
+
+// WriteTime is how long a reader may take nothing.
+const WriteTime = 10 * time.Second
+
+// Heartbeat is after how long without an event a comment says that the stream lives:
+// proxies end connections that are silent for a minute, some for half of one.
+const Heartbeat = 15 * time.Second
+
+// Writer is one stream. It is used by one goroutine at a time.
+type Writer struct {
+	to      http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Start begins the answer. Nothing may have been written before.
+func Start(w http.ResponseWriter) *Writer {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	return &Writer{to: w, control: http.NewResponseController(w)}
+}
+
+// Event is one event. Its fields are left out where they are empty, and hold no
+// newline: JSON has none.
+type Event struct {
+	ID, Name string
+	Data     []byte
+}
+
+func (e Event) appendTo(out *bytes.Buffer) {
+	field := func(name, value string) {
+		if value != "" {
+			out.WriteString(name + ": " + value + "\n")
+		}
+	}
+	field("id", e.ID)
+	field("event", e.Name)
+	field("data", string(e.Data))
+	out.WriteByte('\n')
+}
+
+// Send sends events together.
+func (w *Writer) Send(events ...Event) error {
+	var out bytes.Buffer
+	for _, e := range events {
+		e.appendTo(&out)
+	}
+	return w.write(out.Bytes())
+}
+
+// Begin tells how long a reader should wait before it connects again, and from
+// where it goes on if it loses the connection before the first event; "": unsaid.
+func (w *Writer) Begin(position string) error {
+	out := bytes.NewBufferString("retry: 2000\n")
+	Event{ID: position}.appendTo(out)
+	return w.write(out.Bytes())
+}
+
+// Beat sends a comment, which readers ignore.
+func (w *Writer) Beat() error { return w.write([]byte(": still here\n\n")) }
+
+func (w *Writer) write(b []byte) error {
+	if err := w.control.SetWriteDeadline(time.Now().Add(WriteTime)); err != nil {
+		return err
+	}
+	if _, err := w.to.Write(b); err != nil {
+		return err
+	}
+	return w.control.Flush()
+}
