@@ -25,6 +25,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0
 	github.com/inbucket/html2text v1.0.0
+	github.com/johannesboyne/gofakes3 v0.0.0-20250916175020-ebf3e50324d3
 	github.com/letsencrypt/pebble/v2 v2.10.1
 	github.com/lib/pq v1.12.3
 	github.com/libdns/cloudflare v0.2.2
@@ -37,6 +38,7 @@ require (
 	github.com/libdns/route53 v1.6.2
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/miekg/dns v1.1.73
+	github.com/minio/minio-go/v7 v7.0.97
 	github.com/mjl-/adns v0.0.0-20260809141028-22f885debe71
 	github.com/mjl-/mox v0.0.17
 	github.com/osteele/liquid v1.9.2
@@ -60,6 +62,20 @@ require (
 	golang.org/x/sync v0.24.0
 	golang.org/x/text v0.43.0
 	gopkg.in/yaml.v3 v3.0.1
+)
+
+require (
+	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/go-ini/ini v1.67.0 // indirect
+	github.com/klauspost/compress v1.19.1 // indirect
+	github.com/klauspost/crc32 v1.3.0 // indirect
+	github.com/minio/crc64nvme v1.1.0 // indirect
+	github.com/minio/md5-simd v1.1.2 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/rs/xid v1.6.0 // indirect
+	github.com/ryszard/goskiplist v0.0.0-20150312221310-2dfbae5fcf46 // indirect
+	github.com/tinylib/msgp v1.6.4 // indirect
+	go.shabbyrobe.org/gocovmerge v0.0.0-20230507111327-fa4f82cfbf4d // indirect
 )
 
 require (

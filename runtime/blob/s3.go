@@ -1,0 +1,189 @@
+package blob
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5" //nolint:gosec // the checksum that S3 has, not a safeguard against people
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// Bucket is a bucket of a store. It is safe for concurrent use.
+type Bucket struct {
+	core    minio.Core
+	bucket  string
+	prefix  string // with its slash
+	timeout time.Duration
+}
+
+var _ Store = (*Bucket)(nil)
+
+// callTimeout bounds everything but the reading of an object, which goes on for as long
+// as it is read.
+const callTimeout = 2 * time.Minute
+
+// S3 makes the client of a bucket. It asks nothing yet.
+func S3(cfg Config) (*Bucket, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("object store: %w", err)
+	}
+	region := cfg.Region
+	if region == "" {
+		region = "us-east-1"
+	}
+	lookup := minio.BucketLookupDNS
+	if cfg.PathStyle {
+		lookup = minio.BucketLookupPath
+	}
+	core, err := minio.NewCore(cfg.Endpoint, &minio.Options{
+		Creds:        credentials.NewStaticV4(cfg.AccessKey, cfg.SecretKey.Reveal(), ""),
+		Secure:       !cfg.Plain,
+		Region:       region, // given, so that the client does not ask for it
+		BucketLookup: lookup,
+		Transport:    transport(),
+		MaxRetries:   1, // the caller knows when to try again
+	})
+	if err != nil {
+		return nil, fmt.Errorf("object store: %w", err)
+	}
+	prefix := cfg.Prefix
+	if prefix != "" {
+		prefix += "/"
+	}
+	return &Bucket{core: *core, bucket: cfg.Bucket, prefix: prefix, timeout: callTimeout}, nil
+}
+
+// store is the transport to a store. A 404 that is not in the store's own words comes
+// from something in between, or from a wrong address: the client would take it for an
+// object that is not there.
+type store struct{ http.RoundTripper }
+
+func (s store) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := s.RoundTripper.RoundTrip(r)
+	if err == nil && response.StatusCode == http.StatusNotFound && r.Method != http.MethodHead &&
+		!strings.Contains(response.Header.Get("Content-Type"), "xml") {
+		response.StatusCode, response.Status = http.StatusBadGateway, "502 Bad Gateway"
+	}
+	return response, err
+}
+
+func transport() http.RoundTripper {
+	return store{&http.Transport{
+		Proxy:                 http.ProxyFromEnvironment, // the operator's store may be behind the operator's proxy
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: time.Minute,
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
+		MaxIdleConnsPerHost:   8,
+		IdleConnTimeout:       time.Minute,
+		DisableCompression:    true, // what is read is what was stored
+	}}
+}
+
+// Put stores the octets under a key.
+func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	if err := checkKey(b.prefix + key); err != nil {
+		return fmt.Errorf("put object: %w", err)
+	}
+	tag, sum := md5.Sum(data), sha256.Sum256(data) //nolint:gosec // as above
+	info, err := b.core.PutObject(ctx, b.bucket, b.prefix+key, bytes.NewReader(data), int64(len(data)),
+		base64.StdEncoding.EncodeToString(tag[:]), hex.EncodeToString(sum[:]),
+		minio.PutObjectOptions{
+			ContentType:          "application/octet-stream",
+			DisableContentSha256: true, // in pieces; the whole is signed by the sum above
+		})
+	if err != nil {
+		return fmt.Errorf("put object: %w", translate(err))
+	}
+	if strings.EqualFold(info.ETag, hex.EncodeToString(tag[:])) {
+		return nil
+	}
+	return b.compare(ctx, key, sum)
+}
+
+// compare reads an object back.
+func (b *Bucket) compare(ctx context.Context, key string, want [sha256.Size]byte) error {
+	stored, err := b.Get(ctx, key)
+	if err != nil {
+		return fmt.Errorf("read back what was put: %w", err)
+	}
+	defer stored.Close() //nolint:errcheck // it was read
+	hash := sha256.New()
+	if _, err := io.Copy(hash, stored); err != nil {
+		return fmt.Errorf("read back what was put: %w", err)
+	}
+	if !bytes.Equal(hash.Sum(nil), want[:]) {
+		return errors.New("put object: the store holds something else")
+	}
+	return nil
+}
+
+// Get opens an object.
+func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if err := checkKey(b.prefix + key); err != nil {
+		return nil, fmt.Errorf("get object: %w", err)
+	}
+	object, _, _, err := b.core.GetObject(ctx, b.bucket, b.prefix+key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("get object: %w", translate(err))
+	}
+	return object, nil
+}
+
+// Delete removes an object. In a bucket with versions the store keeps the old one.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	if err := checkKey(b.prefix + key); err != nil {
+		return fmt.Errorf("delete object: %w", err)
+	}
+	err := translate(b.core.RemoveObject(ctx, b.bucket, b.prefix+key, minio.RemoveObjectOptions{}))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("delete object: %w", err)
+	}
+	return nil
+}
+
+// probe is a key that is never put.
+const probe = "postrider-check"
+
+// Check asks for the bucket. That question has no answer in words and may be forbidden
+// to a key that only knows objects, so a refusal is asked after with an object that is
+// not there.
+func (b *Bucket) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	if found, err := b.core.BucketExists(ctx, b.bucket); err == nil && found {
+		return nil
+	}
+	object, err := b.Get(ctx, probe)
+	switch {
+	case err == nil:
+		return object.Close()
+	case errors.Is(err, ErrNotFound):
+		return nil
+	}
+	return fmt.Errorf("check object store, bucket %s: %w", b.bucket, err)
+}
+
+// translate finds the one error that callers look for.
+func translate(err error) error {
+	if err != nil && minio.ToErrorResponse(err).Code == minio.NoSuchKey {
+		return ErrNotFound
+	}
+	return err
+}
