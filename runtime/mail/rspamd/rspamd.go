@@ -172,9 +172,13 @@ func printable(s string) string {
 
 // verdict maps rspamd's actions. Greylisting and soft rejects ask to come later, which
 // says little of the message; an action that an operator made up says nothing here.
+//
+// A message that rspamd does not scan is skipped with "no action". It is also skipped
+// when something was certain before the scan (GTUBE, a list of the operator's), and
+// that counts.
 func verdict(said answer) Verdict {
 	v := Verdict{Status: Unknown}
-	if said.Skipped {
+	if said.Skipped && (said.Action == "" || said.Action == "no action") {
 		return v
 	}
 	if said.Score != nil {

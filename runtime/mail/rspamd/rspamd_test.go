@@ -41,6 +41,9 @@ func TestActionsBecomeVerdicts(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]rspamd.Verdict{
 		`{"is_skipped":false,"score":15.1,"required_score":15,"action":"reject","symbols":{"GTUBE":{}}}`: {Status: rspamd.Spam, Score: 15.1, HasScore: true},
+		// rspamd 3.4 about GTUBE, word for word:
+		`{"is_skipped":true,"score":15.0,"required_score":15.0,"action":"reject","symbols":{"GTUBE":{"name":"GTUBE","score":0.0,"metric_score":0.0}},"messages":{"smtp_message":"Gtube pattern"},"message-id":"undef","time_real":0.000319}`: {Status: rspamd.Spam, Score: 15, HasScore: true},
+		`{"is_skipped":true}`:                                {Status: rspamd.Unknown},
 		`{"score":6.5,"action":"add header"}`:                {Status: rspamd.Spam, Score: 6.5, HasScore: true},
 		`{"score":7,"action":"rewrite subject"}`:             {Status: rspamd.Spam, Score: 7, HasScore: true},
 		`{"score":0,"action":"no action"}`:                   {Status: rspamd.Ham, HasScore: true},
