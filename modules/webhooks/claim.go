@@ -10,6 +10,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -78,7 +79,7 @@ LEFT JOIN facts f ON f.id = c.event_id AND f.account_id = c.account_id`
 // claim takes due deliveries under a lease, with what is to be said.
 func (s *Service) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
 	l := s.flights.limits(time.Now())
-	rows, err := s.db.Hot.QueryContext(ctx, claimSQL, limit, pq.Array(l.ids), pq.Array(l.rooms), pq.Array(l.doubtful), l.room, l.shared, length.Microseconds(), deleted)
+	rows, err := s.db.QueryPrepared(ctx, claimSQL, limit, db.Texts(l.ids), pq.Array(l.rooms), pq.Array(l.doubtful), l.room, l.shared, length.Microseconds(), deleted)
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)
 	}

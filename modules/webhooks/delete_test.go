@@ -51,7 +51,9 @@ func TestAttemptsOfSeveralDeliveries(t *testing.T) {
 	for range 3 {
 		w.happens(t, ada, event.EmailSent)
 	}
-	within(t, "all are delivered", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`) == 3 })
+	within(t, "all are delivered", func() bool {
+		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`) == 3
+	})
 	list, err := w.Deliveries(t.Context(), ada, made.ID, Filter{Request: page.Request{Limit: 10}})
 	if err != nil {
 		t.Fatal(err)

@@ -33,9 +33,21 @@ func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) err
 	return err
 }
 
-// subscribedSQL finds who is to be told. No list of types is all types.
-const subscribedSQL = `
-SELECT id FROM webhooks WHERE account_id = $1 AND enabled AND (jsonb_array_length(events) = 0 OR events ? $2) ORDER BY id`
+// fanOutSQL makes a delivery for each endpoint that is to be told, as far as the ids
+// that it is given go, and says how many endpoints there are. No list of types is all
+// types.
+const fanOutSQL = `
+WITH subscribed AS (
+	SELECT id, row_number() OVER (ORDER BY id) AS n FROM webhooks
+	WHERE account_id = $2 AND enabled AND (jsonb_array_length(events) = 0 OR events ? $4::text)
+), made AS (
+	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, fence, attempts, round, replays, error, created_at)
+	SELECT v.id, $2, s.id, $3, $4, $5, $6::jsonb, 'pending', now(), 0, 0, 0, 0, '', now()
+	FROM subscribed s JOIN unnest($1::text[]) WITH ORDINALITY AS v (id, n) ON v.n = s.n
+	ON CONFLICT (webhook_id, event_id) DO NOTHING
+	RETURNING id
+)
+SELECT id, (SELECT count(*) FROM subscribed) FROM made UNION ALL SELECT '', count(*) FROM subscribed`
 
 const insertSQL = `
 INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, fence, attempts, round, replays, error, created_at)
@@ -47,26 +59,55 @@ RETURNING id`
 // fanOut makes one delivery for each subscribed endpoint. data is that of an event
 // which is no fact; nil: the fact has it.
 func (s *Service) fanOut(ctx context.Context, tx db.Execer, fact event.Fact, data json.RawMessage) (made []string, err error) {
-	rows, err := tx.QueryContext(ctx, subscribedSQL, fact.AccountID, string(fact.Type))
-	if err != nil {
-		return nil, fmt.Errorf("find webhooks: %w", err)
+	for room := max(1, s.interest.endpoints(fact.AccountID)); ; {
+		some, endpoints, err := s.fanOutTo(ctx, tx, fact, data, room)
+		if made = append(made, some...); err != nil || endpoints <= room {
+			return made, err
+		}
+		room = endpoints // there are more than was known here; those that have one get none twice
 	}
-	endpoints, err := scanAll(rows, func(endpoint *string) []any { return []any{endpoint} })
-	if err != nil || len(endpoints) == 0 {
-		return nil, err
-	}
-	return s.queue(ctx, tx, fact, data, endpoints...)
 }
 
-func (s *Service) queue(ctx context.Context, tx db.Execer, fact event.Fact, data json.RawMessage, endpoints ...string) ([]string, error) {
-	ids := make([]string, len(endpoints))
+// fanOutTo makes as many as there are ids, and says how many there should be.
+func (s *Service) fanOutTo(ctx context.Context, tx db.Execer, fact event.Fact, data json.RawMessage, room int) (made []string, endpoints int, err error) {
+	rows, err := tx.QueryContext(ctx, fanOutSQL, pq.Array(newIDs(room)), fact.AccountID, fact.ID, string(fact.Type), fact.CreatedAt, ownData(data))
+	if err != nil {
+		return nil, 0, fmt.Errorf("queue webhook deliveries: %w", err)
+	}
+	type line struct {
+		id        string
+		endpoints int
+	}
+	lines, err := scanAll(rows, func(l *line) []any { return []any{&l.id, &l.endpoints} })
+	if err != nil {
+		return nil, 0, fmt.Errorf("queue webhook deliveries: %w", err)
+	}
+	for _, l := range lines {
+		if endpoints = l.endpoints; l.id != "" {
+			made = append(made, l.id)
+		}
+	}
+	return made, endpoints, nil
+}
+
+func newIDs(n int) []string {
+	ids := make([]string, n)
 	for i := range ids {
 		ids[i] = id.New(id.WebhookDelivery)
 	}
-	var own any
-	if data != nil {
-		own = string(data)
+	return ids
+}
+
+// ownData is null for a delivery of a fact.
+func ownData(data json.RawMessage) any {
+	if data == nil {
+		return nil
 	}
+	return string(data)
+}
+
+func (s *Service) queue(ctx context.Context, tx db.Execer, fact event.Fact, data json.RawMessage, endpoints ...string) ([]string, error) {
+	ids, own := newIDs(len(endpoints)), ownData(data)
 	rows, err := tx.QueryContext(ctx, insertSQL, pq.Array(ids), pq.Array(endpoints), fact.AccountID, fact.ID, string(fact.Type), fact.CreatedAt, own)
 	if err != nil {
 		return nil, fmt.Errorf("queue webhook deliveries: %w", err)

@@ -33,16 +33,23 @@ const (
 // interest is the accounts that have an endpoint.
 type interest struct {
 	mutex    sync.RWMutex
-	accounts map[string]bool // nil: not known yet, so everybody's facts are wanted
+	accounts map[string]int // how many; nil: not known yet, so everybody's facts are wanted
 }
 
 func (i *interest) wants(accountID string) bool {
 	i.mutex.RLock()
 	defer i.mutex.RUnlock()
-	return i.accounts == nil || i.accounts[accountID]
+	return i.accounts == nil || i.accounts[accountID] > 0
 }
 
-func (i *interest) set(accounts map[string]bool) {
+// endpoints is how many an account has, as far as is known.
+func (i *interest) endpoints(accountID string) int {
+	i.mutex.RLock()
+	defer i.mutex.RUnlock()
+	return i.accounts[accountID]
+}
+
+func (i *interest) set(accounts map[string]int) {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
 	i.accounts = accounts
@@ -52,7 +59,7 @@ func (i *interest) set(accounts map[string]bool) {
 func (s *Service) appeared(accountID string) {
 	s.interest.mutex.Lock()
 	if s.interest.accounts != nil {
-		s.interest.accounts[accountID] = true
+		s.interest.accounts[accountID]++
 	}
 	s.interest.mutex.Unlock()
 	s.signals.Wake(endpointsChannel)
@@ -84,17 +91,21 @@ func (s *Service) follow(ctx context.Context) (stop func()) {
 // reread learns which accounts have endpoints, and then delivers what was published
 // by those who did not know.
 func (s *Service) reread(ctx context.Context) error {
-	rows, err := s.db.SQL.QueryContext(ctx, `SELECT DISTINCT account_id FROM webhooks WHERE enabled`)
+	rows, err := s.db.SQL.QueryContext(ctx, `SELECT account_id, count(*) FROM webhooks WHERE enabled GROUP BY 1`)
 	if err != nil {
 		return fmt.Errorf("read endpoints: %w", err)
 	}
-	list, err := scanAll(rows, func(account *string) []any { return []any{account} })
+	type owner struct {
+		account   string
+		endpoints int
+	}
+	list, err := scanAll(rows, func(o *owner) []any { return []any{&o.account, &o.endpoints} })
 	if err != nil {
 		return fmt.Errorf("read endpoints: %w", err)
 	}
-	accounts := make(map[string]bool, len(list))
-	for _, a := range list {
-		accounts[a] = true
+	accounts := make(map[string]int, len(list))
+	for _, o := range list {
+		accounts[o.account] = o.endpoints
 	}
 	s.interest.set(accounts)
 	return s.catchUp(ctx)

@@ -26,7 +26,7 @@ func TestOnlyAccountsWithEndpointsAreHeardOf(t *testing.T) {
 		t.Fatalf("%d messages, want that of the account that has an endpoint now", n)
 	}
 	// Another process, which has not heard.
-	w.interest.set(map[string]bool{})
+	w.interest.set(map[string]int{})
 	missed := w.happens(t, ada, event.EmailDelivered)
 	w.happens(t, ada, event.EmailSent) // nobody asked for it
 	if n := w.count(t, messages); n != 1 {

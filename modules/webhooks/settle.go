@@ -8,6 +8,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -51,20 +52,38 @@ SELECT count(*) = $2 AND bool_and(latest.state = 'failed') FROM webhooks w CROSS
 
 type settled struct{ webhookID, state string }
 
-// settle stores what came of a batch of attempts, and switches off the endpoints
-// that ask for it or have failed for too long.
+// settle stores what came of a batch of attempts. Mostly none has failed for good, and
+// then it is one statement by itself.
 func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, answer]) error {
+	args, failures := settleArgs(results)
+	if failures {
+		return s.settleFailures(ctx, results, args)
+	}
+	_, err := storeOutcomes(s.db.QueryPrepared(ctx, settleSQL, args...))
+	return err
+}
+
+func storeOutcomes(rows *sql.Rows, err error) ([]settled, error) {
+	if err != nil {
+		return nil, fmt.Errorf("store webhook outcomes: %w", err)
+	}
+	stored, err := scanAll(rows, func(x *settled) []any { return []any{&x.webhookID, &x.state} })
+	if err != nil {
+		return nil, fmt.Errorf("store webhook outcomes: %w", err)
+	}
+	return stored, nil
+}
+
+// settleFailures also switches off the endpoints that ask for it or have failed for
+// too long.
+func (s *Service) settleFailures(ctx context.Context, results []worker.Result[delivery, answer], args []any) error {
 	gone := map[string]bool{}
 	var off []func()
-	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		off = nil
-		rows, err := tx.QueryContext(ctx, settleSQL, settleArgs(results)...)
+		stored, err := storeOutcomes(tx.Look(ctx, settleSQL, args...))
 		if err != nil {
-			return fmt.Errorf("store webhook outcomes: %w", err)
-		}
-		stored, err := scanAll(rows, func(x *settled) []any { return []any{&x.webhookID, &x.state} })
-		if err != nil {
-			return fmt.Errorf("store webhook outcomes: %w", err)
+			return err
 		}
 		for _, r := range results {
 			if r.Value.gone() {
@@ -77,7 +96,7 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 				continue
 			}
 			asked[x.webhookID] = true
-			report, err := s.switchOff(ctx, tx, x.webhookID, gone[x.webhookID])
+			report, err := s.switchOff(ctx, tx.Tx, x.webhookID, gone[x.webhookID])
 			if err != nil {
 				return fmt.Errorf("switch off webhook %s: %w", x.webhookID, err)
 			}
@@ -120,16 +139,18 @@ func (s *Service) switchOff(ctx context.Context, tx *sql.Tx, webhookID string, g
 	}, nil
 }
 
-func settleArgs(results []worker.Result[delivery, answer]) []any {
+// settleArgs are the parameters of settleSQL; failures: a delivery has failed for good.
+func settleArgs(results []worker.Result[delivery, answer]) (args []any, failures bool) {
 	n := len(results)
 	ids, states, outcomes, errors, responses, remotes := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	fences, waited, statuses, took := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	for i, r := range results {
 		v := judge(r.Value, r.Job.round)
+		failures = failures || string(v.state) == failed
 		ids[i], fences[i], states[i], outcomes[i] = r.Job.id, r.Job.fence, string(v.state), string(v.outcome)
 		waited[i], statuses[i], took[i] = v.wait.Microseconds(), int64(r.Value.status), int64(r.Value.took/time.Millisecond)
 		errors[i], responses[i], remotes[i] = r.Value.failure, r.Value.response, r.Value.remote
 	}
-	return []any{pq.Array(ids), pq.Array(fences), pq.Array(states), pq.Array(waited), pq.Array(outcomes), pq.Array(statuses),
-		pq.Array(errors), pq.Array(responses), pq.Array(remotes), pq.Array(took)}
+	return []any{db.Texts(ids), pq.Array(fences), db.Texts(states), pq.Array(waited), db.Texts(outcomes), pq.Array(statuses),
+		db.Texts(errors), db.Texts(responses), db.Texts(remotes), pq.Array(took)}, failures
 }

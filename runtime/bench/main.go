@@ -12,7 +12,10 @@
 //   - accepts/s, and how soon 1,000 emails for one moment are released, with no
 //     scheduled emails waiting and with a million;
 //   - messages/s to destinations that are well, beside as many messages for one
-//     that takes connections and never answers.
+//     that takes connections and never answers;
+//   - webhook deliveries/s, beside raw signed POSTs of the same client; how soon they
+//     arrive, beside endpoints that hang and fail; events/s fanned out to 1, 10 and
+//     100 endpoints.
 //
 // Two parts are measured only when they are asked for: -only peers, delivery beside
 // Postfix with OpenDKIM, which has to be installed, and -only million, the memory
@@ -94,6 +97,9 @@ var parts = []part{
 	{name: "lists", measure: benchLists},
 	{name: "scheduled", measure: benchScheduled},
 	{name: "blackhole", measure: benchBlackhole},
+	{name: "webhooks", measure: benchWebhooks},
+	{name: "webhook-isolation", measure: benchWebhookIsolation},
+	{name: "fanout", measure: benchFanout},
 	{name: "peers", measure: benchPeers, asked: true},
 	{name: "million", measure: benchMillion, asked: true},
 }

@@ -67,7 +67,8 @@ func newTransport(cfg ClientConfig, control func(string, string, syscall.RawConn
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs},
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // what is kept of an answer is what was sent
-		MaxIdleConnsPerHost:    2,
+		MaxIdleConns:           512,
+		MaxIdleConnsPerHost:    64, // many customers have their endpoints at one host
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}

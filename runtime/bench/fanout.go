@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// benchFanout measures how many events a second the bus turns into deliveries, for an
+// account with 1, 10 and 100 endpoints. Nothing is delivered meanwhile.
+func benchFanout(ctx context.Context, p plan, dir string) ([]target, error) {
+	progress("starting Postrider to fan events out, and deliver nothing")
+	s, err := start(ctx, p.binary, dir, "POSTRIDER_DELIVERY_CONCURRENCY=0")
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	h, err := newHooks(ctx, s.Ready)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	fmt.Printf("%-12s %12s %14s\n", "endpoints", "events/s", "deliveries/s")
+	have := 0
+	for _, endpoints := range []int{1, 10, 100} {
+		for ; have < endpoints; have++ {
+			// An account may have 50; here another one makes them and gives them away.
+			if _, err := h.conn.ExecContext(ctx, `UPDATE webhooks SET account_id = 'acc_00000000000000000000000000'`); err != nil {
+				return nil, err
+			}
+			if err := h.endpoints(ctx, 1, "http://127.0.0.1:9/hooks"); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := h.conn.ExecContext(ctx, `UPDATE webhooks SET account_id = (SELECT id FROM accounts ORDER BY id LIMIT 1)`); err != nil {
+			return nil, err
+		}
+		events := max(200, p.messages/(1+endpoints/20))
+		progress("%d rounds of %d events for %d endpoints", p.rounds, events, endpoints)
+		var rates []float64
+		for round := range p.rounds + 1 {
+			begin := time.Now()
+			if err := h.onTheBus(ctx, events); err != nil {
+				return nil, err
+			}
+			if err := h.until(ctx, `SELECT count(*) = 0 FROM bus_messages`); err != nil {
+				return nil, err
+			}
+			took := time.Since(begin).Seconds()
+			var made int
+			if err := h.conn.QueryRowContext(ctx, `WITH d AS (DELETE FROM webhook_deliveries RETURNING 1) SELECT count(*) FROM d`).Scan(&made); err != nil {
+				return nil, err
+			}
+			if made != events*endpoints {
+				return nil, fmt.Errorf("%d events for %d endpoints made %d deliveries", events, endpoints, made)
+			}
+			if round > 0 { // the first one is a warm-up
+				rates = append(rates, float64(events)/took)
+			}
+		}
+		fmt.Printf("%-12d %12.0f %14.0f\n", endpoints, median(rates), median(rates)*float64(endpoints))
+	}
+	return nil, nil
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/webhooksig"
+)
+
+// hookAccounts are accounts with one endpoint each, which take their turns: a process
+// has a few POSTs to one endpoint at a time.
+const hookAccounts = 32
+
+// benchWebhooks compares deliveries of webhooks with POSTs of equal bodies by the same
+// HTTP client, signed anew each, to the same receiver. In one case all deliveries wait
+// in the queue already, in the other events are on the bus and are fanned out meanwhile.
+func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
+	queued := target{name: "webhooks / raw signed POSTs", least: 0.5}
+	whole := target{name: "webhooks with fan-out / raw signed POSTs"}
+	r, err := newReceiver(ctx, "200 OK", 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	progress("starting Postrider to deliver webhooks to a receiver on loopback")
+	s, err := start(ctx, p.binary, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	h, err := newHooks(ctx, s.Ready)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	if err := h.endpoints(ctx, hookAccounts, r.url()); err != nil {
+		return nil, err
+	}
+	if err := h.oneAccountEach(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := h.deliver(ctx, r, p.messages/10, h.fannedOut); err != nil { // warm-up
+		return nil, err
+	}
+	progress("%d rounds of raw POSTs for %s and of 2 x %d deliveries", p.rounds, p.each, p.messages)
+	var raws, rates, wholes []float64
+	var cpu time.Duration
+	for range p.rounds {
+		raw, err := rawPosts(ctx, r.url(), p.each)
+		if err != nil {
+			return nil, err
+		}
+		before := cpuBelow(s.cmd.Process.Pid)
+		rate, err := h.deliver(ctx, r, p.messages, h.fannedOut)
+		if err != nil {
+			return nil, err
+		}
+		cpu += cpuBelow(s.cmd.Process.Pid) - before
+		both, err := h.deliver(ctx, r, p.messages, h.onTheBus)
+		if err != nil {
+			return nil, err
+		}
+		raws, rates, wholes = append(raws, raw), append(rates, rate), append(wholes, both)
+		queued.ratios, whole.ratios = append(queued.ratios, rate/raw), append(whole.ratios, both/raw)
+	}
+	fmt.Printf("%-46s %8.0f /s\n%-46s %8.0f /s\n%-46s %8.0f /s\n", "raw signed POSTs", median(raws), "webhook deliveries, fanned out before", median(rates),
+		"webhook deliveries, fanned out meanwhile", median(wholes))
+	fmt.Printf("%-46s %9.2f s\n\n", "CPU per 1,000 deliveries, with PostgreSQL", cpu.Seconds()*1000/float64(p.rounds*p.messages))
+	return []target{queued, whole}, nil
+}
+
+// hooks makes endpoints over the API, and events below it.
+type hooks struct {
+	ready ready
+	conn  *sql.DB
+}
+
+func newHooks(ctx context.Context, r ready) (*hooks, error) {
+	conn, err := sql.Open("postgres", r.DatabaseURL)
+	if err != nil {
+		return nil, err
+	}
+	return &hooks{ready: r, conn: conn}, conn.PingContext(ctx)
+}
+
+func (h *hooks) close() {
+	if err := h.conn.Close(); err != nil {
+		progress("hooks: %v", err)
+	}
+}
+
+// endpoints makes n of them, by turns when there are several addresses.
+func (h *hooks) endpoints(ctx context.Context, n int, urls ...string) error {
+	for i := range n {
+		body, err := json.Marshal(map[string]string{"url": urls[i%len(urls)]})
+		if err != nil {
+			return err
+		}
+		if _, err := postTo(ctx, httpClient, h.ready, "/webhooks", body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneAccountEach gives each endpoint an account of its own, of which nothing else is
+// needed here.
+func (h *hooks) oneAccountEach(ctx context.Context) error {
+	_, err := h.conn.ExecContext(ctx, `UPDATE webhooks SET account_id = 'acc' || substr(id, 3)`)
+	return err
+}
+
+// deliver makes n events at once and gives how many a second arrive.
+func (h *hooks) deliver(ctx context.Context, r *receiver, n int, events func(context.Context, int) error) (float64, error) {
+	arrived := r.expect(n)
+	begin := time.Now()
+	if err := events(ctx, n); err != nil {
+		return 0, err
+	}
+	if stored := time.Since(begin); r.left.Load() > int64(n/2) {
+		begin = begin.Add(stored) // they were there at once
+	}
+	select {
+	case <-arrived:
+		return float64(n) / time.Since(begin).Seconds(), h.settled(ctx)
+	case <-time.After(2 * time.Minute):
+		return 0, fmt.Errorf("%d deliveries are missing after two minutes", r.left.Load())
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// settled waits until all outcomes are stored, so that rounds do not mix.
+func (h *hooks) settled(ctx context.Context) error {
+	return h.until(ctx, `SELECT count(*) = 0 FROM webhook_deliveries WHERE due_at IS NOT NULL`)
+}
+
+func (h *hooks) until(ctx context.Context, question string) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var yes bool
+		if err := h.conn.QueryRowContext(ctx, question).Scan(&yes); err != nil || yes {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// storeFactsSQL makes facts, the accounts that have endpoints taking their turns.
+const storeFactsSQL = `
+WITH stored AS (
+	INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
+	SELECT f.id, a.account_id, 'email.delivered', 'msg_01kf0m4w7he6x8q2v5b3n9c1ta', $2::jsonb, now()
+	FROM unnest($1::text[]) WITH ORDINALITY AS f (id, n)
+	JOIN (SELECT account_id, row_number() OVER () - 1 AS n, count(*) OVER () AS accounts FROM (SELECT DISTINCT account_id FROM webhooks) o) a ON f.n % a.accounts = a.n
+	RETURNING id, account_id, created_at
+)`
+
+// fannedOut stores events with their deliveries, as the fan-out leaves them.
+func (h *hooks) fannedOut(ctx context.Context, n int) error {
+	return h.store(ctx, n, storeFactsSQL+`
+INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, due_at, fence, attempts, round, replays, error, created_at)
+SELECT 'whd' || substr(f.id, 4), f.account_id, w.id, f.id, 'email.delivered', f.created_at, 'pending', now(), 0, 0, 0, 0, '', now()
+FROM stored f JOIN webhooks w ON w.account_id = f.account_id`, "webhooks")
+}
+
+// onTheBus stores events as they are published.
+func (h *hooks) onTheBus(ctx context.Context, n int) error {
+	return h.store(ctx, n, onTheBusSQL, busChannel)
+}
+
+const (
+	busChannel  = "postrider_bus"
+	onTheBusSQL = storeFactsSQL + `
+INSERT INTO bus_messages (consumer, fact_id) SELECT 'webhooks', id FROM stored`
+)
+
+func (h *hooks) store(ctx context.Context, n int, statement, wake string) error {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = id.New(id.Fact)
+	}
+	return h.storeAs(ctx, ids, statement, wake)
+}
+
+// publish makes one event, of which begun is told before it can be heard of.
+func (h *hooks) publish(ctx context.Context, begun func(event string)) error {
+	event := id.New(id.Fact)
+	begun(event)
+	return h.storeAs(ctx, []string{event}, onTheBusSQL, busChannel)
+}
+
+func (h *hooks) storeAs(ctx context.Context, ids []string, statement, wake string) error {
+	if _, err := h.conn.ExecContext(ctx, statement, pq.Array(ids), string(sampleEvent())); err != nil {
+		return err
+	}
+	_, err := h.conn.ExecContext(ctx, `SELECT pg_notify('postrider', 'bench:' || $1)`, wake)
+	return err
+}
+
+func sampleEvent() []byte {
+	entry, _ := event.Lookup(event.EmailDelivered)
+	data, err := json.Marshal(entry.Sample)
+	if err != nil {
+		panic(err) // samples always encode
+	}
+	return data
+}
+
+// rawPosts signs and posts as fast as the client does, as many at a time as there can
+// be deliveries, and gives how many a second.
+func rawPosts(ctx context.Context, url string, length time.Duration) (float64, error) {
+	client := egress.NewClient(egress.ClientConfig{Guard: egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), PlainLoopback: true})
+	defer client.CloseIdleConnections()
+	body := []byte(`{"type":"email.delivered","created_at":"2026-01-15T09:30:00.000Z","data":` + string(sampleEvent()) + `}`)
+	var done atomic.Int64
+	var failed atomic.Pointer[error]
+	var all sync.WaitGroup
+	begin := time.Now()
+	for range 128 {
+		all.Go(func() {
+			for time.Since(begin) < length && failed.Load() == nil {
+				if err := rawPost(ctx, client, url, body); err != nil {
+					failed.Store(&err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if err := failed.Load(); err != nil {
+		return 0, *err
+	}
+	return float64(done.Load()) / time.Since(begin).Seconds(), nil
+}
+
+func rawPost(ctx context.Context, client *http.Client, url string, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "Postrider-Webhooks/1")
+	req.Header.Set("Service-Event-Id", "evt_01kf0m4w7he6x8q2v5b3n9c1ta")
+	req.Header.Set(webhooksig.Header, webhooksig.Sign([]string{"whsec_5xQvT2mB9nK4rW7yZ1cF6hJ3pL8sD0aG"}, time.Now(), body))
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, res.Body)
+	return errors.Join(err, res.Body.Close())
+}
