@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
@@ -129,5 +130,38 @@ func TestErasedRecipientIsNowhereInWebhooks(t *testing.T) {
 	}
 	if got := rowsWith(t, url, "carol@example.net"); len(got) == 0 {
 		t.Error("carol is gone too")
+	}
+}
+
+// An endpoint with a rate limit is told everything, no faster than it asked for, and
+// one without hears it meanwhile.
+func TestAnEndpointIsToldAtItsRate(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	limited, slow := listener(t)
+	free, fast := listener(t)
+	const rate, burst, events = 5, 4, 16
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": limited, "events": []string{"email.sent"}, "rate_limit": rate})
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": free, "events": []string{"email.sent"}})
+	var emails []map[string]any
+	for range events {
+		emails = append(emails, map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": "s", "text": "t"})
+	}
+	began := time.Now()
+	if got := app.Do(t, http.MethodPost, "/api/emails/batch", map[string]any{"emails": emails}); got.Status != http.StatusOK {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	ids := map[string]bool{}
+	for n := range events {
+		got := <-slow
+		ids[got.header.Get("Service-Event-Id")] = true
+		// A slow machine may be later than this and never earlier.
+		if earliest := time.Duration(max(0, n+1-burst)) * time.Second / rate; time.Since(began) < earliest {
+			t.Errorf("delivery %d came after %s, not before %s is its rate", n+1, time.Since(began), earliest)
+		}
+	}
+	if len(ids) != events || len(fast) != events {
+		t.Errorf("%d different events were told slowly, %d at full speed", len(ids), len(fast))
 	}
 }

@@ -32,6 +32,7 @@ type delivery struct {
 	previous  []byte // sealed; nil when it signs no more
 	rateLimit int    // 0: none
 	doubtful  bool   // counts among those whose endpoints have not proven themselves
+	begun     time.Time
 }
 
 // claimSQL finds the endpoints for which something waits by skipping through the
@@ -79,6 +80,9 @@ LEFT JOIN facts f ON f.id = c.event_id AND f.account_id = c.account_id`
 // claim takes due deliveries under a lease, with what is to be said.
 func (s *Service) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
 	l := s.flights.limits(time.Now())
+	if limit = min(limit, l.most); limit <= 0 {
+		return nil, nil
+	}
 	rows, err := s.db.QueryPrepared(ctx, claimSQL, limit, db.Texts(l.ids), pq.Array(l.rooms), pq.Array(l.doubtful), l.room, l.shared, length.Microseconds(), deleted)
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)

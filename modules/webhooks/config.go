@@ -17,7 +17,7 @@ type Config struct {
 	Lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	RootCAs *x509.CertPool // nil: the system's
 
-	Concurrency int           // POSTs at once in this process: 128
+	Concurrency int           // POSTs at once in this process that are not late: 128; four times as many with those that hang
 	PerEndpoint int           // of them to one endpoint: 4
 	Timeout     time.Duration // of one POST with its answer: 10 s
 	Poll        time.Duration // look for due deliveries at least so often: 1 s

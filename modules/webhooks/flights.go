@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -14,23 +15,28 @@ const forgetAfter = time.Hour
 // flights counts the POSTs under way in this process, so that an endpoint that hangs,
 // or many of them, leave room for the others: each has a few at a time, one that has
 // not answered promptly has one, one that was not tried yet has one too, and those that
-// did not answer promptly have half of all together. It is safe for concurrent use.
+// did not answer promptly have half of all together. A POST that is not answered
+// promptly takes none of the room of others any more: if many endpoints that were well
+// hang all at once, the others wait for so long and no longer. It is safe for
+// concurrent use.
 type flights struct {
+	most     int // that are not late yet, of all together
 	per      int // at a time to one endpoint
 	doubtful int // most to endpoints that did not answer promptly
 	nudge    func()
 
 	mu       sync.Mutex
 	byID     map[string]*flight
-	unproven int // under way to endpoints that were doubtful when they began
+	unproven int  // under way to endpoints that were doubtful when they began
+	full     bool // the latest claim could take no more because of most
 }
 
 // flight is one endpoint.
 type flight struct {
-	active int
-	tried  bool // in this process
-	prompt bool // the latest answer was
-	more   bool // the latest claim took all that it might
+	begun  []time.Time // of those under way, the oldest first
+	tried  bool        // in this process
+	prompt bool        // the latest answer was
+	more   bool        // the latest claim took all that it might
 	used   time.Time
 
 	rate   float64 // per second; 0: no limit
@@ -39,11 +45,19 @@ type flight struct {
 	timer  *time.Timer // nudges when there is a token again
 }
 
-// doubtful: it was tried, and did not answer promptly.
-func (e *flight) doubtful() bool { return e.tried && !e.prompt }
+// doubtful: it was tried, and did not answer promptly, or does not just now.
+func (e *flight) doubtful(now time.Time) bool { return e.tried && !e.prompt || e.late(now) > 0 }
 
-func newFlights(per, doubtful int) *flights {
-	return &flights{per: per, doubtful: doubtful, nudge: func() {}, byID: map[string]*flight{}}
+// late is how many are under way that were not answered promptly.
+func (e *flight) late(now time.Time) (n int) {
+	for n < len(e.begun) && now.Sub(e.begun[n]) >= promptly {
+		n++
+	}
+	return n
+}
+
+func newFlights(most, per int) *flights {
+	return &flights{most: most, per: per, doubtful: max(1, most/2), nudge: func() {}, byID: map[string]*flight{}}
 }
 
 // limits is what a claim may take.
@@ -52,32 +66,35 @@ type limits struct {
 	rooms    []int64  // how many more of each
 	doubtful []bool   // which of them share the room of the doubtful
 	room     int      // of each endpoint that is not among them
+	most     int      // of all together
 	shared   int      // for all doubtful ones together
 }
 
 func (f *flights) limits(now time.Time) limits {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := limits{room: 1, shared: max(0, f.doubtful-f.unproven)}
+	l := limits{room: 1, most: f.most, shared: max(0, f.doubtful-f.unproven)}
 	for id, e := range f.byID {
-		if e.active == 0 && now.Sub(e.used) > forgetAfter {
+		if len(e.begun) == 0 && now.Sub(e.used) > forgetAfter {
 			e.stop()
 			delete(f.byID, id)
 			continue
 		}
 		l.ids = append(l.ids, id)
 		l.rooms = append(l.rooms, int64(f.roomOf(e, now)))
-		l.doubtful = append(l.doubtful, e.doubtful())
+		l.doubtful = append(l.doubtful, e.doubtful(now))
+		l.most -= len(e.begun) - e.late(now)
 	}
+	f.full = l.most <= 0
 	return l
 }
 
 func (f *flights) roomOf(e *flight, now time.Time) int {
 	room := f.per
-	if !e.prompt {
+	if !e.prompt || e.late(now) > 0 {
 		room = 1
 	}
-	if room -= e.active; e.rate > 0 {
+	if room -= len(e.begun); e.rate > 0 {
 		e.fill(now, f.per)
 		room = min(room, int(e.tokens))
 	}
@@ -114,13 +131,14 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 			e.fill(now, f.per)
 			e.tokens--
 		}
-		e.active++
-		e.used = now
-		if j.doubtful = e.doubtful(); j.doubtful {
+		if j.doubtful = e.doubtful(now); j.doubtful {
 			f.unproven++
 		}
+		e.begun = append(e.begun, now)
+		e.used, j.begun = now, now
 		taken[j.webhookID]++
 	}
+	f.full = f.full || len(jobs) >= l.most
 	for i, id := range l.ids {
 		if e := f.byID[id]; e != nil && l.rooms[i] > 0 {
 			e.more = taken[id] == int(l.rooms[i])
@@ -149,11 +167,13 @@ func (f *flights) end(j delivery, answered *answer) {
 	if e == nil {
 		return
 	}
-	e.active--
+	if i := slices.Index(e.begun, j.begun); i >= 0 {
+		e.begun = slices.Delete(e.begun, i, i+1)
+	}
 	if answered != nil && !answered.cut {
 		e.tried, e.prompt = true, answered.status != 0 && answered.took < promptly
 	}
-	if e.more || j.doubtful {
+	if e.more || j.doubtful || f.full {
 		f.nudge()
 	}
 }

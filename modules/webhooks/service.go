@@ -60,6 +60,9 @@ type Service struct {
 	unhear     func() // ends the subscription to deliveryChannel
 }
 
+// lateToo is how many times the concurrency may be under way with what hangs.
+const lateToo = 4
+
 // New makes the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
@@ -71,10 +74,10 @@ func New(p Params) (*Service, error) {
 	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: c.Lookup}),
-		lookup: c.Lookup, public: publicTypes(), flights: newFlights(c.PerEndpoint, max(1, c.Concurrency/2)), unhear: func() {}, unfollow: func() {}}
+		lookup: c.Lookup, public: publicTypes(), flights: newFlights(c.Concurrency, c.PerEndpoint), unhear: func() {}, unfollow: func() {}}
 	s.deliveries = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: s.claim, Run: s.deliver, Settle: s.settle, Release: s.release,
-	}, worker.Config{Concurrency: c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll}, p.Logger, p.Workers)
+	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll}, p.Logger, p.Workers)
 	s.flights.nudge = s.deliveries.Nudge
 	return s, nil
 }
