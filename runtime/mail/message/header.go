@@ -64,7 +64,7 @@ func (p *parser) header(room int) (h header, cut bool) {
 			}
 		case first && bytes.HasPrefix(line, []byte("From ")), bytes.HasPrefix(line, []byte(">From ")):
 			// The envelope line of an mbox file, also once forwarded.
-		case fieldName(line) != "":
+		case len(fieldName(line)) > 0:
 			r.begin(line)
 		default:
 			p.lines.back(piece)
@@ -85,7 +85,7 @@ type headerReader struct {
 
 func (r *headerReader) begin(line []byte) {
 	r.flush()
-	if strings.EqualFold(fieldName(line), "Received") {
+	if bytes.EqualFold(fieldName(line), []byte("Received")) {
 		r.header.received++
 	}
 	if len(line) > r.room {
@@ -130,16 +130,16 @@ func (r *headerReader) end() (header, bool) {
 
 // fieldName allows white space before the colon (RFC 5322, 4.5). It is empty when
 // the line is not a field.
-func fieldName(line []byte) string {
+func fieldName(line []byte) []byte {
 	name, _, found := bytes.Cut(line, []byte(":"))
 	name = bytes.TrimRight(name, " \t")
 	if !found || len(name) > maxID {
-		return ""
+		return nil
 	}
 	for _, c := range name {
 		if c <= ' ' || c > '~' {
-			return ""
+			return nil
 		}
 	}
-	return string(name)
+	return name
 }

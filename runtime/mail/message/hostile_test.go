@@ -78,6 +78,9 @@ func counted(pattern string, n int) string {
 	return all.String()
 }
 
+// mega is a number of megabytes, in octets.
+func mega(n int) int { return n << 20 / scale }
+
 const mixed = "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
 
 func hostiles() []hostile {
@@ -96,26 +99,26 @@ func hostiles() []hostile {
 		{name: "50,000 parts without anything", make: mail(mixed, times("--b\n", 50000))},
 		{name: "5,000 nested multiparts", make: nested(5000, ""), check: oneFile},
 		{name: "400 nested multiparts with 400 parts each", make: nested(400, strings.Repeat("--b399\r\n\r\nx\r\n", 400))},
-		{name: "20 levels and 24 MB of what may be a boundary", make: nested(20, strings.Repeat("--b1\r\n", 1)+strings.Repeat("--b19x\r\n", 3<<20))},
-		{name: "8 MB of junk declared as base64", make: mail("Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n", times("\x00\xff!=%", 8<<20/5)), check: oneFile},
-		{name: "24 MB attachment", make: mail(mixed, "--b\r\nContent-Disposition: attachment; filename=a\r\nContent-Transfer-Encoding: base64\r\n\r\n", times(strings.Repeat("QUJD", 19)+"\r\n", 24<<20/57), "--b--\r\n"), check: func(t *testing.T, m *message.Message) {
-			if len(m.Files) != 1 || m.Files[0].Size != 24<<20/57*57 {
+		{name: "20 levels and 8 MB of what may be a boundary", make: nested(20, "--b1\r\n"+strings.Repeat("--b19x\r\n", mega(1)))},
+		{name: "8 MB of junk declared as base64", make: mail("Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n", times("\x00\xff!=%", mega(8)/5)), check: oneFile},
+		{name: "24 MB attachment", make: mail(mixed, "--b\r\nContent-Disposition: attachment; filename=a\r\nContent-Transfer-Encoding: base64\r\n\r\n", times(strings.Repeat("QUJD", 19)+"\r\n", mega(24)/57), "--b--\r\n"), check: func(t *testing.T, m *message.Message) {
+			if len(m.Files) != 1 || m.Files[0].Size != int64(mega(24)/57*57) {
 				t.Errorf("%+v", m.Files)
 			}
 		}},
-		{name: "a field of 32 MB", make: mail("Subject: ", times("x", 32<<20), "\r\n\r\nbody"), check: body},
-		{name: "32 MB of fields", make: mail(times("X: y\r\n", 32<<20/6), "\r\nbody"), check: body},
-		{name: "32 MB of folded lines", make: mail("Subject: x\r\n", times(" y\r\n", 32<<20/4), "\r\nbody"), check: body},
-		{name: "32 MB of fields in a part", make: mail(mixed, "--b\r\n", times("X: y\r\n", 32<<20/6), "\r\nbody\r\n--b--")},
+		{name: "a field of 8 MB", make: mail("Subject: ", times("x", mega(8)), "\r\n\r\nbody"), check: body},
+		{name: "8 MB of fields", make: mail(times("X: y\r\n", mega(8)/6), "\r\nbody"), check: body},
+		{name: "8 MB of folded lines", make: mail("Subject: x\r\n", times(" y\r\n", mega(8)/4), "\r\nbody"), check: body},
+		{name: "8 MB of fields in a part", make: mail(mixed, "--b\r\n", times("X: y\r\n", mega(8)/6), "\r\nbody\r\n--b--")},
 		{name: "100,000 Received fields", make: mail(times("Received: from a by b\r\n", 100000), "\r\nbody"), check: func(t *testing.T, m *message.Message) {
 			if m.Received != 100000 {
 				t.Errorf("%d received", m.Received)
 			}
 		}},
 		{name: "endless beginnings of a boundary", make: mail("Content-Type: multipart/mixed; boundary=", strings.Repeat("b", 60), "\r\n\r\n", times("--"+strings.Repeat("b", 59)+"\r\n", 400000))},
-		{name: "one line of hyphens", make: mail(mixed, times("-", 24<<20))},
-		{name: "24 MB of line ends", make: mail(mixed, "--b\r\n\r\n", times("\r\n", 12<<20))},
-		{name: "24 MB of carriage returns", make: mail(mixed, "--b\r\n\r\n", times("\r", 24<<20))},
+		{name: "one line of hyphens", make: mail(mixed, times("-", mega(8)))},
+		{name: "8 MB of line ends", make: mail(mixed, "--b\r\n\r\n", times("\r\n", mega(4)))},
+		{name: "8 MB of carriage returns", make: mail(mixed, "--b\r\n\r\n", times("\r", mega(8)))},
 		{name: "5,000 fields of comments", make: mail(times("To: a@b.co (", 5000), times("(", 200000), "\r\n\r\n")},
 	}
 	for _, c := range []string{"(", "<", `"`, ":", ",", ";", "@", `\"`, `"a" `, "a@b.co,", "a@b.co(x),", "g:a@b.co;", "<@a,@b:", "=?a?q?", "=?a?b?=", "=?utf-8?q?=ff?= ", "=?big5?q?a?==?utf-8?q?b?=", "=?", "<>", "<a>"} {
@@ -123,13 +126,13 @@ func hostiles() []hostile {
 		list = append(list, hostile{name: "a header of " + c, make: mail("From: ", value, "\r\nTo: ", value, "\r\nSubject: ", value, "\r\nReferences: ", value, "\r\n\r\nbody"), check: body})
 	}
 	for _, c := range []string{"=", "=\r", "= ", "=a", " ", "\t\r\n", "=\r\n", "=3D"} {
-		list = append(list, hostile{once: true, name: fmt.Sprintf("quoted-printable of %q", c), make: mail("Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", times(c, 8<<20/len(c)))})
+		list = append(list, hostile{once: true, name: fmt.Sprintf("quoted-printable of %q", c), make: mail("Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", times(c, mega(8)/len(c)))})
 	}
-	for _, charset := range []string{"utf-8", "us-ascii", "utf-16", "iso-2022-jp", "gb18030", "big5", "x-unknown", ""} {
-		for _, c := range []string{"\x80", "\x1b$B", "\xff\xfe\x00"} {
+	for _, charset := range []string{"utf-8", "utf-16", "iso-2022-jp", "gb18030", "x-unknown"} {
+		for _, c := range []string{"\x80", "\x1b$B"} {
 			list = append(list, hostile{once: true, name: fmt.Sprintf("text and html of %q in %s", c, charset), make: mail(
-				"Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=", charset, "\r\n\r\n", times(c, 6<<20/len(c)),
-				"\r\n--b\r\nContent-Type: text/html; charset=", charset, "\r\n\r\n", times(c, 6<<20/len(c)))})
+				"Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=", charset, "\r\n\r\n", times(c, mega(6)/len(c)),
+				"\r\n--b\r\nContent-Type: text/html; charset=", charset, "\r\n\r\n", times(c, mega(6)/len(c)))})
 		}
 	}
 	return list
