@@ -158,12 +158,14 @@ WHERE f.account_id = $1 AND f.id > $3 AND f.id < $4 AND f.type = ANY($5) AND f.c
 	AND (d.state = 'failed' OR (d.id IS NULL AND NOT $8))
 ORDER BY f.id LIMIT $9`
 
+// missed is an event that an endpoint has not got.
+type missed struct {
+	fact       event.Fact
+	deliveryID string // "": it has none
+}
+
 // recoverPage queues some and adds them to what is done; last is "" at the end.
 func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Recovery, after string, done Recovered) (next Recovered, last string, err error) {
-	type missed struct {
-		fact       event.Fact
-		deliveryID string
-	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		next = done
 		// Not while it is switched off or deleted.
@@ -182,32 +184,14 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 		if err != nil {
 			return err
 		}
-		var again []string
-		for _, m := range list {
-			last = m.fact.ID
-			if m.deliveryID != "" {
-				again = append(again, m.deliveryID)
-				continue
-			}
-			m.fact.AccountID = endpoint.AccountID
-			made, err := s.queue(ctx, tx, m.fact, nil, endpoint.ID)
-			if err != nil {
-				return err
-			}
-			next.Count += len(made)
-		}
-		if len(list) < recoverPage {
-			last = ""
-		}
-		result, err := tx.ExecContext(ctx, replaySQL, pq.Array(again), endpoint.AccountID)
+		queued, err := s.bring(ctx, tx, endpoint, list)
 		if err != nil {
 			return err
 		}
-		n, err := result.RowsAffected()
-		if err != nil {
-			return err
+		if last = ""; len(list) == recoverPage {
+			last = list[recoverPage-1].fact.ID
 		}
-		next.Count += int(n)
+		next.Count += queued
 		next.HasMore = last != "" && next.Count >= recoverMost
 		if in.Keep != nil && (last == "" || next.HasMore) {
 			return in.Keep(ctx, tx, next)
@@ -215,4 +199,27 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 		return nil
 	})
 	return next, last, err
+}
+
+// bring queues what an endpoint has missed, and says how much that is.
+func (s *Service) bring(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook, list []missed) (queued int, err error) {
+	var again []string
+	for _, m := range list {
+		if m.deliveryID != "" {
+			again = append(again, m.deliveryID)
+			continue
+		}
+		m.fact.AccountID = endpoint.AccountID
+		made, err := s.queue(ctx, tx, m.fact, nil, endpoint.ID)
+		if err != nil {
+			return 0, err
+		}
+		queued += len(made)
+	}
+	result, err := tx.ExecContext(ctx, replaySQL, pq.Array(again), endpoint.AccountID)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return queued + int(n), err
 }
