@@ -36,6 +36,7 @@ type bundle struct {
 	hosts       *fakeHosts
 	contacts    *fakeContacts
 	webhooks    *fakeWebhooks
+	received    *fakeReceived
 	events      *eventlog.Service
 }
 
@@ -43,7 +44,7 @@ type bundle struct {
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "event-log"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -62,6 +63,8 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 		return []rest.Routes{rest.Templates(b.templates, b.store)}
 	case "webhooks", "webhook-deliveries":
 		return []rest.Routes{rest.Webhooks(b.webhooks, b.store, b.box), rest.WebhookDeliveries(b.webhooks, b.store)}
+	case "received-emails":
+		return []rest.Routes{rest.ReceivedEmails(b.received, b.store, true)}
 	case "contacts":
 		return []rest.Routes{rest.Contacts(b.contacts)}
 	case "event-log":
@@ -97,7 +100,7 @@ func newFakes(t *testing.T) *bundle {
 	}
 	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
 }
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {

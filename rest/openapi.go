@@ -130,6 +130,10 @@ func documentSuccess(d *huma.OpenAPI, op *huma.Operation, o operation) {
 		return
 	}
 	media := success.Content[jsonType]
+	if media == nil { // written piece by piece
+		media = &huma.MediaType{}
+		success.Content = map[string]*huma.MediaType{jsonType: media}
+	}
 	if o.answer != nil {
 		media.Schema = d.Components.Schemas.Schema(o.answer, true, "")
 	}

@@ -62,10 +62,10 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS),
+		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS, newInbound),
 		fx.Invoke(keepHouse),
 		// 4. Each module's settings.
-		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig, webhooksConfig),
+		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig, webhooksConfig, inboundConfig),
 	}
 	for _, m := range f.Modules {
 		options = append(options, m.Option, m.Edges)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -34,7 +35,8 @@ type seeder struct {
 
 	Accounts *accounts.Service
 	Domains  *domains.Service `optional:"true"`
-	Inbound  *inbound         `optional:"true"`
+	Inbound  *inboundListener // nil: no mail comes in
+	Received *inbound.Service `optional:"true"`
 }
 
 // seeded is what development mode has made, or found.
@@ -69,10 +71,16 @@ func (s seeder) development(ctx context.Context, dataDir string) (seeded, error)
 	}
 	out := seeded{accountID: account.ID, email: account.Email, apiKey: key.Reveal()}
 	if s.Domains != nil {
-		if _, err := s.Domains.EnsureSeeded(ctx, account.ID, devDomain); err != nil {
+		domain, err := s.Domains.EnsureSeeded(ctx, account.ID, devDomain)
+		if err != nil {
 			return seeded{}, fmt.Errorf("development domain: %w", err)
 		}
 		out.domain = devDomain
+		if s.Received != nil && !domain.InboundEnabled {
+			if _, err := s.Domains.Update(ctx, account.ID, domain.ID, domains.Change{InboundEnabled: new(true)}); err != nil {
+				return seeded{}, fmt.Errorf("development domain: %w", err)
+			}
+		}
 	}
 	return out, nil
 }

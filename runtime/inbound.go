@@ -13,34 +13,63 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/bounces"
+	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// bouncesEdges let mail servers in. The listener takes reports to return paths and
-// nothing else.
-var bouncesEdges = fx.Options(fx.Provide(newInbound), fx.Invoke(func(*inbound) {}))
+// bouncesEdges let mail servers in.
+var bouncesEdges = fx.Invoke(func(*inboundListener) {})
 
-// inbound is the listener that other mail servers come to.
-type inbound struct {
+// inboundListener is where other mail servers come, for reports to return paths and
+// for addresses that receive, as far as these modules are on. It is nil when neither is.
+type inboundListener struct {
 	listener net.Listener
 	server   *smtpserver.Server
 	log      *slog.Logger
 }
 
+// inboundParams are the modules that take mail in.
+type inboundParams struct {
+	fx.In
+
+	Lifecycle fx.Lifecycle
+	Config    config.Config
+	Bounces   *bounces.Service `optional:"true"`
+	Received  *inbound.Service `optional:"true"`
+	TLS       *smtpTLS
+	Metrics   *smtpserver.Metrics
+	Logger    *slog.Logger
+}
+
+// handler is nil when nobody takes mail in.
+func (p inboundParams) handler() smtpserver.Handler {
+	switch {
+	case p.Bounces != nil && p.Received != nil:
+		return inboundHandler{reports: p.Bounces.Listening(), received: p.Received.Listening()}
+	case p.Bounces != nil:
+		return p.Bounces.Listening()
+	case p.Received != nil:
+		return p.Received.Listening()
+	}
+	return nil
+}
+
 const (
-	// A report with the whole message that it is about is hardly larger.
-	inboundMessage = 32 << 20
 	// Whoever talks within it does not wait for the greeting, as no mail server does.
 	greetPause = 100 * time.Millisecond
 	// inboundGrace is how long a stop waits for messages that are under way.
 	inboundGrace = 10 * time.Second
 )
 
-func newInbound(lc fx.Lifecycle, cfg config.Config, b *bounces.Service, m *smtpserver.Metrics, log *slog.Logger) (*inbound, error) {
-	c := smtpserver.Config{Name: "inbound", Hostname: cfg.Mail.Hostname, Handler: b.Listening(), Logger: log, Metrics: m,
-		MaxMessageBytes: inboundMessage, SMTPUTF8: true, ProxyTrusted: cfg.Mail.InboundProxies}
+func newInbound(p inboundParams) (*inboundListener, error) {
+	handler, cfg, log := p.handler(), p.Config, p.Logger
+	if handler == nil {
+		return nil, nil //nolint:nilnil // the zero value says that there is none
+	}
+	c := smtpserver.Config{Name: "inbound", Hostname: cfg.Mail.Hostname, Handler: handler, Logger: log, Metrics: p.Metrics,
+		MaxMessageBytes: inbound.MaxMessage, SMTPUTF8: true, ProxyTrusted: cfg.Mail.InboundProxies, TLS: p.TLS.config}
 	if cfg.Mode != config.Dev {
 		c.GreetPause = greetPause
 	}
@@ -48,7 +77,7 @@ func newInbound(lc fx.Lifecycle, cfg config.Config, b *bounces.Service, m *smtps
 	if err != nil {
 		return nil, err
 	}
-	in := &inbound{server: s, log: log}
+	in := &inboundListener{server: s, log: log}
 	in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", cfg.Mail.InboundAddr)
 	switch {
 	case err == nil:
@@ -61,10 +90,10 @@ func newInbound(lc fx.Lifecycle, cfg config.Config, b *bounces.Service, m *smtps
 	default:
 		// Sending does not depend on it, and whoever has only just installed this may
 		// not have the port yet.
-		log.Error("no mail comes in: bounces that come later and complaints are not seen", telemetry.KeyError, cannotListen(cfg.Mail.InboundAddr, err))
+		log.Error("no mail comes in: nothing is received, and bounces that come later and complaints are not seen", telemetry.KeyError, cannotListen(cfg.Mail.InboundAddr, err))
 		return in, nil
 	}
-	lc.Append(fx.Hook{OnStart: in.start, OnStop: in.stop})
+	p.Lifecycle.Append(fx.Hook{OnStart: in.start, OnStop: in.stop})
 	return in, nil
 }
 
@@ -79,10 +108,10 @@ func cannotListen(addr string, err error) error {
 	case errors.Is(err, syscall.EADDRINUSE):
 		advice = ": another mail server runs on this machine; stop it, or give Postrider another address with POSTRIDER_INBOUND_ADDR"
 	}
-	return fmt.Errorf("POSTRIDER_INBOUND_ADDR: cannot listen on %s: %w%s (POSTRIDER_MODULES=-bounces does without: bounces that come later are not seen then)", addr, err, advice)
+	return fmt.Errorf("POSTRIDER_INBOUND_ADDR: cannot listen on %s: %w%s (POSTRIDER_MODULES=-bounces,-inbound does without: bounces that come later are not seen then, and nothing is received)", addr, err, advice)
 }
 
-func (in *inbound) start(ctx context.Context) error {
+func (in *inboundListener) start(ctx context.Context) error {
 	go func() {
 		if err := in.server.Serve(in.listener); err != nil {
 			in.log.Error("the listener for inbound mail has ended", telemetry.KeyError, err)
@@ -92,7 +121,7 @@ func (in *inbound) start(ctx context.Context) error {
 	return nil
 }
 
-func (in *inbound) stop(ctx context.Context) error {
+func (in *inboundListener) stop(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(ctx, inboundGrace)
 	defer cancel()
 	err := in.server.Stop(grace)

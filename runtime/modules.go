@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/eventlog"
+	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/retention"
 	"github.com/postrider/postrider/modules/sending"
@@ -83,13 +84,18 @@ var registry = []Module{
 		Option:   bounces.Module, Edges: bouncesEdges,
 	},
 	{
+		Name: "inbound", Line: "receives mail for domains that want it, keeps it, replies and forwards",
+		Requires: []string{"accounts", "domains"}, Uses: []string{"sending"},
+		Option: inbound.Module, Edges: inboundEdges, Operations: []rest.Routes{rest.ReceivedEmails(nil, nil, true)},
+	},
+	{
 		Name: "webhooks", Line: "tells accounts' endpoints what has happened, signed, with retries, a log and replays",
 		Requires: []string{"accounts"}, Uses: []string{"sending"},
 		Option: webhooks.Module, Edges: webhooksEdges, Operations: []rest.Routes{rest.Webhooks(nil, nil, nil), rest.WebhookDeliveries(nil, nil)},
 	},
 	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
-		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "webhooks"},
+		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks"},
 		Option: retention.Module, Edges: retentionEdges, Operations: []rest.Routes{rest.Contacts(nil)},
 	},
 	{

@@ -72,6 +72,14 @@ var owned = map[string]struct {
 		return list.OptOuts[0].ID
 	}},
 	// Two, for a second page.
+	"/received-emails": {"receivedEmail", "inb_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		for range 2 {
+			receive(t, app, "support@dev.test", aQuestion)
+		}
+		return lastReceived(t, app)
+	}},
+	// Two, for a second page.
 	"/webhooks": {"webhook", "wh_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
 		t.Helper()
 		return endpoints(t, app)

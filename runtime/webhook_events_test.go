@@ -141,6 +141,10 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 		follow(t, e.App, http.MethodGet, links.click, browser)
 		return e.about(t, event.EmailClicked, "email_id", id)
 	},
+	event.EmailReceived: func(t *testing.T, e *ear) announced {
+		receive(t, e.App, "support@dev.test", strings.Replace(aQuestion, "Cc: carol@example.net\r\n", "", 1))
+		return e.about(t, event.EmailReceived, "rcpt_to", "support@dev.test")
+	},
 	event.ContactUnsubscribed: func(t *testing.T, e *ear) announced {
 		link := unsubscribeLink(t, e.App, "stop@example.net", `,"category":"Product news"`)
 		if status, page := visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click"); status != http.StatusOK {
@@ -152,7 +156,6 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 
 // laterModules cause events that nothing causes yet: they bring a journey when they come.
 var laterModules = map[event.Type]string{
-	event.EmailReceived:     "inbound",
 	event.AutomationStarted: "automations", event.AutomationStepCompleted: "automations", event.AutomationCompleted: "automations", event.AutomationFailed: "automations",
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Listening makes the service the whole of a listener: what is no return path is
-// refused. A listener that takes other mail too asks Accepts and calls Receive itself.
+// refused with Elsewhere.
 func (s *Service) Listening() smtpserver.Handler { return handler{s} }
 
 type handler struct{ service *Service }
@@ -29,10 +29,13 @@ type session struct {
 	marks   []Mark
 }
 
+// Elsewhere is the answer to an address that is no return path. A listener that takes
+// other mail too goes on from there.
+var Elsewhere = smtpserver.Refuse(550, "5.7.1", "Only reports to return paths are received here")
+
 var (
-	replyElsewhere = smtpserver.Refuse(550, "5.7.1", "Only reports to return paths are received here")
-	replyUnknown   = smtpserver.Refuse(550, "5.1.1", "No such return path")
-	replyGone      = smtpserver.Refuse(550, "5.1.1", "The message of this return path is over")
+	replyUnknown = smtpserver.Refuse(550, "5.1.1", "No such return path")
+	replyGone    = smtpserver.Refuse(550, "5.1.1", "The message of this return path is over")
 )
 
 func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {
@@ -54,7 +57,7 @@ func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
 func refusal(err error) error {
 	switch {
 	case errors.Is(err, ErrNotOurs):
-		return replyElsewhere
+		return Elsewhere
 	case errors.Is(err, ErrForged):
 		return replyUnknown
 	case IsRefusal(err):

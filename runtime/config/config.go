@@ -40,6 +40,7 @@ type Config struct {
 	Names    Names
 	Tracking Tracking
 	Webhooks Webhooks
+	Inbound  Inbound
 	Log      Log
 	Trace    Trace
 }
@@ -160,6 +161,7 @@ func (c Config) LogValue() slog.Value {
 			slog.String("tracking_host", c.Names.TrackingHost)),
 		slog.Group("tracking", slog.String("tls_addr", c.Tracking.TLSAddr), slog.String("ca", c.Tracking.CA)),
 		slog.Group("webhooks", slog.Any("allow", c.Webhooks.Allow), slog.Bool("plain_loopback", c.Webhooks.PlainLoopback)),
+		slog.Any("inbound", c.Inbound),
 		slog.Group("log", slog.String("format", string(c.Log.Format)), slog.String("level", c.Log.Level.String())),
 		slog.Group("trace", slog.String("endpoint", withoutPassword(c.Trace.Endpoint))),
 	)

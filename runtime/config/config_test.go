@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -93,6 +94,7 @@ func TestEverySettingArrives(t *testing.T) {
 		SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com",
 		TrackingHost: "T.example.com", TrackingTLSAddr: ":8443", ACMEEmail: "ops@example.com", ACMECA: "https://ca.example/dir",
 		OTLPEndpoint: "http://collector:4318", MachineName: "unused", WebhookAllow: "10.2.3.4",
+		RspamdURL: "http://127.0.0.1:11333/", Blobs: "s3://KEY:se%2Fcret@store.example:9000/mail/received?region=eu-1&tls=off",
 	}
 	got, err := config.Resolve(config.Dev, s)
 	want := config.Config{
@@ -112,9 +114,11 @@ func TestEverySettingArrives(t *testing.T) {
 			Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, CertFile: "/tls/cert.pem", KeyFile: "/tls/key.pem"},
 		Tracking: config.Tracking{TLSAddr: ":8443", CA: "https://ca.example/dir", Email: "ops@example.com"},
 		Webhooks: config.Webhooks{Allow: []netip.Prefix{netip.MustParsePrefix("10.2.3.4/32")}, PlainLoopback: true},
-		Names:    config.Names{TrackingHost: "t.example.com", SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
-		Log:      config.Log{Format: telemetry.Text, Level: slog.LevelDebug},
-		Trace:    config.Trace{Endpoint: "http://collector:4318"},
+		Inbound: config.Inbound{RspamdURL: "http://127.0.0.1:11333", Blobs: blob.Config{Endpoint: "store.example:9000", Plain: true, Region: "eu-1", Bucket: "mail", Prefix: "received",
+			AccessKey: "KEY", SecretKey: secret.New("se/cret"), PathStyle: true}},
+		Names: config.Names{TrackingHost: "t.example.com", SandboxDomain: "try.example.com", ReturnPathHost: "b.example.com", SPFInclude: "s.example.com", SMTPHost: "relay.example.com"},
+		Log:   config.Log{Format: telemetry.Text, Level: slog.LevelDebug},
+		Trace: config.Trace{Endpoint: "http://collector:4318"},
 	}
 	if diff := cmp.Diff(want, got, options); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -167,14 +171,14 @@ func TestEveryMistakeIsReportedAtOnceAndNoSecretIsShown(t *testing.T) {
 		HTTPAddr:      "8080", AllowPublic: "maybe", BaseURL: "ftp://x", MasterKey: "hush,hush",
 		Outbound: "smtp://user:hush@:25:25", MXPort: "0", MXAllow: "10.0.0.0/8,10.0.0.0/99,x", DNS: "dns.example.com:53", Hostname: "a_b",
 		DeliveryConcurrency: "-1", InboundAddr: "25", InboundProxies: "x", SandboxDomain: "..", ReturnPathHost: "a b", SPFInclude: "1.2.3.4", SMTPHost: strings.Repeat("a", 64),
-		OTLPEndpoint: "localhost:4317",
+		OTLPEndpoint: "localhost:4317", RspamdURL: "127.0.0.1:11333", Blobs: "s3://KEY:hush@store.example",
 	}
 	_, err := config.Resolve(config.Serve, s)
 	got := mistaken(t, err)
 	slices.Sort(got)
-	want := []string{"DATABASE_URL", "POSTRIDER_ALLOW_PUBLIC", "POSTRIDER_BASE_URL", "POSTRIDER_DELIVERY_CONCURRENCY", "POSTRIDER_DNS", "POSTRIDER_HOSTNAME",
+	want := []string{"DATABASE_URL", "POSTRIDER_ALLOW_PUBLIC", "POSTRIDER_BASE_URL", "POSTRIDER_BLOBS", "POSTRIDER_DELIVERY_CONCURRENCY", "POSTRIDER_DNS", "POSTRIDER_HOSTNAME",
 		"POSTRIDER_HTTP_ADDR", "POSTRIDER_INBOUND_ADDR", "POSTRIDER_INBOUND_PROXIES", "POSTRIDER_LOG_FORMAT", "POSTRIDER_LOG_LEVEL", "POSTRIDER_MASTER_KEY", "POSTRIDER_MX_ALLOW", "POSTRIDER_MX_ALLOW", "POSTRIDER_MX_PORT",
-		"POSTRIDER_OTLP_ENDPOINT", "POSTRIDER_OUTBOUND", "POSTRIDER_RETURN_PATH_HOST", "POSTRIDER_SANDBOX_DOMAIN", "POSTRIDER_SMTP_HOST",
+		"POSTRIDER_OTLP_ENDPOINT", "POSTRIDER_OUTBOUND", "POSTRIDER_RETURN_PATH_HOST", "POSTRIDER_RSPAMD_URL", "POSTRIDER_SANDBOX_DOMAIN", "POSTRIDER_SMTP_HOST",
 		"POSTRIDER_SPF_INCLUDE", "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -31,9 +31,9 @@ func Resolve(mode Mode, s Settings) (Config, error) {
 		Mail:     r.mail(s),
 		Relay:    r.relay(s),
 		Tracking: r.tracking(s),
-		Webhooks: r.webhooks(s),
-		Log:      r.log(s),
-		Trace:    Trace{Endpoint: r.endpoint("POSTRIDER_OTLP_ENDPOINT", s.OTLPEndpoint)},
+		Webhooks: r.webhooks(s), Inbound: r.inboundParts(s),
+		Log:   r.log(s),
+		Trace: Trace{Endpoint: r.endpoint("POSTRIDER_OTLP_ENDPOINT", s.OTLPEndpoint)},
 	}
 	cfg.Secrets = r.secrets(s, cfg.DataDir)
 	cfg.Names = r.names(s, cfg.HTTP.BaseURL)

@@ -39,6 +39,21 @@ func ReadFile(r io.Reader, n int, w io.Writer) (File, error) {
 	return File{}, ErrNoFile
 }
 
+// ReadFiles writes every one of Files, decoded, as the message is read: that of number
+// n to the writer that to(n) gives. The error is that of r or of a writer.
+func ReadFiles(r io.Reader, to func(n int) io.Writer) error {
+	p := newParser(r)
+	p.each = to
+	p.entity(p.root(), 0)
+	switch {
+	case p.writeErr != nil:
+		return fmt.Errorf("write file: %w", p.writeErr)
+	case p.lines.err != nil:
+		return fmt.Errorf("read message: %w", p.lines.err)
+	}
+	return nil
+}
+
 // Header reads the header of a message and nothing more of it.
 func Header(r io.Reader) ([]Field, error) {
 	p := newParser(r)
@@ -80,6 +95,7 @@ type parser struct {
 	preamble   buffer // of a multipart in which no part has begun
 	wanted     int    // number of the file to write, -1: none
 	to         io.Writer
+	each       func(n int) io.Writer // of all files, nil: none
 	writeErr   error
 }
 

@@ -103,7 +103,10 @@ func (p *parser) leaf(h header, kind contentType, root bool) {
 		Inline: disposition.kind != "attachment" && (id != "" || disposition.kind == "inline"),
 	}
 	size := &counter{to: io.Discard}
-	if len(p.out.Files) == p.wanted {
+	switch {
+	case p.each != nil:
+		size.to = p.each(len(p.out.Files))
+	case len(p.out.Files) == p.wanted:
 		size.to = p.to
 	}
 	p.decodeTo(size, encoding)

@@ -1,0 +1,56 @@
+package inbound
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Config of the module. The zero value of a duration or number is its default.
+type Config struct {
+	Hostname    string        // ours, for authentication results
+	CheckWithin time.Duration // authentication and spam filter together: 20 s
+	RulesTTL    time.Duration // how long another process may go by old address rules: 5 s
+	AcceptOnly  bool          // this process brings nothing to the object store
+
+	ReceiveMemory int64 // octets of messages over 64 KB under way in: 128 MiB
+	ReadMemory    int64 // and out: 128 MiB
+}
+
+// MaxMessage is the largest message that is received, in octets.
+const MaxMessage = 32 << 20
+
+func (c Config) withDefaults() Config {
+	if c.CheckWithin == 0 {
+		c.CheckWithin = 20 * time.Second
+	}
+	if c.RulesTTL == 0 {
+		c.RulesTTL = 5 * time.Second
+	}
+	for _, memory := range []*int64{&c.ReceiveMemory, &c.ReadMemory} {
+		if *memory == 0 {
+			*memory = 128 << 20
+		}
+	}
+	return c
+}
+
+// Validate reports every wrong field.
+func (c Config) Validate() error {
+	wrong := fault.Fields{}
+	if c.Hostname == "" {
+		wrong.Add("Hostname", "is required")
+	}
+	if c.CheckWithin < 0 {
+		wrong.Add("CheckWithin", "must be positive")
+	}
+	if c.RulesTTL < 0 {
+		wrong.Add("RulesTTL", "must be positive")
+	}
+	for name, memory := range map[string]int64{"ReceiveMemory": c.ReceiveMemory, "ReadMemory": c.ReadMemory} {
+		if memory != 0 && memory < weight(MaxMessage) {
+			wrong.Add(name, "must hold the largest message, which takes %d", weight(MaxMessage))
+		}
+	}
+	return wrong.Err()
+}

@@ -1,0 +1,73 @@
+package inbound
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// Delete deletes one record with its facts; the content goes with the last record that
+// has it. Error: NotFound.
+func (s *Service) Delete(ctx context.Context, accountID, emailID string) error {
+	if !id.Is(id.ReceivedEmail, emailID) {
+		return fault.Missing("received email", emailID)
+	}
+	deleted, err := s.deleteAll(ctx, accountID, []string{emailID})
+	if err == nil && len(deleted) == 0 {
+		return fault.Missing("received email", emailID)
+	}
+	return err
+}
+
+// Two records of one content may be deleted at the same time: whoever has locked the
+// content sees what the other has left.
+const (
+	lockContentsSQL = `
+SELECT id FROM received_contents WHERE id IN (SELECT content_id FROM received_emails WHERE account_id = $1 AND id = ANY($2))
+ORDER BY id FOR UPDATE`
+	deleteRecordsSQL = `DELETE FROM received_emails WHERE account_id = $1 AND id = ANY($2) RETURNING id`
+	// What the object store may have is deleted there first, by a worker, and not
+	// before the one that may be bringing it there has lost its lease.
+	dropContentsSQL = `
+WITH alone AS (
+	SELECT c.id, c.object_key FROM received_contents c WHERE c.id = ANY($1) AND NOT EXISTS (SELECT FROM received_emails e WHERE e.content_id = c.id)
+), gone AS (
+	DELETE FROM received_contents c USING alone a WHERE c.id = a.id AND a.object_key IS NULL
+)
+UPDATE received_contents c SET data = NULL, ` + toDelete + ` FROM alone a WHERE c.id = a.id AND a.object_key IS NOT NULL`
+	toDelete = `due_at = greatest(coalesce(c.due_at, now()), now()) + interval '1 minute', fence = c.fence + 1, attempts = 0`
+)
+
+// deleteAll deletes records of the account and gives those that there were.
+func (s *Service) deleteAll(ctx context.Context, accountID string, ids []string) (deleted []string, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		rows, err := tx.QueryContext(ctx, lockContentsSQL, accountID, pq.Array(ids))
+		if err != nil {
+			return err
+		}
+		contents, err := scanAll(rows, func(n *int64) []any { return []any{n} })
+		if err != nil {
+			return err
+		}
+		if rows, err = tx.QueryContext(ctx, deleteRecordsSQL, accountID, pq.Array(ids)); err != nil {
+			return err
+		}
+		if deleted, err = scanAll(rows, func(id *string) []any { return []any{id} }); err != nil || len(deleted) == 0 {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, dropContentsSQL, pq.Array(contents)); err != nil {
+			return err
+		}
+		_, err = s.bus.Forget(ctx, tx, accountID, deleted...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("delete received mail: %w", err)
+	}
+	return deleted, nil
+}

@@ -1,0 +1,142 @@
+package inbound
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/mail/mime"
+)
+
+// Forward sends a received email on: its text and html below what the caller writes,
+// and its files. All rules of a send apply to them. Errors: NotFound, Conflict when the
+// content has been deleted, Away as for Open, and those of a send.
+func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer) (sending.Receipt, error) {
+	e, err := s.Get(ctx, caller.AccountID, a.EmailID)
+	if err != nil {
+		return sending.Receipt{}, err
+	}
+	content, err := s.Open(ctx, e)
+	if err != nil {
+		return sending.Receipt{}, err
+	}
+	defer content.Close()
+	read, err := content.Message()
+	if err != nil {
+		return sending.Receipt{}, fmt.Errorf("forward: %w", err)
+	}
+	m := a.Message
+	if m.From.IsZero() {
+		m.From = sending.Mailbox{Text: e.RcptTo}
+	}
+	if m.Subject == "" {
+		m.Subject = subjectWith("Fwd", e.Subject)
+	}
+	m.Text, m.HTML = forwarded(m.Text, m.HTML, e, read)
+	if !a.WithoutFiles {
+		files, err := filesOf(content, read)
+		if err != nil {
+			return sending.Receipt{}, err
+		}
+		m.Attachments = append(append([]sending.Attachment{}, m.Attachments...), files...)
+	}
+	return s.send(ctx, caller, m, a)
+}
+
+// forwarded is pure: the bodies of the new message. There is an html body when the
+// caller or the email has one.
+func forwarded(text, htmlText string, e *ent.ReceivedEmail, m *message.Message) (newText, newHTML string) {
+	lines := [][2]string{{"From", e.From}, {"Date", m.Get("Date")}, {"Subject", e.Subject}, {"To", strings.Join(e.To, ", ")}}
+	if len(e.Cc) > 0 {
+		lines = append(lines, [2]string{"Cc", strings.Join(e.Cc, ", ")})
+	}
+	var plain, rich strings.Builder
+	plain.WriteString("---------- Forwarded message ----------\n")
+	rich.WriteString("<div>---------- Forwarded message ----------<br>\n")
+	for _, l := range lines {
+		fmt.Fprintf(&plain, "%s: %s\n", l[0], l[1])
+		fmt.Fprintf(&rich, "%s: %s<br>\n", l[0], html.EscapeString(l[1]))
+	}
+	plain.WriteString("\n")
+	rich.WriteString("</div><br>\n")
+	if text != "" || htmlText == "" || m.Text != "" {
+		newText = separated(text, "\n\n") + plain.String() + m.Text
+	}
+	if htmlText == "" && m.HTML == "" {
+		return newText, ""
+	}
+	below := m.HTML
+	if below == "" {
+		below = preformatted(m.Text)
+	}
+	if htmlText == "" && text != "" {
+		htmlText = preformatted(text)
+	}
+	return newText, separated(htmlText, "<br>\n") + rich.String() + below
+}
+
+func separated(text, by string) string {
+	if text == "" {
+		return ""
+	}
+	return text + by
+}
+
+func preformatted(text string) string {
+	return `<div style="white-space: pre-wrap">` + html.EscapeString(text) + "</div>"
+}
+
+// filesOf are the files as a send takes them: with names, and content types that can
+// stand in a header. What a send refuses (blocked extensions, sizes) it refuses here.
+func filesOf(content *Content, m *message.Message) ([]sending.Attachment, error) {
+	contents := make([]bytes.Buffer, len(m.Files))
+	err := content.Files(func(n int) io.Writer {
+		if n > sending.MaxAttachments || n >= len(contents) { // refused for their number
+			return io.Discard
+		}
+		contents[n].Grow(int(m.Files[n].Size))
+		return &contents[n]
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the files of a message: %w", err)
+	}
+	files := make([]sending.Attachment, 0, len(m.Files))
+	for i, f := range m.Files {
+		if f.Size > 0 { // a send takes no empty ones
+			files = append(files, attached(i, f, contents[i].Bytes()))
+		}
+	}
+	return files, nil
+}
+
+func attached(i int, f message.File, data []byte) sending.Attachment {
+	out := sending.Attachment{Name: f.Filename, ContentType: f.ContentType, Data: data}
+	if out.Name == "" {
+		out.Name = fmt.Sprintf("file-%d%s", i+1, extensionOf(f.ContentType))
+	}
+	if mime.ValidateFileName(out.Name) != nil {
+		out.Name = fmt.Sprintf("file-%d", i+1)
+	}
+	if mime.ValidateContentType(out.ContentType) != nil {
+		out.ContentType = "application/octet-stream"
+	}
+	if id, err := mime.ParseContentID(f.ContentID); err == nil && f.Inline {
+		out.ContentID = id
+	}
+	return out
+}
+
+// extensionOf names a message inside the message so that mail programs open it.
+func extensionOf(contentType string) string {
+	if contentType == "message/rfc822" {
+		return ".eml"
+	}
+	return ""
+}

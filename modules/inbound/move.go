@@ -1,0 +1,146 @@
+package inbound
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// A content that is due and has data is to be brought to the object store; one that is
+// due and has none is to be deleted there. The key stands in the row before the
+// first octet is sent, so that no object can be forgotten.
+
+// move is one claimed content.
+type move struct {
+	id       int64
+	fence    int64
+	size     int64
+	key      string
+	remove   bool // the object
+	attempts int
+}
+
+// moved is what came of it; nil: done.
+type moved struct{ err error }
+
+const (
+	moveLease   = 5 * time.Minute // an upload of 32 MB over 4 Mbit/s, and reading it back
+	movesAtOnce = 2               // each holds a message of up to 32 MB twice
+)
+
+func (s *Service) newMoves(metrics *worker.Metrics) *worker.Worker[move, moved] {
+	return worker.New(worker.Queue[move, moved]{Name: "received contents", Claim: s.claimMoves, Run: s.runMove, Settle: s.settleMoves},
+		worker.Config{Concurrency: movesAtOnce, Batch: 20, Lease: moveLease, Poll: time.Second}, s.log, metrics)
+}
+
+// The key has something random: a copy of the database must not write over the
+// objects of the installation that it was copied from.
+const claimMovesSQL = `
+UPDATE received_contents c SET due_at = now() + $2 * interval '1 microsecond', fence = c.fence + 1, attempts = c.attempts + 1,
+	object_key = coalesce(c.object_key, c.account_id || '/' || c.id || '-' || replace(gen_random_uuid()::text, '-', ''))
+FROM (SELECT id FROM received_contents WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED) due
+WHERE c.id = due.id
+RETURNING c.id, c.fence, c.size, c.object_key, c.data IS NULL, c.attempts`
+
+func (s *Service) claimMoves(ctx context.Context, limit int, lease time.Duration) ([]move, error) {
+	rows, err := s.db.Hot.QueryContext(ctx, claimMovesSQL, limit, lease.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("claim contents: %w", err)
+	}
+	jobs, err := scanAll(rows, func(m *move) []any { return []any{&m.id, &m.fence, &m.size, &m.key, &m.remove, &m.attempts} })
+	if err != nil {
+		return nil, fmt.Errorf("claim contents: %w", err)
+	}
+	return jobs, nil
+}
+
+func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) moved {
+	var err error
+	switch {
+	case !l.Valid():
+		err = errors.New("the lease is over")
+	case m.remove:
+		err = s.objects.Delete(ctx, m.key)
+	default:
+		err = s.upload(ctx, m)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "the object store did not do its part; it is asked again", "object", m.key, telemetry.KeyBytes, m.size, "delete", m.remove,
+			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
+	}
+	return moved{err}
+}
+
+const uploadSQL = `SELECT data FROM received_contents WHERE id = $1 AND fence = $2 AND data IS NOT NULL`
+
+// upload puts the object, and reads it back before it counts as stored.
+func (s *Service) upload(ctx context.Context, m move) error {
+	var data []byte
+	if err := s.db.Hot.QueryRowContext(ctx, uploadSQL, m.id, m.fence).Scan(&data); err != nil {
+		return err // deleted meanwhile, or away
+	}
+	if err := s.objects.Put(ctx, m.key, data); err != nil {
+		return err
+	}
+	object, err := s.objects.Get(ctx, m.key)
+	if err != nil {
+		return fmt.Errorf("read back: %w", err)
+	}
+	stored := sha256.New()
+	n, err := io.Copy(stored, io.LimitReader(object, int64(len(data))+1))
+	if err = errors.Join(err, object.Close()); err != nil {
+		return fmt.Errorf("read back: %w", err)
+	}
+	sent := sha256.Sum256(data)
+	if n != int64(len(data)) || !bytes.Equal(stored.Sum(nil), sent[:]) {
+		return fmt.Errorf("read back: %d octets that are not the %d that were sent", n, len(data))
+	}
+	return nil
+}
+
+// The fence goes up, so that a batch whose commit was not heard of can be repeated. A
+// row that no record refers to has no other use than to name its object.
+const settleMovesSQL = `
+WITH v AS (
+	SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[]) AS v (id, fence, outcome, wait)
+), gone AS (
+	DELETE FROM received_contents c USING v WHERE c.id = v.id AND c.fence = v.fence AND v.outcome = 'removed'
+		AND NOT EXISTS (SELECT FROM received_emails e WHERE e.content_id = c.id) RETURNING c.id
+)
+UPDATE received_contents c SET fence = c.fence + 1,
+	data = CASE WHEN v.outcome = 'stored' THEN NULL ELSE c.data END,
+	object_key = CASE WHEN v.outcome = 'removed' THEN NULL ELSE c.object_key END,
+	due_at = CASE WHEN v.outcome = 'failed' THEN now() + v.wait * interval '1 microsecond' END,
+	attempts = CASE WHEN v.outcome = 'failed' THEN c.attempts ELSE 0 END
+FROM v WHERE c.id = v.id AND c.fence = v.fence AND v.id NOT IN (SELECT id FROM gone)`
+
+var moveBackoff = worker.Backoff{Min: 5 * time.Second, Max: 30 * time.Minute}
+
+func (s *Service) settleMoves(ctx context.Context, results []worker.Result[move, moved]) error {
+	n := len(results)
+	ids, fences, waits, outcomes := make([]int64, n), make([]int64, n), make([]int64, n), make([]string, n)
+	for i, r := range results {
+		ids[i], fences[i], waits[i] = r.Job.id, r.Job.fence, moveBackoff.Delay(r.Job.attempts).Microseconds()
+		switch {
+		case r.Value.err != nil:
+			outcomes[i] = "failed"
+		case r.Job.remove:
+			outcomes[i] = "removed"
+		default:
+			outcomes[i] = "stored"
+		}
+	}
+	if _, err := s.db.Hot.ExecContext(ctx, settleMovesSQL, pq.Array(ids), pq.Array(fences), pq.Array(outcomes), pq.Array(waits)); err != nil {
+		return fmt.Errorf("store what became of contents: %w", err)
+	}
+	return nil
+}

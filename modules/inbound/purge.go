@@ -1,0 +1,103 @@
+package inbound
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// Received mail ages like the account's other mail: first its content goes, later the
+// record.
+
+const oldRecordsSQL = `SELECT id FROM received_emails WHERE account_id = $1 AND id < $2 ORDER BY id LIMIT $3`
+
+// PurgeRecords deletes up to limit records that came in before the cutoff, the oldest
+// first, and says how many.
+func (s *Service) PurgeRecords(ctx context.Context, accountID string, cutoff time.Time, limit int) (int, error) {
+	rows, err := s.db.SQL.QueryContext(ctx, oldRecordsSQL, accountID, id.Since(id.ReceivedEmail, cutoff), limit)
+	if err != nil {
+		return 0, fmt.Errorf("find old received mail: %w", err)
+	}
+	ids, err := scanAll(rows, func(id *string) []any { return []any{id} })
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	deleted, err := s.deleteAll(ctx, accountID, ids)
+	return len(deleted), err
+}
+
+// purgeContentsSQL looks at contents in the order in which they came in.
+const purgeContentsSQL = `
+WITH old AS (
+	SELECT id, object_key, data IS NOT NULL OR object_key IS NOT NULL AS there FROM received_contents
+	WHERE account_id = $1 AND id > $2 AND created_at < $3 ORDER BY id LIMIT $4 FOR UPDATE
+), purged AS (
+	UPDATE received_contents c SET data = NULL, due_at = NULL, fence = c.fence + 1 FROM old WHERE c.id = old.id AND old.there AND old.object_key IS NULL
+), stored AS (
+	UPDATE received_contents c SET data = NULL, ` + toDelete + ` FROM old
+	WHERE c.id = old.id AND old.object_key IS NOT NULL AND (c.due_at IS NULL OR c.data IS NOT NULL)
+)
+SELECT id, there FROM old ORDER BY id`
+
+// PurgeContents deletes the contents of up to limit messages after the mark `after`
+// that came in before the cutoff. last is the mark where the next call goes on; empty
+// when there are no more.
+func (s *Service) PurgeContents(ctx context.Context, accountID, after string, cutoff time.Time, limit int) (purged int, last string, err error) {
+	begin := int64(0)
+	if after != "" {
+		if begin, err = strconv.ParseInt(after, 10, 64); err != nil {
+			return 0, "", fmt.Errorf("mark of purged contents: %w", err)
+		}
+	}
+	rows, err := s.db.SQL.QueryContext(ctx, purgeContentsSQL, accountID, begin, cutoff.UTC(), limit)
+	if err != nil {
+		return 0, "", fmt.Errorf("purge contents: %w", err)
+	}
+	type row struct {
+		id    int64
+		there bool
+	}
+	looked, err := scanAll(rows, func(r *row) []any { return []any{&r.id, &r.there} })
+	if err != nil {
+		return 0, "", fmt.Errorf("purge contents: %w", err)
+	}
+	for _, r := range looked {
+		if r.there {
+			purged++
+		}
+	}
+	if len(looked) == limit {
+		last = strconv.FormatInt(looked[limit-1].id, 10)
+	}
+	return purged, last, nil
+}
+
+const eraseBatch = 100
+
+const namingSQL = `SELECT id FROM received_emails WHERE search @@ $1::tsquery AND account_id = $2 LIMIT $3`
+
+// Erase deletes what came from the address, or to it, and gives the ids. Repeating it
+// is harmless, also after an error in the middle. Mail that names the address
+// elsewhere is not found.
+func (s *Service) Erase(ctx context.Context, accountID, addr string) (erased []string, err error) {
+	addr = fold(addr)
+	query := lexeme(markAccount+accountID) + " & (" + lexeme(markFrom+addr) + " | " + lexeme(markEnvelope+addr) + " | " + lexeme(markTo+addr) + ")"
+	for {
+		rows, err := s.db.SQL.QueryContext(ctx, namingSQL, query, accountID, eraseBatch)
+		if err != nil {
+			return erased, fmt.Errorf("find received mail of a person: %w", err)
+		}
+		ids, err := scanAll(rows, func(id *string) []any { return []any{id} })
+		if err != nil || len(ids) == 0 {
+			return erased, err
+		}
+		deleted, err := s.deleteAll(ctx, accountID, ids)
+		if err != nil {
+			return erased, err
+		}
+		erased = append(erased, deleted...)
+	}
+}

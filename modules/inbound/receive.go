@@ -1,0 +1,162 @@
+package inbound
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/ent/receivedemail"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/authn"
+	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/mail/rspamd"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// envelope is what the SMTP session knows of a message.
+type envelope struct {
+	remote     netip.Addr
+	hello, tls string
+	from       string // empty: the null return path
+	to         []addressee
+}
+
+// maxReceived is how many servers a message may have passed (RFC 5321 section 6.3).
+const maxReceived = 50
+
+// receive stores a message, and returns nil once that is durable. Errors are answers,
+// or temporary.
+func (s *Service) receive(ctx context.Context, e envelope, raw []byte) error {
+	read, err := message.Read(bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("read a message: %w", err)
+	}
+	if read.Received > maxReceived {
+		return replyLoop
+	}
+	a := newArrival(e, read, raw, time.Now())
+	s.examine(ctx, a)
+	if err := ctx.Err(); err != nil {
+		return err // the sender has left, and comes again
+	}
+	a.tell()
+	if err := s.joiner(len(raw)).Do(ctx, a); err != nil {
+		return fmt.Errorf("store a message: %w", err)
+	}
+	s.bus.WakeFor(a.facts...)
+	for _, r := range a.records {
+		s.log.InfoContext(ctx, "mail received", telemetry.KeyEmailID, r.id, telemetry.KeyAccountID, r.accountID, telemetry.KeyDomainID, r.domainID,
+			telemetry.KeyRemote, e.remote.String(), telemetry.KeyTLS, e.tls, telemetry.KeyBytes, len(raw), "spam", a.spam.status,
+			"spf", a.auth.SPF, "dkim", a.auth.DKIM, "dmarc", a.auth.DMARC, telemetry.KeyDuration, time.Since(a.at))
+	}
+	return nil
+}
+
+// examine asks who sent the message and whether it is spam, both at once.
+func (s *Service) examine(ctx context.Context, a *arrival) {
+	ctx, cancel := context.WithTimeout(ctx, s.config.CheckWithin)
+	defer cancel()
+	var both sync.WaitGroup
+	both.Go(func() {
+		a.auth = s.verifier.Verify(ctx, authn.Client{IP: a.remote, Hello: a.hello, MailFrom: a.from, Hostname: s.config.Hostname},
+			bytes.NewReader(a.raw), int64(len(a.raw)))
+	})
+	if s.spam != nil {
+		both.Go(func() { a.spam = s.judge(ctx, a) })
+	}
+	both.Wait()
+}
+
+// spamVerdict is what the filter says.
+type spamVerdict struct {
+	status receivedemail.SpamStatus
+	score  *float64
+}
+
+func (s *Service) judge(ctx context.Context, a *arrival) spamVerdict {
+	unknown := spamVerdict{status: receivedemail.SpamStatusUnknown}
+	rcpt := make([]string, 0, len(a.to))
+	for _, to := range a.to {
+		rcpt = append(rcpt, to.address)
+	}
+	v, err := s.spam.Check(ctx, rspamd.Envelope{IP: a.remote.String(), Hello: a.hello, From: a.from, Rcpt: rcpt, QueueID: a.records[0].id}, a.raw)
+	if err != nil {
+		s.log.WarnContext(ctx, "the spam filter did not answer; the message is received all the same", telemetry.KeyEmailID, a.records[0].id, telemetry.KeyError, err)
+		return unknown
+	}
+	verdict := spamVerdict{status: receivedemail.SpamStatus(v.Status)}
+	if receivedemail.SpamStatusValidator(verdict.status) != nil {
+		verdict.status = receivedemail.SpamStatusUnknown
+	}
+	if v.HasScore {
+		verdict.score = &v.Score
+	}
+	return verdict
+}
+
+// arrival is a message on its way into the database.
+type arrival struct {
+	envelope
+
+	raw     []byte
+	message *message.Message
+	at      time.Time
+	auth    shape.Authentication
+	spam    spamVerdict
+
+	contents []string // accounts: each gets the content once
+	records  []record
+	facts    []event.Fact
+}
+
+// record is the message for one recipient.
+type record struct {
+	id, accountID, domainID, domain, rcpt string
+	content                               int // index of contents
+}
+
+func newArrival(e envelope, m *message.Message, raw []byte, at time.Time) *arrival {
+	a := &arrival{envelope: e, raw: raw, message: m, at: at, spam: spamVerdict{status: receivedemail.SpamStatusUnknown}}
+	place := map[string]int{}
+	for _, to := range e.to {
+		account := to.receiver.AccountID
+		if _, known := place[account]; !known {
+			place[account] = len(a.contents)
+			a.contents = append(a.contents, account)
+		}
+		a.records = append(a.records, record{id: id.New(id.ReceivedEmail), accountID: account, domainID: to.receiver.DomainID,
+			domain: to.receiver.Domain, rcpt: to.address, content: place[account]})
+	}
+	return a
+}
+
+// maxListed bounds the lists of a fact, which goes to every webhook endpoint. The
+// record has all.
+const maxListed = 100
+
+// tell makes the facts.
+func (a *arrival) tell() {
+	m := a.message
+	files := make([]event.AttachmentInfo, 0, min(len(m.Files), maxListed))
+	for _, f := range m.Files[:min(len(m.Files), maxListed)] {
+		files = append(files, event.AttachmentInfo{Filename: f.Filename, ContentType: f.ContentType, Size: int(f.Size)})
+	}
+	for _, r := range a.records {
+		a.facts = append(a.facts, event.New(r.accountID, event.EmailReceived, a.at, event.Inbound{EmailID: r.id, To: head(m.To), From: m.From,
+			Subject: m.Subject, Status: "received", RcptTo: r.rcpt, CC: head(m.CC), MessageID: m.MessageID, InReplyTo: m.InReplyTo, References: tail(m.References),
+			SpamStatus: string(a.spam.status), AttachmentCount: len(m.Files), Attachments: files, ReceivedAt: event.At(a.at)}))
+	}
+}
+
+// head is a list's beginning, never nil.
+func head(list []string) []string { return append([]string{}, list[:min(len(list), maxListed)]...) }
+
+// tail is its end: of references the latest matter.
+func tail(list []string) []string {
+	return append([]string{}, list[max(0, len(list)-maxListed):]...)
+}

@@ -1,0 +1,98 @@
+package inbound
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// What a rule does with an address.
+const (
+	Accept = "accept"
+	Reject = "reject"
+)
+
+// The limits of a domain's rules.
+const (
+	MaxRules = 200
+	MaxMatch = 64 // octets; a local part has no more (RFC 5321 section 4.5.3.1.1)
+)
+
+// Rules are those of one domain. The first that matches decides; CatchAll is what
+// becomes of an address that none matches.
+type Rules struct {
+	Rules    []shape.AddressRule
+	CatchAll bool
+}
+
+// anything is the rules of a domain that has none.
+var anything = Rules{CatchAll: true}
+
+// Validate reports every wrong field.
+func (r Rules) Validate() error {
+	wrong := fault.Fields{}
+	if len(r.Rules) > MaxRules {
+		wrong.Add("rules", "has %d rules; the limit is %d", len(r.Rules), MaxRules)
+	}
+	for i, rule := range r.Rules[:min(len(r.Rules), MaxRules)] {
+		if reason := checkMatch(rule.Match); reason != "" {
+			wrong.Add(fmt.Sprintf("rules[%d].match", i), "%s", reason)
+		}
+		if rule.Action != Accept && rule.Action != Reject {
+			wrong.Add(fmt.Sprintf("rules[%d].action", i), "must be accept or reject")
+		}
+	}
+	return wrong.Err()
+}
+
+func checkMatch(match string) string {
+	switch {
+	case match == "":
+		return "is required"
+	case len(match) > MaxMatch:
+		return fmt.Sprintf("is longer than %d octets", MaxMatch)
+	case strings.ContainsRune(match, '@'):
+		return "is the part before the @ only"
+	case strings.ContainsFunc(match, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\uFFFD' || r >= 0x80 && r < 0xa0 }):
+		return "must be text without spaces and control characters"
+	}
+	return ""
+}
+
+// Accepts tells whether the address exists. postmaster always does.
+func (r Rules) Accepts(local string) bool {
+	local = strings.ToLower(local)
+	if local == "postmaster" {
+		return true
+	}
+	for _, rule := range r.Rules {
+		if matches(strings.ToLower(rule.Match), local) {
+			return rule.Action == Accept
+		}
+	}
+	return r.CatchAll
+}
+
+// matches compares a text with a pattern in which * stands for any characters. It
+// takes each part between two stars at its first place, which is enough.
+func matches(pattern, text string) bool {
+	first, rest, starred := strings.Cut(pattern, "*")
+	if !starred {
+		return pattern == text
+	}
+	text, found := strings.CutPrefix(text, first)
+	if !found {
+		return false
+	}
+	parts := strings.Split(rest, "*")
+	for _, part := range parts[:len(parts)-1] {
+		_, after, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return strings.HasSuffix(text, parts[len(parts)-1])
+}

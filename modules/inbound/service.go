@@ -1,0 +1,169 @@
+package inbound
+
+import (
+	"context"
+	"database/sql"
+	"io"
+	"log/slog"
+
+	"github.com/maypok86/otter/v2"
+	"go.uber.org/fx"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/authn"
+	"github.com/postrider/postrider/runtime/mail/rspamd"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Domains tells who receives for a domain, and whose it is.
+type Domains interface {
+	Receiver(ctx context.Context, rcpt address.Address) (domains.Receiver, error)
+	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+}
+
+// Accounts tells whether an account is suspended.
+type Accounts interface {
+	Account(ctx context.Context, accountID string) (accounts.Account, error)
+}
+
+// Sender sends replies and forwarded mail.
+type Sender interface {
+	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
+}
+
+// Verifier finds out who sent a message.
+type Verifier interface {
+	Verify(ctx context.Context, c authn.Client, raw io.ReaderAt, size int64) shape.Authentication
+}
+
+// SpamFilter judges a message.
+type SpamFilter interface {
+	Check(ctx context.Context, e rspamd.Envelope, raw []byte) (rspamd.Verdict, error)
+}
+
+// Objects is an object store. To delete what is not there is no error.
+type Objects interface {
+	Put(ctx context.Context, key string, data []byte) error
+	Get(ctx context.Context, key string) (io.ReadCloser, error)
+	Delete(ctx context.Context, key string) error
+}
+
+// Bus publishes facts and forgets them.
+type Bus interface {
+	InsertArgs(facts ...event.Fact) ([]any, error)
+	WakeFor(facts ...event.Fact)
+	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
+}
+
+// Signals wakes the moving processes after a commit.
+type Signals interface {
+	Wake(channel string)
+	Subscribe(channel string) (<-chan struct{}, func())
+}
+
+// Params is what the module needs.
+type Params struct {
+	fx.In
+
+	Config   Config
+	DB       *db.DB
+	Domains  Domains
+	Accounts Accounts
+	Sender   Sender // nil: sending is off, and nothing is answered
+	Verifier Verifier
+	Spam     SpamFilter // nil: every status is unknown
+	Objects  Objects // nil: contents stay in the database
+	Bus      Bus
+	Pages    *page.Codec
+	Logger   *slog.Logger
+	Workers  *worker.Metrics
+}
+
+// Service receives mail and keeps it. Safe for concurrent use.
+type Service struct {
+	config   Config
+	db       *db.DB
+	domains  Domains
+	accounts Accounts
+	sender   Sender
+	verifier Verifier
+	spam     SpamFilter
+	objects  Objects
+	bus      Bus
+	pages    *page.Codec
+	log      *slog.Logger
+
+	rules               *otter.Cache[owned, Rules]
+	receiving, reading  *semaphore.Weighted // memory
+	stores, heavyStores *db.Joiner[*arrival]
+	moves               *worker.Worker[move, moved] // nil: there is nowhere to move to
+}
+
+// New makes the service; nothing runs before Start.
+func New(p Params) (*Service, error) {
+	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	c := p.Config.withDefaults()
+	s := &Service{config: c, db: p.DB, domains: p.Domains, accounts: p.Accounts, sender: p.Sender, verifier: p.Verifier, spam: p.Spam, objects: p.Objects,
+		bus: p.Bus, pages: p.Pages, log: p.Logger, receiving: semaphore.NewWeighted(c.ReceiveMemory), reading: semaphore.NewWeighted(c.ReadMemory)}
+	var err error
+	if s.rules, err = newRules(c.RulesTTL); err != nil {
+		return nil, err
+	}
+	size := func(a *arrival) int { return len(a.raw) }
+	s.stores = db.NewJoiner(db.JoinerConfig[*arrival]{MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, s.flush)
+	s.heavyStores = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: 1, MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, s.flush)
+	if p.Objects != nil && !c.AcceptOnly {
+		s.moves = s.newMoves(p.Workers)
+	}
+	return s, nil
+}
+
+// Answers tells whether received mail can be replied to and forwarded.
+func (s *Service) Answers() bool { return s.sender != nil }
+
+// Start begins to bring contents to the object store, if there is one.
+func (s *Service) Start(ctx context.Context) error {
+	if s.moves == nil {
+		return nil
+	}
+	return s.moves.Start(ctx)
+}
+
+// Stop stores what waits, and lets moves that have begun end while ctx lasts.
+func (s *Service) Stop(ctx context.Context) error {
+	s.stores.Close()
+	s.heavyStores.Close()
+	s.rules.StopAllGoroutines()
+	if s.moves == nil {
+		return nil
+	}
+	return s.moves.Stop(ctx)
+}
+
+// scanAll reads every row and closes rows.
+func scanAll[T any](rows *sql.Rows, fields func(*T) []any) (out []T, err error) {
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		var row T
+		if err := rows.Scan(fields(&row)...); err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,124 @@
+package inbound
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+)
+
+// Listening makes the service a listener's handler: addresses that nobody receives at
+// are refused.
+func (s *Service) Listening() smtpserver.Handler { return handler{s} }
+
+type handler struct{ service *Service }
+
+// NewSession takes everybody.
+func (h handler) NewSession(_ context.Context, p smtpserver.Peer) (smtpserver.Session, error) {
+	return &session{service: h.service, peer: p}, nil
+}
+
+// session is one connection; runtime/mail/smtpserver calls one method at a time.
+type session struct {
+	service  *Service
+	peer     smtpserver.Peer
+	from     smtpserver.Path
+	declared int64
+	to       []addressee
+}
+
+// addressee is one recipient of a transaction.
+type addressee struct {
+	receiver domains.Receiver
+	address  string // addr-spec, domain in A-labels
+}
+
+// maxAccounts bounds how often one message is stored.
+const maxAccounts = 10
+
+var (
+	replyNoDomain  = smtpserver.Refuse(550, "5.1.2", "No mail is received for this domain")
+	replyNoMailbox = smtpserver.Refuse(550, "5.1.1", "No such address here")
+	replySuspended = smtpserver.Refuse(450, "4.2.1", "This mailbox takes no mail at present")
+	replyElsewhere = smtpserver.Refuse(452, "4.5.3", "Too many different recipients, send to this one in another transaction")
+	replyLoop      = smtpserver.Refuse(554, "5.4.6", "The message goes in circles: it has more than 50 Received fields")
+)
+
+func (s *session) Mail(_ context.Context, from smtpserver.Path, o smtpserver.MailOptions) error {
+	s.from, s.declared = from, o.Size
+	return nil
+}
+
+func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
+	found, err := s.service.find(ctx, to)
+	if err != nil {
+		return err
+	}
+	accounts := map[string]bool{found.receiver.AccountID: true}
+	for _, other := range s.to {
+		if other == found { // named twice, stored once
+			return nil
+		}
+		accounts[other.receiver.AccountID] = true
+	}
+	if len(accounts) > maxAccounts {
+		return replyElsewhere
+	}
+	s.to = append(s.to, found)
+	return nil
+}
+
+// find tells whose an address is; the refusals are answers.
+func (s *Service) find(ctx context.Context, to smtpserver.Path) (addressee, error) {
+	domain, err := address.ParseDomain(to.Domain)
+	if err != nil { // a literal, as [192.0.2.1]
+		return addressee{}, replyNoDomain
+	}
+	rcpt := address.Address{Local: to.Local, Domain: domain}
+	receiver, err := s.domains.Receiver(ctx, rcpt)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return addressee{}, replyNoDomain
+	case err != nil:
+		return addressee{}, err
+	}
+	rules, err := s.knownRules(ctx, owned{receiver.AccountID, receiver.DomainID})
+	if err != nil {
+		return addressee{}, err
+	}
+	if !rules.Accepts(to.Local) {
+		return addressee{}, replyNoMailbox
+	}
+	account, err := s.accounts.Account(ctx, receiver.AccountID)
+	if err != nil {
+		return addressee{}, err
+	}
+	if account.Suspended {
+		return addressee{}, replySuspended
+	}
+	return addressee{receiver, rcpt.AddrSpec()}, nil
+}
+
+func (s *session) Data(ctx context.Context, body io.Reader) error {
+	raw, release, err := s.service.take(ctx, body, s.declared)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return s.service.receive(ctx, envelope{remote: s.peer.Remote, hello: s.peer.Hello(), tls: tlsName(s.peer.TLS()), from: s.from.String(), to: s.to}, raw)
+}
+
+func tlsName(state *tls.ConnectionState) string {
+	if state == nil {
+		return ""
+	}
+	return tls.VersionName(state.Version)
+}
+
+func (s *session) Reset() { s.from, s.declared, s.to = smtpserver.Path{}, 0, nil }
+
+func (s *session) End() {}
