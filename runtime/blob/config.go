@@ -46,10 +46,12 @@ func ParseURL(text secret.String) (Config, error) {
 	if err != nil || u.Fragment != "" {
 		return Config{}, errors.New("has options that cannot be read; the form is " + Form)
 	}
-	return cfg, errors.Join(cfg.options(query), cfg.Validate())
+	cfg, wrong := cfg.with(query)
+	return cfg, errors.Join(wrong, cfg.Validate())
 }
 
-func (c *Config) options(query url.Values) error {
+// with sets the options.
+func (c Config) with(query url.Values) (Config, error) {
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		value := query.Get(name)
@@ -66,7 +68,7 @@ func (c *Config) options(query url.Values) error {
 			wrong = append(wrong, errors.New("has an unknown option; there are region, tls and path_style"))
 		}
 	}
-	return errors.Join(wrong...)
+	return c, errors.Join(wrong...)
 }
 
 func onOff(name, value string) error {

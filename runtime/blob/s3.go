@@ -121,7 +121,7 @@ func (b *Bucket) compare(ctx context.Context, key string, want [sha256.Size]byte
 	if err != nil {
 		return fmt.Errorf("read back what was put: %w", err)
 	}
-	defer stored.Close() //nolint:errcheck // it was read
+	defer stored.Close()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, stored); err != nil {
 		return fmt.Errorf("read back what was put: %w", err)

@@ -155,12 +155,10 @@ func wholeRunes(data []byte) []byte {
 // oneLine is for what is UTF-8 already.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t', !unicode.IsControl(r):
-			return r
-		default:
+		if r == 0x2028 || r == 0x2029 || r != '\t' && unicode.IsControl(r) {
 			return ' '
 		}
+		return r
 	}, s)
 }
 

@@ -140,11 +140,12 @@ func hostiles() []hostile {
 
 // nested is one multipart in another, and something in the innermost.
 func nested(depth int, inner string) func() io.Reader {
-	all := "Content-Type: multipart/mixed; boundary=b0\r\n\r\n"
+	all := new(strings.Builder)
+	all.WriteString("Content-Type: multipart/mixed; boundary=b0\r\n\r\n")
 	for i := range depth {
-		all += fmt.Sprintf("--b%d\r\nContent-Type: multipart/mixed; boundary=b%d\r\n\r\n", i, i+1)
+		fmt.Fprintf(all, "--b%d\r\nContent-Type: multipart/mixed; boundary=b%d\r\n\r\n", i, i+1)
 	}
-	return mail(all, inner)
+	return mail(all.String(), inner)
 }
 
 func oneFile(t *testing.T, m *message.Message) {

@@ -3,6 +3,7 @@ package message
 import (
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Read reads a message to its end. The error is that of r; what came before it is
@@ -135,12 +136,7 @@ func (p *parser) finish() {
 // defect remembers a sentence, once.
 func (p *parser) defect(format string, args ...any) {
 	sentence := fmt.Sprintf(format, args...)
-	for _, known := range p.out.Defects {
-		if known == sentence {
-			return
-		}
-	}
-	if len(p.out.Defects) < maxDefects {
+	if len(p.out.Defects) < maxDefects && !slices.Contains(p.out.Defects, sentence) {
 		p.out.Defects = append(p.out.Defects, sentence)
 	}
 }

@@ -123,7 +123,7 @@ func (c *Client) ask(ctx context.Context, e Envelope, raw []byte) (said answer, 
 	if err != nil {
 		return said, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:

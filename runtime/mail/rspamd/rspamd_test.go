@@ -25,7 +25,7 @@ func server(t *testing.T, handler http.HandlerFunc) string {
 }
 
 func says(body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) } //nolint:errcheck // the client may be gone
+	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
 }
 
 func client(t *testing.T, cfg rspamd.Config) *rspamd.Client {
@@ -118,13 +118,13 @@ func TestRspamdThatIsOfNoUseIsAnErrorAndNoVerdict(t *testing.T) {
 		"a list":       server(t, says(`[]`)),
 		"nothing":      server(t, says("")),
 		"an endless answer": server(t, func(w http.ResponseWriter, _ *http.Request) {
-			for _, err := w.Write([]byte(`{"symbols":"`)); err == nil; _, err = w.Write(make([]byte, 64<<10)) { //nolint:revive // until the client goes
+			for _, err := w.Write([]byte(`{"symbols":"`)); err == nil; _, err = w.Write(make([]byte, 64<<10)) {
 			}
 		}),
 		"silence": server(t, func(_ http.ResponseWriter, r *http.Request) { wait(r.Context(), done) }),
 		"half an answer": server(t, func(w http.ResponseWriter, r *http.Request) {
 			says(`{"action":`)(w, r)
-			http.NewResponseController(w).Flush() //nolint:errcheck // the client may be gone
+			http.NewResponseController(w).Flush()
 			wait(r.Context(), done)
 		}),
 	} {
