@@ -50,6 +50,7 @@ const banner = `
     base URL   %s
     account    %s
     API key    %s
+    SMTP       %s
     inbox      %s
     docs       %s/docs
 
@@ -66,13 +67,16 @@ func printBanner(w io.Writer, cfg config.Config, r Ready) error {
 	if cfg.Mail.Outbound.How != config.Capture {
 		where = "no login. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" + string(cfg.Mail.Outbound.How) + ")."
 	}
-	inbox, domain := "(off)", "your-verified-domain"
+	inbox, smtp, domain := "(off)", "(off)", "your-verified-domain"
+	if r.Relay != nil {
+		smtp = r.Relay.Addr + " (STARTTLS) or " + r.Relay.TLSAddr + " (TLS), user " + r.Relay.Username + ", password " + r.Relay.Password
+	}
 	if r.InboxURL != nil {
 		inbox = *r.InboxURL
 	}
 	if r.VerifiedDomain != nil {
 		domain = *r.VerifiedDomain
 	}
-	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, inbox, r.APIURL, r.APIURL, r.APIKey, domain)
+	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, smtp, inbox, r.APIURL, r.APIURL, r.APIKey, domain)
 	return err
 }

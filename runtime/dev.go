@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -27,6 +28,8 @@ const (
 	devDomain = "dev.test"
 	devKey    = "development"
 	keyFile   = "api-key" // below the data directory: the database has only the key's hash
+
+	passwordFile = "smtp-password" // likewise
 )
 
 // seeder makes what a run needs to find in the database.
@@ -37,11 +40,14 @@ type seeder struct {
 	Domains  *domains.Service `optional:"true"`
 	Inbound  *inboundListener // nil: no mail comes in
 	Received *inbound.Service `optional:"true"`
+	Relay    *relay.Service   `optional:"true"`
+	Sockets  *relaySockets    `optional:"true"`
 }
 
 // seeded is what development mode has made, or found.
 type seeded struct {
 	accountID, email, apiKey, domain string
+	relay                            *ReadyRelay
 }
 
 // sandbox makes the installation's own domain. Every mode has it.
@@ -62,7 +68,7 @@ func (s seeder) development(ctx context.Context, dataDir string) (seeded, error)
 	if err != nil {
 		return seeded{}, fmt.Errorf("development account: %w", err)
 	}
-	key, err := devSecret(filepath.Join(dataDir, keyFile))
+	key, err := devSecret(filepath.Join(dataDir, keyFile), accounts.KeyPrefix)
 	if err != nil {
 		return seeded{}, fmt.Errorf("development key: %w", err)
 	}
@@ -82,11 +88,21 @@ func (s seeder) development(ctx context.Context, dataDir string) (seeded, error)
 			}
 		}
 	}
+	if s.Relay != nil {
+		password, err := devSecret(filepath.Join(dataDir, passwordFile), relay.PasswordPrefix)
+		if err == nil {
+			_, err = s.Relay.Ensure(ctx, account.ID, devKey, password)
+		}
+		if err != nil {
+			return seeded{}, fmt.Errorf("development SMTP credential: %w", err)
+		}
+		out.relay = &ReadyRelay{Addr: s.Sockets.startTLS.Addr().String(), TLSAddr: s.Sockets.implicit.Addr().String(), Username: relay.Username, Password: password.Reveal()}
+	}
 	return out, nil
 }
 
 // devSecret reads the key's secret from its file, which it makes at first.
-func devSecret(file string) (secret.String, error) {
+func devSecret(file, prefix string) (secret.String, error) {
 	text, err := os.ReadFile(file)
 	if err == nil {
 		return secret.New(string(text)), nil
@@ -94,31 +110,35 @@ func devSecret(file string) (secret.String, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return secret.String{}, err
 	}
-	made, _ := secret.NewToken(accounts.KeyPrefix)
+	made, _ := secret.NewToken(prefix)
 	return made, os.WriteFile(file, []byte(made.Reveal()), 0o600)
 }
 
 // Ready is what tools that start Postrider read. Parts that do not exist in
 // this version or are switched off are null.
 type Ready struct {
-	PID            int     `json:"pid"`
-	PostgresPID    *int    `json:"postgres_pid"`
-	DatabaseURL    string  `json:"database_url"`
-	BaseURL        string  `json:"base_url"`
-	APIURL         string  `json:"api_url"`
-	GraphQLURL     string  `json:"graphql_url"`
-	InboxURL       *string `json:"inbox_url"`
-	DashboardURL   string  `json:"dashboard_url"`
-	AccountID      string  `json:"account_id"`
-	AccountEmail   string  `json:"account_email"`
-	APIKey         string  `json:"api_key"`
-	VerifiedDomain *string `json:"verified_domain"`
-	Relay          *struct {
-		Addr     string `json:"addr"`
-		Username string `json:"username"`
-		Password string `json:"password"`
-	} `json:"relay"`
-	InboundAddr *string `json:"inbound_addr"`
+	PID            int         `json:"pid"`
+	PostgresPID    *int        `json:"postgres_pid"`
+	DatabaseURL    string      `json:"database_url"`
+	BaseURL        string      `json:"base_url"`
+	APIURL         string      `json:"api_url"`
+	GraphQLURL     string      `json:"graphql_url"`
+	InboxURL       *string     `json:"inbox_url"`
+	DashboardURL   string      `json:"dashboard_url"`
+	AccountID      string      `json:"account_id"`
+	AccountEmail   string      `json:"account_email"`
+	APIKey         string      `json:"api_key"`
+	VerifiedDomain *string     `json:"verified_domain"`
+	Relay          *ReadyRelay `json:"relay"`
+	InboundAddr    *string     `json:"inbound_addr"`
+}
+
+// ReadyRelay is how to hand in mail over SMTP.
+type ReadyRelay struct {
+	Addr     string `json:"addr"`     // STARTTLS
+	TLSAddr  string `json:"tls_addr"` // TLS from the first octet
+	Username string `json:"username"`
+	Password string `json:"password"`
 }
 
 // writeReady writes beside the file and renames, so that a reader sees all of it
@@ -145,7 +165,7 @@ func writeReady(file string, r Ready) error {
 func newReady(cfg config.Config, s *store, d seeded, inboxPath string) Ready {
 	r := Ready{PID: os.Getpid(), DatabaseURL: s.url, BaseURL: cfg.HTTP.BaseURL, APIURL: cfg.HTTP.BaseURL + "/api",
 		GraphQLURL: cfg.HTTP.BaseURL + "/graphql", DashboardURL: cfg.HTTP.BaseURL + "/",
-		AccountID: d.accountID, AccountEmail: d.email, APIKey: d.apiKey}
+		AccountID: d.accountID, AccountEmail: d.email, APIKey: d.apiKey, Relay: d.relay}
 	if s.server != nil {
 		pid := s.server.PID()
 		r.PostgresPID = &pid

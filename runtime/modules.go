@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/retention"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
@@ -87,6 +88,11 @@ var registry = []Module{
 		Name: "inbound", Line: "receives mail for domains that want it, keeps it, replies and forwards",
 		Requires: []string{"accounts", "domains"}, Uses: []string{"sending"},
 		Option: inbound.Module, Edges: inboundEdges, Operations: []rest.Routes{rest.ReceivedEmails(nil, nil, true)},
+	},
+	{
+		Name: "relay", Line: "takes mail from programs over SMTP, under the rules of the API",
+		Requires: []string{"accounts", "sending"},
+		Option:   relay.Module, Edges: relayEdges, Operations: []rest.Routes{rest.SMTPCredentials(nil, nil, nil)},
 	},
 	{
 		Name: "webhooks", Line: "tells accounts' endpoints what has happened, signed, with retries, a log and replays",

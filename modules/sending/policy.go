@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"context"
 	"strings"
 
 	"github.com/postrider/postrider/modules/accounts"
@@ -23,7 +24,7 @@ func (p policyInput) check() error {
 		return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
 	}
 	if !p.caller.MayUseDomain(p.identity.DomainID) {
-		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This API key may not send from %s", p.identity.Domain)
+		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This credential may not send from %s", p.identity.Domain)
 	}
 	if p.identity.Sandbox {
 		if other, found := p.otherRecipient(); found {
@@ -48,4 +49,19 @@ func (p policyInput) otherRecipient() (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// MaySend tells whether the caller may send from the address at all; whom to is asked
+// by Send.
+func (s *Service) MaySend(ctx context.Context, caller accounts.Caller, from address.Address) error {
+	identity, err := s.domains.Identity(ctx, caller.AccountID, from)
+	if err != nil {
+		return err
+	}
+	account, err := s.accounts.Account(ctx, caller.AccountID)
+	if err != nil {
+		return err
+	}
+	account.Suspended = account.Suspended || caller.Suspended
+	return policyInput{caller: caller, account: account, identity: identity}.check()
 }

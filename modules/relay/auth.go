@@ -1,0 +1,68 @@
+package relay
+
+import (
+	"context"
+	"errors"
+
+	"github.com/emersion/go-sasl"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Mechanisms are what programs speak: PLAIN (RFC 4616), and LOGIN for those that know
+// nothing else.
+func (s *session) Mechanisms() []string { return []string{sasl.Plain, sasl.Login} }
+
+// Auth begins an exchange.
+func (s *session) Auth(ctx context.Context, mechanism string) (sasl.Server, error) {
+	if !s.service.guard.allows(s.peer.Remote) {
+		return nil, replyFailures
+	}
+	switch mechanism {
+	case sasl.Plain:
+		return sasl.NewPlainServer(func(identity, username, password string) error {
+			if identity != "" && identity != username {
+				username = "" // nobody acts for another
+			}
+			return s.signIn(ctx, username, password)
+		}), nil
+	case sasl.Login:
+		return &login{signIn: func(username, password string) error { return s.signIn(ctx, username, password) }}, nil
+	}
+	return nil, replyMechanism
+}
+
+func (s *session) signIn(ctx context.Context, username, password string) error {
+	hash, _, err := s.service.authenticate(ctx, username, password)
+	switch {
+	case err == nil:
+		s.signedIn, s.password = true, hash
+		return nil
+	case fault.KindOf(err) == fault.Unauthorized:
+		s.service.guard.failed(s.peer.Remote)
+		return replyCredentials
+	}
+	return err
+}
+
+// login is the server's side of LOGIN, which has no RFC: two questions, two answers.
+type login struct {
+	username *string
+	asked    bool
+	signIn   func(username, password string) error
+}
+
+func (l *login) Next(response []byte) (challenge []byte, done bool, err error) {
+	switch {
+	case response == nil && !l.asked:
+		l.asked = true
+		return []byte("Username:"), false, nil
+	case l.username == nil:
+		name := string(response)
+		l.username, l.asked = &name, true
+		return []byte("Password:"), false, nil
+	case response == nil:
+		return nil, false, errors.New("no password was given")
+	}
+	return nil, true, l.signIn(*l.username, string(response))
+}

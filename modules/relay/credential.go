@@ -1,0 +1,242 @@
+package relay
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/ent/smtpcredential"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// PasswordPrefix is what every password begins with.
+const PasswordPrefix = "svs_"
+
+const (
+	maxName    = 200
+	maxDomains = 100
+)
+
+// NewCredential is the input of Create.
+type NewCredential struct {
+	AccountID string
+	Name      string
+	DomainIDs []string // the domains it may send from; empty is all
+	// MadeBy is the id of the API key that asks, whose domains the credential cannot
+	// exceed; empty for the operator.
+	MadeBy string
+	// Keep stores the caller's answer in the transaction that makes the credential; nil
+	// for none. Its error undoes both and is returned.
+	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.SMTPCredential, password secret.String) error
+}
+
+// Validate reports every wrong field.
+func (in NewCredential) Validate() error {
+	_, wrong := in.normalized()
+	return wrong.Err()
+}
+
+func (in NewCredential) normalized() (NewCredential, fault.Fields) {
+	wrong := fault.Fields{}
+	switch in.Name = strings.TrimSpace(in.Name); {
+	case in.Name == "":
+		wrong.Add("name", "is required")
+	case len(in.Name) > maxName:
+		wrong.Add("name", "is longer than %d octets", maxName)
+	case strings.ContainsFunc(in.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		wrong.Add("name", "must not contain control characters")
+	}
+	if len(in.DomainIDs) > maxDomains {
+		wrong.Add("domain_ids", "has more than %d entries", maxDomains)
+	}
+	for i, domainID := range in.DomainIDs {
+		if !id.Is(id.Domain, domainID) {
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not the id of a domain")
+		}
+	}
+	return in, wrong
+}
+
+// Create makes a credential. The password is returned here and never again.
+func (s *Service) Create(ctx context.Context, in NewCredential) (*ent.SMTPCredential, secret.String, error) {
+	in, wrong := in.normalized()
+	if err := wrong.Err(); err != nil {
+		return nil, secret.String{}, err
+	}
+	password, hash := secret.NewToken(PasswordPrefix)
+	var made *ent.SMTPCredential
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := in.checkBounds(ctx, tx); err != nil {
+			return err
+		}
+		var err error
+		if made, err = insert(tx.SMTPCredential, in, hash).Save(ctx); err != nil || in.Keep == nil {
+			return err
+		}
+		return in.Keep(ctx, tx, made, password)
+	})
+	if err != nil {
+		return nil, secret.String{}, fmt.Errorf("create smtp credential: %w", err)
+	}
+	return made.Unwrap(), password, nil
+}
+
+// checkBounds holds the domains against the account and the key that asks.
+func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) error {
+	known, err := tx.Account.Query().Where(account.ID(in.AccountID)).Exist(ctx)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return fault.Missing("account", in.AccountID)
+	}
+	var allowed []string
+	if in.MadeBy != "" {
+		maker, err := tx.APIKey.Query().Where(apikey.ID(in.MadeBy), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
+		switch {
+		case ent.IsNotFound(err):
+			return fault.Unauthenticated() // revoked a moment ago
+		case err != nil:
+			return err
+		}
+		allowed = maker.DomainIds
+	}
+	var owned []string
+	if len(in.DomainIDs) > 0 {
+		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).IDs(ctx); err != nil {
+			return err
+		}
+	}
+	return bounds(in.DomainIDs, owned, allowed).Err()
+}
+
+// bounds is pure: a key makes no credential that may send from more than itself.
+func bounds(asked, owned, allowed []string) fault.Fields {
+	wrong := fault.Fields{}
+	has := func(list []string, want string) bool {
+		for _, one := range list {
+			if one == want {
+				return true
+			}
+		}
+		return false
+	}
+	for i, domainID := range asked {
+		switch {
+		case !has(owned, domainID):
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not a domain of this account")
+		case len(allowed) > 0 && !has(allowed, domainID):
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not a domain that the key making this request may send from")
+		}
+	}
+	if len(allowed) > 0 && len(asked) == 0 {
+		wrong.Add("domain_ids", "is required: the key making this request may send from some domains only")
+	}
+	return wrong
+}
+
+func insert(c *ent.SMTPCredentialClient, in NewCredential, hash []byte) *ent.SMTPCredentialCreate {
+	return c.Create().SetID(id.New(id.SMTPCredential)).SetAccountID(in.AccountID).SetName(in.Name).SetHash(hash).SetDomainIds(in.DomainIDs)
+}
+
+// Ensure adopts a password that exists already: it makes the credential unless the
+// account has one with this password. A revoked one stays revoked.
+func (s *Service) Ensure(ctx context.Context, accountID, name string, password secret.String) (*ent.SMTPCredential, error) {
+	in, wrong := NewCredential{AccountID: accountID, Name: name}.normalized()
+	if !strings.HasPrefix(password.Reveal(), PasswordPrefix) || len(password.Reveal()) < len(PasswordPrefix)+20 {
+		wrong.Add("password", "must be %s and at least 20 characters", PasswordPrefix)
+	}
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	hash := secret.HashToken(password.Reveal())
+	err := insert(s.db.Ent.SMTPCredential, in, hash).OnConflict(entsql.ConflictColumns(smtpcredential.FieldHash), entsql.DoNothing()).Exec(ctx)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) { // how Ent reports an insert that was left out
+		return nil, fmt.Errorf("ensure smtp credential: %w", err)
+	}
+	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.Hash(hash), smtpcredential.AccountID(accountID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Conflictf(fault.CodeConflict, "This password already belongs to another account")
+	case err != nil:
+		return nil, fmt.Errorf("ensure smtp credential: %w", err)
+	}
+	return found, nil
+}
+
+// Get gives one credential of the account.
+func (s *Service) Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
+	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("smtp credential", credentialID)
+	case err != nil:
+		return nil, fmt.Errorf("smtp credential: %w", err)
+	}
+	return found, nil
+}
+
+// Revoke ends a credential, for connections that are open too: here at once, in other
+// processes when they hear of it, within a second at the latest. Revoking it again
+// changes nothing.
+func (s *Service) Revoke(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
+	err := s.db.Ent.SMTPCredential.Update().
+		Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID), smtpcredential.RevokedAtIsNil()).
+		Modify(func(u *entsql.UpdateBuilder) { u.Set(smtpcredential.FieldRevokedAt, entsql.Expr("now()")) }).Exec(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("revoke smtp credential: %w", err)
+	}
+	found, err := s.Get(ctx, accountID, credentialID)
+	if err != nil {
+		return nil, err
+	}
+	s.known.Invalidate(passwordHash(found.Hash))
+	s.signals.Wake(revokedChannel)
+	return found, nil
+}
+
+// Page is one page of credentials, newest first.
+type Page struct {
+	Credentials []*ent.SMTPCredential
+	HasMore     bool
+	NextCursor  string // empty on the last page
+}
+
+// List gives the account's credentials, revoked ones included.
+func (s *Service) List(ctx context.Context, accountID string, r page.Request) (Page, error) {
+	list := page.List{Name: "smtp_credentials", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, r)
+	if err != nil {
+		return Page{}, err
+	}
+	query := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID)).Order(ent.Desc(smtpcredential.FieldID)).Limit(limit + 1)
+	if after != "" {
+		query.Where(smtpcredential.IDLT(after))
+	}
+	rows, err := query.All(ctx)
+	if err != nil {
+		return Page{}, fmt.Errorf("smtp credentials: %w", err)
+	}
+	if len(rows) <= limit {
+		return Page{Credentials: rows}, nil
+	}
+	rows = rows[:limit]
+	return Page{Credentials: rows, HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
+}
+
+// Endpoint is where programs reach the relay: host, port, and starttls or implicit.
+func (s *Service) Endpoint() (host string, port int, tls string) {
+	return s.config.Host, s.config.Port, s.config.TLS
+}

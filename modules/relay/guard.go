@@ -1,0 +1,77 @@
+package relay
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// guard counts wrong passwords by where they come from, in this process. It remembers a
+// bounded number of addresses; when there are more, the one that failed first is
+// forgotten first.
+type guard struct {
+	most int
+	time time.Duration
+
+	mu     sync.Mutex
+	counts map[netip.Prefix]failures
+}
+
+type failures struct {
+	n     int
+	since time.Time
+}
+
+const maxAddresses = 10_000
+
+func newGuard(most int, within time.Duration) *guard {
+	return &guard{most: most, time: within, counts: map[netip.Prefix]failures{}}
+}
+
+// allows tells whether the address may try a password.
+func (g *guard) allows(addr netip.Addr) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f, found := g.counts[neighbourhood(addr)]
+	return !found || f.n < g.most || time.Since(f.since) >= g.time
+}
+
+// failed counts a wrong password.
+func (g *guard) failed(addr netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	key := neighbourhood(addr)
+	f, found := g.counts[key]
+	if !found || time.Since(f.since) >= g.time {
+		f = failures{since: time.Now()}
+	}
+	if f.n++; !found && len(g.counts) >= maxAddresses {
+		g.forgetOne()
+	}
+	g.counts[key] = f
+}
+
+func (g *guard) forgetOne() {
+	var oldest netip.Prefix
+	var since time.Time
+	for key, f := range g.counts {
+		if since.IsZero() || f.since.Before(since) {
+			oldest, since = key, f.since
+		}
+	}
+	delete(g.counts, oldest)
+}
+
+// neighbourhood is what counts as one client: a /64 is what one has of IPv6.
+func neighbourhood(addr netip.Addr) netip.Prefix {
+	addr = addr.Unmap().WithZone("")
+	bits := 32
+	if addr.Is6() {
+		bits = 64
+	}
+	p, err := addr.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{} // no address at all: all of these count together
+	}
+	return p
+}

@@ -1,0 +1,199 @@
+package relay
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/verbatim"
+)
+
+// The fields that are for us, and for nobody after us.
+const (
+	headerPrefix      = "X-Postrider-"
+	headerUnsubscribe = headerPrefix + "Unsubscribe"
+	headerCategory    = headerPrefix + "Category"
+	headerTag         = headerPrefix + "Tag"
+	headerScheduledAt = headerPrefix + "Scheduled-At"
+	headerExpiresAt   = headerPrefix + "Expires-At"
+	headerKey         = headerPrefix + "Idempotency-Key"
+)
+
+// removed are taken out: a submission server writes them itself, or nobody after it
+// shall see them (RFC 6409 section 8, RFC 5321 section 4.4).
+var removed = set("bcc", "sender", "return-path", "received", "dkim-signature")
+
+// written are the fields that a program composes, and that the API's callers do not
+// write as headers.
+var written = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version")
+
+// once are the fields that a message has at most one of (RFC 5322 section 3.6, RFC
+// 2045, RFC 8058): of two, one reader takes the first and another the last.
+var once = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references", "mime-version",
+	"content-type", "content-transfer-encoding", "content-disposition", "content-id", "list-unsubscribe", "list-unsubscribe-post",
+	"x-postrider-unsubscribe", "x-postrider-category", "x-postrider-scheduled-at", "x-postrider-expires-at", "x-postrider-idempotency-key")
+
+func set(names ...string) map[string]bool {
+	all := map[string]bool{}
+	for _, name := range names {
+		all[name] = true
+	}
+	return all
+}
+
+// header is a header on its way through.
+type header struct {
+	kept      []verbatim.Field
+	seen      map[string]bool
+	from      *address.Address
+	to, cc    []address.Address
+	replyTo   []address.Address
+	subject   string
+	messageID string
+	custom    []shape.Header
+	options   options
+}
+
+// take judges one field and keeps it, or what it asks for. Its error is the answer.
+func (h *header) take(f verbatim.Field) error {
+	name := strings.ToLower(f.Name)
+	if removed[name] {
+		return nil
+	}
+	if once[name] && h.seen[name] {
+		return badHeader(f.Name, "is given twice")
+	}
+	h.seen[name] = true
+	value := f.Value()
+	if !utf8.ValidString(value) {
+		return badHeader(f.Name, "is not valid UTF-8")
+	}
+	decoded := verbatim.Decode(value)
+	if strings.ContainsFunc(decoded, func(r rune) bool { return r != '\t' && (unicode.IsControl(r) || r == 0x2028 || r == 0x2029) }) {
+		return badHeader(f.Name, "has a line break or another control character")
+	}
+	if strings.HasPrefix(name, strings.ToLower(headerPrefix)) {
+		return h.options.take(f.Name, name, decoded)
+	}
+	if !written[name] && !strings.HasPrefix(name, "content-") {
+		if err := address.ValidateHeader(f.Name, ""); err != nil {
+			return forbidden(f.Name + ": " + err.Error())
+		}
+		h.custom = custom(h.custom, f.Name, decoded)
+	}
+	if err := h.understand(name, &f, value, decoded); err != nil || f.Raw == nil {
+		return err
+	}
+	if !isASCII(value) {
+		if err := h.encode(name, &f, value); err != nil {
+			return err
+		}
+	}
+	h.kept = append(h.kept, f)
+	return nil
+}
+
+// understand reads the fields that the record and the rules are made of.
+func (h *header) understand(name string, f *verbatim.Field, value, decoded string) error {
+	switch name {
+	case "from":
+		from, err := address.Parse(value)
+		if err != nil {
+			return badHeader("From", err.Error()+"; it must be one address")
+		}
+		if routed(from.Local) {
+			return replyRouting
+		}
+		h.from = &from
+	case "to":
+		h.to = verbatim.Mailboxes(value)
+	case "cc":
+		h.cc = verbatim.Mailboxes(value)
+	case "reply-to":
+		h.replyTo = verbatim.Mailboxes(value)
+	case "subject":
+		if err := address.ValidateSubject(decoded); err != nil {
+			return badHeader("Subject", err.Error())
+		}
+		h.subject = decoded
+	case "message-id":
+		inner, found := strings.CutPrefix(value, "<")
+		inner, ended := strings.CutSuffix(inner, ">")
+		if !found || !ended || address.ValidateMessageID(inner) != nil {
+			f.Raw = nil // one of ours takes its place
+			return nil
+		}
+		h.messageID = inner
+	}
+	return nil
+}
+
+// encode writes a field of raw UTF-8 (RFC 6532) in encoded words, so that it needs no
+// SMTPUTF8. Where such have no place it is refused.
+func (h *header) encode(name string, f *verbatim.Field, value string) error {
+	lists := map[string][]address.Address{"to": h.to, "cc": h.cc, "reply-to": h.replyTo}
+	if h.from != nil {
+		lists["from"] = []address.Address{*h.from}
+	}
+	list, isList := lists[name]
+	switch {
+	case isList && len(list) > 0:
+		f.Raw = mime.AddressField(f.Name, list)
+		return nil
+	case isList, once[name] && name != "subject", strings.HasPrefix(name, "content-"), strings.HasPrefix(name, "list-"):
+		return badHeader(f.Name, "has characters that are not ASCII and cannot be encoded here")
+	}
+	raw, err := mime.Field(f.Name, value)
+	if err != nil {
+		return badHeader(f.Name, err.Error())
+	}
+	f.Raw = raw
+	return nil
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// take reads one of the fields that are for us.
+func (o *options) take(shown, name, value string) error {
+	moment := func() (*time.Time, error) {
+		at, err := time.Parse(time.RFC3339, value)
+		if err != nil {
+			return nil, badHeader(shown, "must be a time such as 2026-01-15T09:30:00Z")
+		}
+		return &at, nil
+	}
+	var err error
+	switch name {
+	case strings.ToLower(headerUnsubscribe):
+		yes := strings.EqualFold(value, "true")
+		if !yes && !strings.EqualFold(value, "false") {
+			return badHeader(shown, "must be true or false")
+		}
+		o.message.Unsubscribe = &yes
+	case strings.ToLower(headerCategory):
+		o.message.Category = value
+	case strings.ToLower(headerTag):
+		tag, content, found := strings.Cut(value, "=")
+		if !found {
+			return badHeader(shown, "must be name=value")
+		}
+		o.message.Tags = append(o.message.Tags, shape.Tag{Name: strings.TrimSpace(tag), Value: strings.TrimSpace(content)})
+	case strings.ToLower(headerScheduledAt):
+		o.message.ScheduledAt, err = moment()
+	case strings.ToLower(headerExpiresAt):
+		o.message.ExpiresAt, err = moment()
+	case strings.ToLower(headerKey):
+		if o.key = value; value == "" {
+			return badHeader(shown, "must be 1 to 255 printable ASCII characters")
+		}
+	default:
+		return badHeader(shown, "is no field that Postrider knows")
+	}
+	return err
+}

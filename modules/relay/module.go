@@ -1,0 +1,23 @@
+package relay
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// Module gives *Service. Its listeners are the assembly's.
+var Module = fx.Module("relay",
+	fx.Provide(New),
+	fx.Provide(
+		fx.Private,
+		func(s *sending.Service) Sender { return s },
+		func(s *accounts.Service) Accounts { return s },
+		func(s *idempotency.Store) Answers { return s },
+		func(s *db.Signals) Signals { return s },
+	),
+	fx.Invoke(func(lc fx.Lifecycle, s *Service) { lc.Append(fx.StartStopHook(s.Start, s.Stop)) }),
+)

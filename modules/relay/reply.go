@@ -1,0 +1,98 @@
+package relay
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+)
+
+var (
+	replyUnauthenticated = smtpserver.Refuse(530, "5.7.0", "Authentication required")
+	replyStartTLS        = smtpserver.Refuse(530, "5.7.0", "Issue STARTTLS first, then authenticate")
+	replyCredentials     = smtpserver.Refuse(535, "5.7.8", "Authentication credentials invalid")
+	replyFailures        = smtpserver.Refuse(454, "4.7.0", "Too many failed authentications from your address; try again later")
+	replyMechanism       = smtpserver.Refuse(504, "5.5.4", "Unknown authentication mechanism")
+	replyNullSender      = smtpserver.Refuse(550, "5.7.1", "The sender must be an address on a verified domain, not the null sender")
+	replyRouting         = smtpserver.Refuse(550, "5.7.1", "Addresses that name a route (with @, % or ! before the @) are not relayed")
+	replyRecipients      = smtpserver.Refuse(452, "4.5.3", "Too many recipients; send the message to the others in another transaction")
+	replyMemory          = smtpserver.Refuse(452, "4.3.1", "Too many large messages at the moment; try again later")
+	replyDeclared        = smtpserver.Refuse(552, "5.3.4", "The message is larger than its SIZE said")
+)
+
+func init() {
+	for reply, reason := range map[*smtpserver.Reply]string{replyUnauthenticated: "unauthenticated", replyStartTLS: "unauthenticated", replyCredentials: "credentials",
+		replyFailures: "failures", replyNullSender: "null_sender", replyRouting: "routing", replyMemory: "memory"} {
+		reply.Reason = reason
+	}
+}
+
+// badHeader refuses a message for one of its fields.
+func badHeader(name, reason string) *smtpserver.Reply {
+	r := smtpserver.Refuse(550, "5.6.0", name+": "+reason)
+	r.Reason = "header"
+	return r
+}
+
+// forbidden refuses what is not allowed to this sender.
+func forbidden(text string) *smtpserver.Reply {
+	r := smtpserver.Refuse(550, "5.7.1", text)
+	r.Reason = "policy"
+	return r
+}
+
+// replyTo says a fault in the words of SMTP. What is no fault stays as it is: the
+// listener logs it and answers 451.
+func replyTo(err error) error {
+	if err == nil {
+		return nil
+	}
+	refused := fault.From(err)
+	switch refused.Kind {
+	case fault.Invalid:
+		return invalid(refused)
+	case fault.Unauthorized:
+		return replyCredentials
+	case fault.Forbidden, fault.NotFound:
+		return forbidden(refused.Message)
+	case fault.Conflict:
+		if refused.Code == fault.CodeIdempotencyInProgress {
+			return smtpserver.Refuse(451, "4.3.0", refused.Message)
+		}
+		return forbidden(refused.Message)
+	case fault.TooLarge:
+		return smtpserver.Refuse(552, "5.3.4", refused.Message)
+	case fault.Limit:
+		r := smtpserver.Refuse(450, "4.2.1", refused.Message)
+		r.Reason = refused.Code
+		return r
+	case fault.Away, fault.Internal, fault.Upstream:
+	}
+	return err
+}
+
+// invalid names one wrong field by what a client knows it by.
+func invalid(refused *fault.Error) *smtpserver.Reply {
+	if len(refused.Fields) == 0 {
+		return smtpserver.Refuse(550, "5.6.0", refused.Message)
+	}
+	field := slices.Sorted(maps.Keys(refused.Fields))[0]
+	reason := refused.Fields[field]
+	base, _, _ := strings.Cut(strings.ReplaceAll(field, ".", "["), "[")
+	switch base {
+	case "headers":
+		return forbidden(strings.TrimPrefix(field, "headers.") + ": " + reason)
+	case "attachments":
+		return forbidden("An attachment " + reason)
+	case "to", "cc", "bcc":
+		return smtpserver.Refuse(550, "5.1.3", "A recipient "+reason)
+	}
+	names := map[string]string{"from": "From", "subject": "Subject", "reply_to": "Reply-To", "tags": headerTag, "category": headerCategory,
+		"scheduled_at": headerScheduledAt, "expires_at": headerExpiresAt, "unsubscribe": headerUnsubscribe, "Idempotency-Key": headerKey}
+	if name, known := names[base]; known {
+		field = name
+	}
+	return badHeader(field, reason)
+}

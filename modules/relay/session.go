@@ -1,0 +1,194 @@
+package relay
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// MaxMessage is the largest message that is taken, in octets.
+const MaxMessage = 40 << 20
+
+// Listening makes the service the whole of a listener.
+func (s *Service) Listening() smtpserver.Handler { return handler{s} }
+
+type handler struct{ service *Service }
+
+func (h handler) NewSession(_ context.Context, p smtpserver.Peer) (smtpserver.Session, error) {
+	return &session{service: h.service, peer: p}, nil
+}
+
+var (
+	_ smtpserver.Session       = (*session)(nil)
+	_ smtpserver.Authenticator = (*session)(nil)
+)
+
+// session is one connection; runtime/mail/smtpserver calls one method at a time.
+type session struct {
+	service *Service
+	peer    smtpserver.Peer
+
+	signedIn bool
+	password passwordHash
+
+	credential credential // as of the last MAIL
+	from       string
+	to         []address.Address
+	declared   int64
+}
+
+func (s *session) Mail(ctx context.Context, from smtpserver.Path, o smtpserver.MailOptions) error {
+	switch {
+	case !s.signedIn && s.peer.TLS() == nil:
+		return replyStartTLS
+	case !s.signedIn:
+		return replyUnauthenticated
+	}
+	found, err := s.service.again(ctx, s.password)
+	if err != nil {
+		return replyTo(err)
+	}
+	account, err := s.service.accounts.Account(ctx, found.caller.AccountID)
+	if err != nil {
+		return replyTo(err)
+	}
+	if err := s.service.rate.Admit(ctx, account, http.Header{}); err != nil {
+		return replyTo(err)
+	}
+	if from.IsNull() {
+		return replyNullSender
+	}
+	sender, err := parsePath(from)
+	if err != nil {
+		return err
+	}
+	if err := s.service.sender.MaySend(ctx, found.caller, sender); err != nil {
+		return replyTo(err)
+	}
+	s.credential, s.from, s.declared = found, sender.AddrSpec(), o.Size
+	return nil
+}
+
+// parsePath holds an address of the envelope against the grammar of all edges, and
+// against routes in its local part: who relays them is asked to relay for others.
+func parsePath(p smtpserver.Path) (address.Address, error) {
+	if routed(p.Local) {
+		return address.Address{}, replyRouting
+	}
+	a, err := address.Parse(p.String())
+	if err != nil {
+		return address.Address{}, smtpserver.Refuse(550, "5.1.3", "The address "+err.Error())
+	}
+	return a, nil
+}
+
+func routed(local string) bool { return strings.ContainsAny(local, "@%!") }
+
+func (s *session) Rcpt(_ context.Context, to smtpserver.Path) error {
+	a, err := parsePath(to)
+	if err != nil {
+		return err
+	}
+	if len(s.to) >= sending.MaxRecipients {
+		return replyRecipients
+	}
+	s.to = append(s.to, a)
+	return nil
+}
+
+func (s *session) Data(ctx context.Context, body io.Reader) error {
+	begin := time.Now()
+	raw, done, err := s.service.readMessage(ctx, body, s.declared)
+	if err != nil {
+		return err
+	}
+	defer done()
+	sub, err := newSubmission(raw, s.to)
+	if err != nil {
+		return err
+	}
+	receipt, err := s.send(ctx, sub, raw)
+	if err != nil {
+		return replyTo(err)
+	}
+	s.service.used.mark(s.credential.id)
+	s.service.log.LogAttrs(ctx, slog.LevelInfo, "message relayed", slog.String(telemetry.KeyAccountID, s.credential.caller.AccountID),
+		slog.String("credential_id", s.credential.id), slog.String(telemetry.KeyEmailID, receipt.ID), slog.String("status", receipt.Status),
+		slog.String("remote", s.peer.Remote.String()), slog.Int("size", len(raw)), slog.Int("recipients", len(s.to)), slog.Duration("duration", time.Since(begin)))
+	return smtpserver.Accept("OK " + receipt.ID)
+}
+
+// operation is what idempotency keys of the relay are for: one that was used on another
+// edge is a conflict.
+const operation = "SMTP"
+
+// kept is what is remembered under an idempotency key.
+type kept struct {
+	ID     string `json:"id"`
+	Status string `json:"status"`
+}
+
+func (s *session) send(ctx context.Context, sub submission, raw []byte) (sending.Receipt, error) {
+	r := sending.Request{Message: sub.message}
+	if sub.key != "" {
+		claim, earlier, err := s.service.answers.Begin(ctx, s.credential.caller.AccountID, operation, sub.key, s.fingerprint(raw))
+		if err != nil {
+			return sending.Receipt{}, err
+		}
+		if earlier != nil {
+			return replayed(earlier)
+		}
+		r.Claim, r.Render = claim, render
+	}
+	receipt, err := s.service.sender.Send(ctx, s.credential.caller, r)
+	if err == nil && receipt.Replay != nil {
+		return replayed(receipt.Replay)
+	}
+	return receipt, err
+}
+
+// fingerprint tells one submission from another with the same key.
+func (s *session) fingerprint(raw []byte) []byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n", s.from) // a hash takes everything
+	for _, to := range s.to {
+		fmt.Fprintf(h, "%s\n", to.AddrSpec())
+	}
+	h.Write([]byte{'\n'})
+	h.Write(raw)
+	return h.Sum(nil)
+}
+
+func render(r sending.Receipt) idempotency.Answer {
+	body, err := json.Marshal(kept{r.ID, r.Status})
+	if err != nil {
+		panic("relay: two strings cannot be encoded: " + err.Error())
+	}
+	return idempotency.Answer{Status: http.StatusOK, Body: body}
+}
+
+func replayed(a *idempotency.Answer) (sending.Receipt, error) {
+	var earlier kept
+	if err := json.Unmarshal(a.Body, &earlier); err != nil {
+		return sending.Receipt{}, fmt.Errorf("read the answer of an earlier submission: %w", err)
+	}
+	return sending.Receipt{ID: earlier.ID, Status: earlier.Status}, nil
+}
+
+func (s *session) Reset() {
+	s.credential, s.from, s.to, s.declared = credential{}, "", nil, 0
+}
+
+func (s *session) End() {}

@@ -1,0 +1,111 @@
+package relay
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/mail/verbatim"
+)
+
+// submission is a message as it is handed to sending.
+type submission struct {
+	message sending.Message
+	key     string // idempotency key; "" none
+}
+
+// newSubmission judges a message and cleans its header. It is pure; its error is the
+// answer.
+func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
+	if !bytes.HasSuffix(raw, []byte("\r\n")) {
+		raw = append(raw, '\r', '\n') // BDAT needs no end of line
+	}
+	fields, body, err := verbatim.Split(raw)
+	if err != nil {
+		r := smtpserver.Refuse(550, "5.6.0", "Not a message that can be sent: "+err.Error())
+		r.Reason = "format"
+		return submission{}, r
+	}
+	h := header{seen: map[string]bool{}}
+	for _, f := range fields {
+		if err := h.take(f); err != nil {
+			return submission{}, err
+		}
+	}
+	if h.from == nil {
+		return submission{}, badHeader("From", "is required")
+	}
+	sub := submission{key: h.options.key}
+	m := &sub.message
+	*m = h.options.message
+	m.From, m.Subject, m.Headers, m.ReplyTo = mailbox(*h.from), h.subject, h.custom, mailboxes(h.replyTo)
+	for _, a := range envelope {
+		switch to, cc := named(h.to, a), named(h.cc, a); {
+		case to != nil:
+			m.To = append(m.To, mailbox(*to))
+		case cc != nil:
+			m.CC = append(m.CC, mailbox(*cc))
+		default:
+			m.BCC = append(m.BCC, mailbox(a))
+		}
+	}
+	m.Relayed = &sending.Relayed{MIME: verbatim.Join(h.kept, body), MessageID: h.messageID}
+	if m.Relayed.Files, err = files(m.Relayed.MIME, h.kept); err != nil {
+		return submission{}, err
+	}
+	return sub, nil
+}
+
+// files are read as whoever receives the message reads them.
+func files(raw []byte, fields []verbatim.Field) ([]message.File, error) {
+	contentType := strings.ToLower(verbatim.Get(fields, "Content-Type"))
+	simple := contentType == "" || strings.HasPrefix(contentType, "text/")
+	if simple && !strings.Contains(contentType, "name") && !verbatim.Has(fields, "Content-Disposition") {
+		return nil, nil
+	}
+	read, err := message.Read(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	return read.Files, nil
+}
+
+// named finds an address of the envelope in a field, which may give it a name.
+func named(list []address.Address, a address.Address) *address.Address {
+	i := slices.IndexFunc(list, func(other address.Address) bool { return strings.EqualFold(other.AddrSpec(), a.AddrSpec()) })
+	if i < 0 {
+		return nil
+	}
+	found := address.Address{Name: list[i].Name, Local: a.Local, Domain: a.Domain}
+	return &found
+}
+
+func mailbox(a address.Address) sending.Mailbox { return sending.Mailbox{Text: a.String()} }
+
+func mailboxes(list []address.Address) []sending.Mailbox {
+	var out []sending.Mailbox
+	for _, a := range list {
+		out = append(out, mailbox(a))
+	}
+	return out
+}
+
+// options are what X-Postrider-* fields ask for.
+type options struct {
+	message sending.Message
+	key     string
+}
+
+// custom are the fields that a caller of the API could have given in headers, once each.
+func custom(list []shape.Header, name, value string) []shape.Header {
+	if len(list) >= sending.MaxHeaders || address.ValidateHeader(name, value) != nil ||
+		slices.ContainsFunc(list, func(h shape.Header) bool { return strings.EqualFold(h.Name, name) }) {
+		return list
+	}
+	return append(list, shape.Header{Name: name, Value: value})
+}
