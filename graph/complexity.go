@@ -35,6 +35,7 @@ func costs() generated.ComplexityRoot {
 	webhookCosts(&c)
 	c.Query.Events = func(child int, first *int, _ *string, _ []string) int { return times(pageSize(first), child) }
 	c.Query.APIKeys = connection
+	c.Query.SMTPCredentials = connection
 	c.Account.Usage = func(child int) int { return lookCost + child }
 	c.Query.Templates = connection
 	c.Template.HTML = body

@@ -95,6 +95,8 @@ type Options struct {
 	Webhooks     Webhooks
 	Engagements  Engagements
 	Events       EventLog
+
+	SMTPCredentials SMTPCredentials
 }
 
 func (o Options) validate() error {
@@ -110,6 +112,7 @@ func (o Options) validate() error {
 	need(moduleTemplates, o.Templates == nil)
 	need(moduleSuppression, o.Suppressions == nil)
 	need(moduleWebhooks, o.Webhooks == nil)
+	need(moduleRelay, o.SMTPCredentials == nil)
 	need(moduleTracking, o.Engagements == nil)
 	need(moduleEventLog, o.Events == nil)
 	if o.Rate != nil && o.Accounts == nil {
@@ -133,7 +136,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks, events: o.Events}
+	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks, events: o.Events, smtpCredentials: o.SMTPCredentials}
 	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: served, Resolvers: root, Complexity: costs()}))
 	errs := errorPresenter{logger: o.Logger}
 	exec.SetErrorPresenter(errs.present)

@@ -21,6 +21,8 @@ type Resolver struct {
 	engagements  Engagements
 	webhooks     Webhooks
 	events       EventLog
+
+	smtpCredentials SMTPCredentials
 }
 
 type callerKey struct{}

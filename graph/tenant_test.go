@@ -8,7 +8,7 @@ import (
 )
 
 // foreignIDs has, for every root field that takes an id, one of bob's.
-var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob", "webhook": "wh_999", "webhookDelivery": "whd_999"}
+var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob", "webhook": "wh_999", "webhookDelivery": "whd_999", "smtpCredential": "smtp_999"}
 
 func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	sendingMay := map[string]bool{"email": true, "emails": true}
-	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true} // keys open everything
+	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true, "smtpCredential": true, "smtpCredentials": true} // keys open everything
 	for _, f := range served.Query.Fields {
 		if strings.HasPrefix(f.Name, "__") {
 			continue // introspection, which is for everybody

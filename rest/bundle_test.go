@@ -37,6 +37,7 @@ type bundle struct {
 	contacts    *fakeContacts
 	webhooks    *fakeWebhooks
 	received    *fakeReceived
+	relay       *fakeRelay
 	events      *eventlog.Service
 }
 
@@ -44,7 +45,7 @@ type bundle struct {
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -67,6 +68,8 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 		return []rest.Routes{rest.ReceivedEmails(b.received, b.store, true)}
 	case "contacts":
 		return []rest.Routes{rest.Contacts(b.contacts)}
+	case "smtp-credentials":
+		return []rest.Routes{rest.SMTPCredentials(b.relay, b.store, b.box)}
 	case "event-log":
 		return []rest.Routes{rest.EventLog(b.events)}
 	default:
@@ -100,7 +103,7 @@ func newFakes(t *testing.T) *bundle {
 	}
 	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
 }
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/eventlog"
+	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
@@ -78,6 +79,7 @@ type edgeParams struct {
 
 	Suppression *suppression.Service `optional:"true"`
 	Webhooks    *webhooks.Service    `optional:"true"`
+	Relay       *relay.Service       `optional:"true"`
 }
 
 // edges serves HTTP over everything that is on.
@@ -193,6 +195,9 @@ func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Option
 	}
 	if p.EventLog != nil {
 		o.Events = p.EventLog
+	}
+	if p.Relay != nil {
+		o.SMTPCredentials = p.Relay
 	}
 	if p.Tracking != nil {
 		o.Engagements = p.Tracking

@@ -96,6 +96,11 @@ var owned = map[string]struct {
 		}
 		return made.Deliveries[0]
 	}},
+	"/smtp-credentials": {"smtpCredential", "smtp_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		id, _ := newCredential(t, app, map[string]any{"name": "owned"}) // there is the development credential for a second page
+		return id
+	}},
 	// Two, for there is no other way to a second page of claims.
 	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
 		t.Helper()

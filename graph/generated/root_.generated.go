@@ -296,6 +296,8 @@ type ComplexityRoot struct {
 		Events             func(childComplexity int, first *int, after *string, types []string) int
 		Queue              func(childComplexity int, first *int, after *string, filter *model.QueueFilter) int
 		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
+		SMTPCredential     func(childComplexity int, id string) int
+		SMTPCredentials    func(childComplexity int, first *int, after *string) int
 		Suppression        func(childComplexity int, id string) int
 		Suppressions       func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
 		Template           func(childComplexity int, id string) int
@@ -353,6 +355,24 @@ type ComplexityRoot struct {
 		RemoteMta     func(childComplexity int) int
 		SettledAt     func(childComplexity int) int
 		State         func(childComplexity int) int
+	}
+
+	SMTPCredential struct {
+		CreatedAt  func(childComplexity int) int
+		DomainIds  func(childComplexity int) int
+		Host       func(childComplexity int) int
+		ID         func(childComplexity int) int
+		LastUsedAt func(childComplexity int) int
+		Name       func(childComplexity int) int
+		Port       func(childComplexity int) int
+		RevokedAt  func(childComplexity int) int
+		TLS        func(childComplexity int) int
+		Username   func(childComplexity int) int
+	}
+
+	SMTPCredentialConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
 	}
 
 	SendingCounts struct {
@@ -1679,6 +1699,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.QueueByDestination(childComplexity, args["filter"].(*model.QueueFilter)), true
+	case "Query.smtpCredential":
+		if e.ComplexityRoot.Query.SMTPCredential == nil {
+			break
+		}
+
+		args, err := ec.field_Query_smtpCredential_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SMTPCredential(childComplexity, args["id"].(string)), true
+	case "Query.smtpCredentials":
+		if e.ComplexityRoot.Query.SMTPCredentials == nil {
+			break
+		}
+
+		args, err := ec.field_Query_smtpCredentials_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SMTPCredentials(childComplexity, args["first"].(*int), args["after"].(*string)), true
 	case "Query.suppression":
 		if e.ComplexityRoot.Query.Suppression == nil {
 			break
@@ -1976,6 +2018,80 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Recipient.State(childComplexity), true
+
+	case "SMTPCredential.createdAt":
+		if e.ComplexityRoot.SMTPCredential.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.CreatedAt(childComplexity), true
+	case "SMTPCredential.domainIds":
+		if e.ComplexityRoot.SMTPCredential.DomainIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.DomainIds(childComplexity), true
+	case "SMTPCredential.host":
+		if e.ComplexityRoot.SMTPCredential.Host == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.Host(childComplexity), true
+	case "SMTPCredential.id":
+		if e.ComplexityRoot.SMTPCredential.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.ID(childComplexity), true
+	case "SMTPCredential.lastUsedAt":
+		if e.ComplexityRoot.SMTPCredential.LastUsedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.LastUsedAt(childComplexity), true
+	case "SMTPCredential.name":
+		if e.ComplexityRoot.SMTPCredential.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.Name(childComplexity), true
+	case "SMTPCredential.port":
+		if e.ComplexityRoot.SMTPCredential.Port == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.Port(childComplexity), true
+	case "SMTPCredential.revokedAt":
+		if e.ComplexityRoot.SMTPCredential.RevokedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.RevokedAt(childComplexity), true
+	case "SMTPCredential.tls":
+		if e.ComplexityRoot.SMTPCredential.TLS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.TLS(childComplexity), true
+	case "SMTPCredential.username":
+		if e.ComplexityRoot.SMTPCredential.Username == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.Username(childComplexity), true
+
+	case "SMTPCredentialConnection.nodes":
+		if e.ComplexityRoot.SMTPCredentialConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredentialConnection.Nodes(childComplexity), true
+	case "SMTPCredentialConnection.pageInfo":
+		if e.ComplexityRoot.SMTPCredentialConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredentialConnection.PageInfo(childComplexity), true
 
 	case "SendingCounts.bounced":
 		if e.ComplexityRoot.SendingCounts.Bounced == nil {
@@ -3473,6 +3589,62 @@ type QueueBacklog {
   diagnostic: String
 }
 `, BuiltIn: false},
+	{Name: "../schema/relay.graphqls", Input: `extend type Query {
+  "The SMTP credentials of the account, newest first, also revoked ones. Needs a key of scope full."
+  smtpCredentials(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+  ): SMTPCredentialConnection! @module(name: "relay")
+
+  "One SMTP credential; null when the account has none with this id. Needs a key of scope full."
+  smtpCredential(
+    "The credential's id, prefix ` + "`" + `smtp_` + "`" + `."
+    id: ID!
+  ): SMTPCredential @module(name: "relay")
+}
+
+"One page of SMTP credentials."
+type SMTPCredentialConnection {
+  "The credentials."
+  nodes: [SMTPCredential!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"What a program signs in with at the SMTP relay. Its password is shown when it is made and never again."
+type SMTPCredential {
+  "Opaque id, prefix ` + "`" + `smtp_` + "`" + `."
+  id: ID!
+  "The name to recognise it by."
+  name: String!
+  "The user name, the same for every credential."
+  username: String!
+  "Where to connect."
+  host: String!
+  "The port there."
+  port: Int!
+  "How TLS begins at that port; without TLS nobody signs in."
+  tls: SMTPCredentialTLS!
+  "Ids of the domains that it may send from; empty is all."
+  domainIds: [ID!]!
+  "When it was last used, to within a minute; null is never."
+  lastUsedAt: DateTime
+  "When it was made."
+  createdAt: DateTime!
+  "When it was revoked; null when it is not."
+  revokedAt: DateTime
+}
+
+"How TLS begins."
+enum SMTPCredentialTLS {
+  "By the command STARTTLS."
+  STARTTLS
+  "From the first octet."
+  IMPLICIT
+}
+`, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
 Names the module of Postrider that a field belongs to. When the module is switched off, the
 field does not exist, and neither do the types that only it led to.
@@ -4480,6 +4652,42 @@ func (ec *executionContext) childFields_Recipient(ctx context.Context, field gra
 		return ec.fieldContext_Recipient_settledAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Recipient", field.Name)
+}
+
+func (ec *executionContext) childFields_SMTPCredential(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_SMTPCredential_id(ctx, field)
+	case "name":
+		return ec.fieldContext_SMTPCredential_name(ctx, field)
+	case "username":
+		return ec.fieldContext_SMTPCredential_username(ctx, field)
+	case "host":
+		return ec.fieldContext_SMTPCredential_host(ctx, field)
+	case "port":
+		return ec.fieldContext_SMTPCredential_port(ctx, field)
+	case "tls":
+		return ec.fieldContext_SMTPCredential_tls(ctx, field)
+	case "domainIds":
+		return ec.fieldContext_SMTPCredential_domainIds(ctx, field)
+	case "lastUsedAt":
+		return ec.fieldContext_SMTPCredential_lastUsedAt(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_SMTPCredential_createdAt(ctx, field)
+	case "revokedAt":
+		return ec.fieldContext_SMTPCredential_revokedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SMTPCredential", field.Name)
+}
+
+func (ec *executionContext) childFields_SMTPCredentialConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_SMTPCredentialConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SMTPCredentialConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SMTPCredentialConnection", field.Name)
 }
 
 func (ec *executionContext) childFields_SendingCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -356,6 +356,38 @@ type QueuedRecipient struct {
 	Diagnostic *string `json:"diagnostic,omitempty"`
 }
 
+// What a program signs in with at the SMTP relay. Its password is shown when it is made and never again.
+type SMTPCredential struct {
+	// Opaque id, prefix `smtp_`.
+	ID string `json:"id"`
+	// The name to recognise it by.
+	Name string `json:"name"`
+	// The user name, the same for every credential.
+	Username string `json:"username"`
+	// Where to connect.
+	Host string `json:"host"`
+	// The port there.
+	Port int `json:"port"`
+	// How TLS begins at that port; without TLS nobody signs in.
+	TLS SMTPCredentialTLS `json:"tls"`
+	// Ids of the domains that it may send from; empty is all.
+	DomainIds []string `json:"domainIds"`
+	// When it was last used, to within a minute; null is never.
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt"`
+	// When it was revoked; null when it is not.
+	RevokedAt *time.Time `json:"revokedAt,omitempty"`
+}
+
+// One page of SMTP credentials.
+type SMTPCredentialConnection struct {
+	// The credentials.
+	Nodes []*SMTPCredential `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
 // One page of suppressions.
 type SuppressionConnection struct {
 	// The suppressions.
@@ -464,6 +496,50 @@ type WebhookDeliveryConnection struct {
 	Nodes []*WebhookDelivery `json:"nodes"`
 	// Where the page stands.
 	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// How TLS begins.
+type SMTPCredentialTLS string
+
+const (
+	// By the command STARTTLS.
+	SMTPCredentialTLSStarttls SMTPCredentialTLS = "STARTTLS"
+	// From the first octet.
+	SMTPCredentialTLSImplicit SMTPCredentialTLS = "IMPLICIT"
+)
+
+var AllSMTPCredentialTLS = []SMTPCredentialTLS{
+	SMTPCredentialTLSStarttls,
+	SMTPCredentialTLSImplicit,
+}
+
+func (e SMTPCredentialTLS) IsValid() bool {
+	switch e {
+	case SMTPCredentialTLSStarttls, SMTPCredentialTLSImplicit:
+		return true
+	}
+	return false
+}
+
+func (e SMTPCredentialTLS) String() string {
+	return string(e)
+}
+
+func (e *SMTPCredentialTLS) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = SMTPCredentialTLS(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid SMTPCredentialTLS", str)
+	}
+	return nil
+}
+
+func (e SMTPCredentialTLS) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
 // Whether sends can use a template.

@@ -50,8 +50,6 @@ type Message struct {
 	// Relayed is the message as its sender composed it, in place of bodies and
 	// attachments; nil: it is composed here.
 	Relayed *Relayed
-
-	again bool // it was accepted before, and then as something that asks for less
 }
 
 // TemplateRef names a published template and what stands in its gaps.

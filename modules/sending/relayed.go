@@ -23,13 +23,14 @@ import (
 type Relayed struct {
 	// MIME is the whole, fit for verbatim.Split, without what must not leave: Bcc and
 	// the fields that are for us. Date and Message-ID are added where they are missing.
+	// nil: one that is sent again is composed here, of html and text.
 	MIME      []byte
 	MessageID string // of the header, without angle brackets; empty: there is none
 	Files     []message.File
 }
 
 // asksForAll tells whether subject and to are required: over SMTP they are not.
-func (m Message) asksForAll() bool { return m.Relayed == nil && !m.again }
+func (m Message) asksForAll() bool { return m.Relayed == nil }
 
 // files is how many attachments there are.
 func (m Message) files() int {
@@ -130,7 +131,7 @@ func (s *Service) resendable(ctx context.Context, stored *ent.Email, m Message) 
 	if read == nil || read.HTML == "" && read.Text == "" {
 		return m, fault.Conflictf(fault.CodeConflict, "This email has no text that could be sent again")
 	}
-	m.HTML, m.Text, m.again = read.HTML, read.Text, true
+	m.HTML, m.Text, m.Relayed = read.HTML, read.Text, &Relayed{}
 	return m, nil
 }
 

@@ -1,0 +1,28 @@
+package graph
+
+import (
+	"context"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/relay"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+const moduleRelay = "relay"
+
+// SMTPCredentials reads the credentials of the SMTP relay.
+type SMTPCredentials interface {
+	List(ctx context.Context, accountID string, r page.Request) (relay.Page, error)
+	Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error)
+	Endpoint() (host string, port int, tls string)
+}
+
+var _ SMTPCredentials = (*relay.Service)(nil)
+
+func (r *Resolver) toSMTPCredential(c *ent.SMTPCredential) *model.SMTPCredential {
+	host, port, tls := r.smtpCredentials.Endpoint()
+	return &model.SMTPCredential{ID: c.ID, Name: c.Name, Username: relay.Username, Host: host, Port: port, TLS: model.SMTPCredentialTLS(strings.ToUpper(tls)),
+		DomainIds: append([]string{}, c.DomainIds...), LastUsedAt: c.LastUsedAt, CreatedAt: c.CreatedAt, RevokedAt: c.RevokedAt}
+}

@@ -1,0 +1,63 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/relay"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// fakeSMTPCredentials has two of ada's and one of bob's.
+type fakeSMTPCredentials struct{ *calls }
+
+func someSMTPCredentials() []*ent.SMTPCredential {
+	var rows []*ent.SMTPCredential
+	for i, n := range []int{2, 1, 999} {
+		at := day
+		row := &ent.SMTPCredential{ID: fmt.Sprintf("smtp_%03d", n), AccountID: []string{ada, ada, bob}[i], Name: "shop", Hash: []byte("never shown"), CreatedAt: day}
+		if n == 1 {
+			row.DomainIds, row.LastUsedAt, row.RevokedAt = []string{"dom_001"}, &at, &at
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (f fakeSMTPCredentials) List(_ context.Context, accountID string, r page.Request) (relay.Page, error) {
+	rows, more, err := slice(someSMTPCredentials(), func(c *ent.SMTPCredential) (string, string) { return c.AccountID, c.ID }, "smtp_credentials", accountID, r)
+	out := relay.Page{Credentials: rows, HasMore: more}
+	if more {
+		out.NextCursor = codec.Encode(page.List{Name: "smtp_credentials", AccountID: accountID}, rows[len(rows)-1].ID)
+	}
+	return out, orElse(err, f.call("SMTPCredentials.List"))
+}
+
+func (f fakeSMTPCredentials) Get(_ context.Context, accountID, id string) (*ent.SMTPCredential, error) {
+	for _, c := range someSMTPCredentials() {
+		if c.ID == id && c.AccountID == accountID {
+			return c, f.call("SMTPCredentials.Get")
+		}
+	}
+	return nil, fault.Missing("smtp credential", id)
+}
+
+func (f fakeSMTPCredentials) Endpoint() (host string, port int, tls string) {
+	return "smtp.mail.example.com", 587, "starttls"
+}
+
+func TestSMTPCredentialsAnswerEveryField(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	a := s.ask(t, `{ smtpCredential(id: "smtp_001") `+everything(t, "SMTPCredential")+` smtpCredentials(first: 1) `+everything(t, "SMTPCredentialConnection")+` }`, nil)
+	if a.status != 200 || len(a.Errors) != 0 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	expect.Golden(t, "smtp_credentials.json", indented(t, a.body))
+	a = s.ask(t, `{ smtpCredential(id: "smtp_999") { id } }`, nil)
+	same(t, "bob's", map[string]any{"smtpCredential": nil}, a.Data)
+}
