@@ -65,11 +65,8 @@ type section struct {
 	extended bool // percent-encoded
 }
 
-// maxSections bounds the pieces of one parameter, maxParams the parameters looked at.
-const (
-	maxSections = 100
-	maxParams   = 1000
-)
+// maxParams bounds the parameters that are looked at.
+const maxParams = 1000
 
 // wanted are the parameters that are kept.
 var wanted = []string{"boundary", "charset", "name", "filename"}
@@ -113,7 +110,7 @@ func (p params) add(name, value string) {
 		digits, extended = "0", true
 	}
 	number, err := strconv.Atoi(digits)
-	if err != nil || number < 0 || len(have.sections) == maxSections {
+	if err != nil || number < 0 {
 		return
 	}
 	have.sections = append(have.sections, section{number, value, extended})
