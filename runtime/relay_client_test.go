@@ -19,8 +19,9 @@ import (
 type submitter struct {
 	net.Conn
 
-	t *testing.T
-	r *bufio.Reader
+	t     *testing.T
+	r     *bufio.Reader
+	asked int
 }
 
 func wrap(t *testing.T, c net.Conn) *submitter {
@@ -70,8 +71,19 @@ func signIn(t *testing.T, app *runtimetest.App) *submitter {
 	return s
 }
 
-func plain(username, password string) string {
-	return base64.StdEncoding.EncodeToString([]byte("\x00" + username + "\x00" + password))
+func plain(username, password string) string { return encoded("\x00" + username + "\x00" + password) }
+
+func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+// tired tells, every so many calls, that it is time for a new connection: refusals of
+// one are counted.
+func (s *submitter) tired(after int) bool {
+	s.asked++
+	if s.asked%after == 0 {
+		_ = s.Close()
+		return true
+	}
+	return false
 }
 
 func (s *submitter) auth(username, password string) {
