@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,18 +60,22 @@ func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
 	}
 	progress("%d rounds of raw POSTs for %s and of 2 x %d deliveries", p.rounds, p.each, p.messages)
 	var raws, rates, wholes []float64
-	var cpu time.Duration
+	var cpu, own, rawCPU time.Duration // of all, of the server process, of raw POSTs with the receiver
+	var posts float64
+	self := os.Getpid()
 	for range p.rounds {
+		idle := usageOf(self).cpu
 		raw, err := rawPosts(ctx, r.url(), p.each)
 		if err != nil {
 			return nil, err
 		}
-		before := cpuBelow(s.cmd.Process.Pid)
+		posts, rawCPU = posts+raw*p.each.Seconds(), rawCPU+usageOf(self).cpu-idle
+		before, ownBefore := cpuBelow(s.cmd.Process.Pid), usageOf(s.cmd.Process.Pid).cpu
 		rate, err := h.deliver(ctx, r, p.messages, h.fannedOut)
 		if err != nil {
 			return nil, err
 		}
-		cpu += cpuBelow(s.cmd.Process.Pid) - before
+		cpu, own = cpu+cpuBelow(s.cmd.Process.Pid)-before, own+usageOf(s.cmd.Process.Pid).cpu-ownBefore
 		both, err := h.deliver(ctx, r, p.messages, h.onTheBus)
 		if err != nil {
 			return nil, err
@@ -80,7 +85,9 @@ func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
 	}
 	fmt.Printf("%-46s %8.0f /s\n%-46s %8.0f /s\n%-46s %8.0f /s\n", "raw signed POSTs", median(raws), "webhook deliveries, fanned out before", median(rates),
 		"webhook deliveries, fanned out meanwhile", median(wholes))
-	fmt.Printf("%-46s %9.2f s\n\n", "CPU per 1,000 deliveries, with PostgreSQL", cpu.Seconds()*1000/float64(p.rounds*p.messages))
+	fmt.Printf("%-46s %9.2f s\n", "CPU per 1,000 raw POSTs, with the receiver", rawCPU.Seconds()*1000/posts)
+	deliveries := float64(p.rounds*p.messages) / 1000
+	fmt.Printf("%-46s %9.2f s, PostgreSQL %.2f s\n\n", "CPU per 1,000 deliveries: server", own.Seconds()/deliveries, (cpu-own).Seconds()/deliveries)
 	return []target{queued, whole}, nil
 }
 
