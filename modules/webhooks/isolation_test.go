@@ -13,7 +13,7 @@ import (
 // its retries; the others, of their account or of another one, are told meanwhile. That
 // it is meanwhile is seen by the order, not by a clock: nobody lets the hanging POSTs
 // go before the others have heard everything.
-func TestEndpointsThatHangOrFailHoldUpNobody(t *testing.T) {
+func TestEndpointsThatHangHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.Concurrency, c.Timeout = 16, lease/2 })
 	release := make(chan struct{})
