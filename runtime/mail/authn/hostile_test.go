@@ -152,6 +152,44 @@ func TestAPanicOverASignatureCondemnsNobody(t *testing.T) {
 	}
 }
 
+func TestWhenTheTimeIsOverNothingIsKnown(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	message := signed(t, "ann@example.com", "ed example.com")
+	want := shape.Authentication{SPF: "temperror", DKIM: "temperror", DMARC: "temperror", IPRev: "temperror", SPFDomain: "example.com"}
+	if diff := cmp.Diff(want, verifier(t, world(t), 0).Verify(ctx, own, strings.NewReader(message), int64(len(message)))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// impatient cancels when its middle is read, which only the hashing of the body does.
+type impatient struct {
+	*strings.Reader
+	cancel context.CancelFunc
+}
+
+func (i impatient) ReadAt(b []byte, off int64) (int, error) {
+	if off > i.Size()/2 {
+		i.cancel()
+	}
+	return i.Reader.ReadAt(b, off)
+}
+
+func TestALongBodyIsLeftWhenTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	message, err := dkim.Sign([]byte("From: ann@example.com\r\n\r\n"+strings.Repeat("Hello again\r\n", 100_000)), dkim.Signer{Domain: "example.com", Selector: "ed", Key: edKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	got := verifier(t, world(t), 0).Verify(ctx, own, impatient{strings.NewReader(string(message)), cancel}, int64(len(message)))
+	if got.DKIM != "temperror" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAClientWithoutAnAddress(t *testing.T) {
 	t.Parallel()
 	got := verifier(t, world(t), 2*time.Second).Verify(t.Context(), authn.Client{MailFrom: "ann@example.com"}, strings.NewReader(head), int64(len(head)))

@@ -38,11 +38,28 @@ func (v *Verifier) dkim(ctx context.Context, raw io.ReaderAt, size int64) ([]dki
 		}
 		return nil
 	}
-	results, err := dkim.Verify(ctx, quiet, v.resolver, true, policy, io.NewSectionReader(raw, 0, size), true)
-	if err != nil { // the header cannot be read, and so no signature
+	results, err := dkim.Verify(ctx, quiet, v.resolver, true, policy, timely{ctx, io.NewSectionReader(raw, 0, size)}, true)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, temperror
+	case err != nil: // the header cannot be read, and so no signature
 		return nil, permerror
 	}
 	return slices.DeleteFunc(results, func(r dkim.Result) bool { return errors.Is(r.Err, errTooMany) }), ""
+}
+
+// timely is a message that cannot be read any more when the time is over: hashing a
+// large one several times may take longer than that, and asks for no context.
+type timely struct {
+	ctx context.Context //nolint:containedctx // it lives as long as the call
+	raw io.ReaderAt
+}
+
+func (t timely) ReadAt(b []byte, off int64) (int, error) {
+	if err := t.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return t.raw.ReadAt(b, off)
 }
 
 // modestHeader says whether the header ends before the reader does, with not too many
