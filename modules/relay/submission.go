@@ -55,24 +55,23 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 		}
 	}
 	m.Relayed = &sending.Relayed{MIME: verbatim.Join(h.kept, body), MessageID: h.messageID}
-	if m.Relayed.Files, err = files(m.Relayed.MIME, h.kept); err != nil {
-		return submission{}, err
-	}
-	return sub, nil
+	err = readFiles(m.Relayed, h.kept)
+	return sub, err
 }
 
-// files are read as whoever receives the message reads them.
-func files(raw []byte, fields []verbatim.Field) ([]message.File, error) {
+// readFiles finds the files as whoever receives the message reads them.
+func readFiles(r *sending.Relayed, fields []verbatim.Field) error {
 	contentType := strings.ToLower(verbatim.Get(fields, "Content-Type"))
 	simple := contentType == "" || strings.HasPrefix(contentType, "text/")
 	if simple && !strings.Contains(contentType, "name") && !verbatim.Has(fields, "Content-Disposition") {
-		return nil, nil
+		return nil
 	}
-	read, err := message.Read(bytes.NewReader(raw))
+	read, err := message.Read(bytes.NewReader(r.MIME))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return read.Files, nil
+	r.Files, r.Names = read.Files, verbatim.Names(r.MIME)
+	return nil
 }
 
 // named finds an address of the envelope in a field, which may give it a name.

@@ -27,6 +27,7 @@ type Relayed struct {
 	MIME      []byte
 	MessageID string // of the header, without angle brackets; empty: there is none
 	Files     []message.File
+	Names     []string // all file names in it, whether or not they make files
 }
 
 // asksForAll tells whether subject and to are required: over SMTP they are not.
@@ -48,6 +49,11 @@ func (r *Relayed) validate(wrong fault.Fields) {
 	}
 	if len(r.Files) > MaxAttachments {
 		wrong.Add("attachments", "has %d files; the limit is %d", len(r.Files), MaxAttachments)
+	}
+	for i, name := range r.Names {
+		if isBlockedExtension(name) {
+			wrong.Add(fmt.Sprintf("attachments[%d].name", i), "has an extension that is not allowed because it can run code")
+		}
 	}
 	for i, f := range r.Files {
 		path := fmt.Sprintf("attachments[%d].", i)

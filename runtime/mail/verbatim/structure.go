@@ -47,6 +47,25 @@ func read(message []byte) (*structure, error) {
 	return s, nil
 }
 
+// Names are all file names that parts of the message go by, also those that a reader may
+// take for bodies: others may not.
+func Names(message []byte) []string {
+	s, err := read(message)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, p := range s.leaves {
+		_, disposition := mediaType(Get(p.fields, "Content-Disposition"))
+		for _, name := range []string{p.params["name"], disposition["filename"]} {
+			if name != "" {
+				names = append(names, Decode(name))
+			}
+		}
+	}
+	return names
+}
+
 func (s *structure) entity(p part, depth int) {
 	p.contentType, p.params = mediaType(Get(p.fields, "Content-Type"))
 	p.disposition, _, _ = strings.Cut(strings.ToLower(Get(p.fields, "Content-Disposition")), ";")
