@@ -33,6 +33,7 @@ func costs() generated.ComplexityRoot {
 	suppressionCosts(&c)
 	queueCosts(&c)
 	webhookCosts(&c)
+	receivedCosts(&c)
 	c.Query.Events = func(child int, first *int, _ *string, _ []string) int { return times(pageSize(first), child) }
 	c.Query.APIKeys = connection
 	c.Query.SMTPCredentials = connection

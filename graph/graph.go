@@ -93,6 +93,7 @@ type Options struct {
 
 	Suppressions Suppressions
 	Webhooks     Webhooks
+	Received     Received
 	Engagements  Engagements
 	Events       EventLog
 
@@ -112,6 +113,7 @@ func (o Options) validate() error {
 	need(moduleTemplates, o.Templates == nil)
 	need(moduleSuppression, o.Suppressions == nil)
 	need(moduleWebhooks, o.Webhooks == nil)
+	need(moduleInbound, o.Received == nil)
 	need(moduleRelay, o.SMTPCredentials == nil)
 	need(moduleTracking, o.Engagements == nil)
 	need(moduleEventLog, o.Events == nil)
@@ -136,7 +138,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks, events: o.Events, smtpCredentials: o.SMTPCredentials}
+	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks, received: o.Received, events: o.Events, smtpCredentials: o.SMTPCredentials}
 	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: served, Resolvers: root, Complexity: costs()}))
 	errs := errorPresenter{logger: o.Logger}
 	exec.SetErrorPresenter(errs.present)

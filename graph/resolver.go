@@ -20,6 +20,7 @@ type Resolver struct {
 	suppressions Suppressions
 	engagements  Engagements
 	webhooks     Webhooks
+	received     Received
 	events       EventLog
 
 	smtpCredentials SMTPCredentials

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var allModules = []string{"accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "eventlog", "relay"}
+var allModules = []string{"accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay"}
 
 // server is the handler behind a real listener, over fakes.
 type server struct {
@@ -37,7 +37,7 @@ func newServer(t testing.TB, s setup) *server {
 	}
 	srv := &server{calls: &calls{hook: s.hook}, log: &bytes.Buffer{}}
 	handler, err := New(Options{On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Domains: fakeDomains{srv.calls, someDomains()},
-		Emails: fakeEmails{srv.calls, someEmails(s.emails)}, Suppressions: fakeSuppressions{srv.calls}, Webhooks: fakeWebhooks{srv.calls}, Templates: fakeTemplates{srv.calls},
+		Emails: fakeEmails{srv.calls, someEmails(s.emails)}, Suppressions: fakeSuppressions{srv.calls}, Webhooks: fakeWebhooks{srv.calls}, Received: fakeReceived{srv.calls}, Templates: fakeTemplates{srv.calls},
 		Engagements: fakeEngagements{srv.calls}, Events: someEventLog(srv.calls), SMTPCredentials: fakeSMTPCredentials{srv.calls}, Logger: slog.New(slog.NewTextHandler(srv.log, nil))})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 )
 
 // foreignIDs has, for every root field that takes an id, one of bob's.
-var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob", "webhook": "wh_999", "webhookDelivery": "whd_999", "smtpCredential": "smtp_999"}
+var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob", "webhook": "wh_999", "webhookDelivery": "whd_999", "receivedEmail": "inb_003", "smtpCredential": "smtp_999"}
 
 func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
 	t.Parallel()
@@ -69,6 +69,9 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 		}
 		if f.Arguments.ForName("webhookId") != nil {
 			query += `(webhookId: "x")`
+		}
+		if f.Arguments.ForName("domainId") != nil {
+			query += `(domainId: "x")`
 		}
 		query += ` { __typename } }`
 		for _, key := range []string{"svc_full", "svc_read"} {

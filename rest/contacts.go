@@ -30,6 +30,7 @@ type erasedCounts struct {
 	Emails       int `json:"emails" doc:"Emails that went to nobody else: they are gone, with everything about them."`
 	Redacted     int `json:"redacted" doc:"Emails that went to others too: the address, the body and the attachments are gone."`
 	Suppressions int `json:"suppressions" doc:"Suppressions and opt-outs that forgot the address. They go on blocking it, by a keyed hash."`
+	Received     int `json:"received" doc:"Received emails from the address or to it: they are gone, with their content."`
 	Events       int `json:"events" doc:"Events about the address apart from its emails."`
 }
 
@@ -41,9 +42,9 @@ func Contacts(service ContactService) Routes {
 			method: http.MethodDelete, path: "/contacts/{email}/data", id: "eraseContact", tag: tagContacts, needs: accounts.Write,
 			summary: "Erase a recipient's data",
 			description: "Deletes what is stored of an address as a recipient, at once and for good: emails to it, their attempts, events, opens and " +
-				"clicks. Mail to it that is not sent yet is not sent any more. An email to several people loses the address and its body. A suppressed " +
+				"clicks, and the mail that came from it or to it. Mail to it that is not sent yet is not sent any more. An email to several people loses the address and its body. A suppressed " +
 				"address stays suppressed. Repeating it is harmless; an address that nothing is known of is answered with zeros.",
-			example: map[string]any{"ok": true, "erased": map[string]any{"emails": 3, "redacted": 1, "suppressions": 1, "events": 0}},
+			example: map[string]any{"ok": true, "erased": map[string]any{"emails": 3, "redacted": 1, "suppressions": 1, "received": 2, "events": 0}},
 		}, func(ctx context.Context, c *call, in *contactAddress) (*erasedAnswer, error) {
 			done, err := service.Erase(ctx, c.AccountID, in.Email)
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/eventlog"
+	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
@@ -79,6 +80,7 @@ type edgeParams struct {
 
 	Suppression *suppression.Service `optional:"true"`
 	Webhooks    *webhooks.Service    `optional:"true"`
+	Received    *inbound.Service     `optional:"true"`
 	Relay       *relay.Service       `optional:"true"`
 }
 
@@ -192,6 +194,9 @@ func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Option
 	}
 	if p.Webhooks != nil {
 		o.Webhooks = p.Webhooks
+	}
+	if p.Received != nil {
+		o.Received = p.Received
 	}
 	if p.EventLog != nil {
 		o.Events = p.EventLog

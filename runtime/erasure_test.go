@@ -24,13 +24,16 @@ func TestErasedRecipientIsNowhere(t *testing.T) {
 	app.MX.Wait(t, "three transactions", func(s smtptest.Stats) bool { return s.Accepted == 3 })
 	waitForStatus(t, app, shared, "delivered")
 	app.Do(t, http.MethodPost, "/api/suppressions", map[string]string{"email": "bob@example.net"})
+	for _, from := range []string{"From: Bob <Bob@example.net>", "From: eve@example.net\r\nCc: bob@example.net"} {
+		receive(t, app, "support@dev.test", from+"\r\nSubject: Hello\r\n\r\nbob@example.net wrote this.\r\n")
+	}
 
 	var erased struct {
 		OK     bool
-		Erased struct{ Emails, Redacted, Suppressions int }
+		Erased struct{ Emails, Redacted, Suppressions, Received int }
 	}
 	app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil).JSON(t, &erased)
-	if !erased.OK || erased.Erased.Emails != 1 || erased.Erased.Redacted != 1 || erased.Erased.Suppressions != 1 {
+	if !erased.OK || erased.Erased.Emails != 1 || erased.Erased.Redacted != 1 || erased.Erased.Suppressions != 1 || erased.Erased.Received != 2 {
 		t.Errorf("%+v", erased)
 	}
 	for _, row := range rowsWith(t, url, "bob@example.net") {
@@ -52,7 +55,7 @@ func TestErasingTouchesTheCallersOwnOnly(t *testing.T) {
 	waitForStatus(t, app, id, "delivered")
 	before := app.Do(t, http.MethodGet, "/api/emails/"+id, nil)
 	answer := app.Stranger(t, "stranger").Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil)
-	if want := `{"ok":true,"erased":{"emails":0,"redacted":0,"suppressions":0,"events":0}}`; string(answer.Body) != want {
+	if want := `{"ok":true,"erased":{"emails":0,"redacted":0,"suppressions":0,"received":0,"events":0}}`; string(answer.Body) != want {
 		t.Errorf("a stranger is answered %d %s", answer.Status, answer.Body)
 	}
 	if after := app.Do(t, http.MethodGet, "/api/emails/"+id, nil); string(after.Body) != string(before.Body) {

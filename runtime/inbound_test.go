@@ -158,4 +158,3 @@ func TestJourneyInbound(t *testing.T) {
 		}
 	}
 }
-

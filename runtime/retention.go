@@ -3,6 +3,7 @@ package runtime
 import (
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/retention"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
@@ -20,6 +21,7 @@ var retentionEdges = fx.Options(
 		Sending     *sending.Service     `optional:"true"`
 		Suppression *suppression.Service `optional:"true"`
 		Tracking    *tracking.Service    `optional:"true"`
+		Inbound     *inbound.Service     `optional:"true"`
 		Webhooks    *webhooks.Service    `optional:"true"`
 	},
 	) retention.Neighbours {
@@ -32,6 +34,9 @@ var retentionEdges = fx.Options(
 		}
 		if p.Tracking != nil {
 			near.Follower = p.Tracking
+		}
+		if p.Inbound != nil {
+			near.Inbox = p.Inbound
 		}
 		if p.Webhooks != nil {
 			near.Listeners = p.Webhooks

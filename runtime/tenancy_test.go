@@ -298,6 +298,11 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body); got != `{"data":{"events":{"nodes":[]}}}` {
 				t.Errorf("a stranger's events: %s", got)
 			}
+		case f.takes("domainId"):
+			query := map[string]string{"query": fmt.Sprintf(`{%s(domainId:%q){catchAll}}`, f.Name, byField["domain"])}
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
+				t.Errorf("a stranger's %s of another's domain: %s", f.Name, got)
+			}
 		case f.takes("after"):
 			checkConnection(t, app, stranger, f.Name)
 		case f.Name == "queueByDestination":

@@ -3392,6 +3392,32 @@ func (ec *executionContext) marshalNHeader2ᚕgithubᚗcomᚋpostriderᚋpostrid
 	return ret
 }
 
+func (ec *executionContext) marshalNHeader2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋschemaᚋshapeᚐHeaderᚄ(ctx context.Context, sel ast.SelectionSet, v []*shape.Header) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNHeader2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋschemaᚋshapeᚐHeader(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNHeader2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋschemaᚋshapeᚐHeader(ctx context.Context, sel ast.SelectionSet, v *shape.Header) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Header(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNRecipient2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐRecipientᚄ(ctx context.Context, sel ast.SelectionSet, v []*ent.Recipient) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)

@@ -31,6 +31,9 @@ type ResolverRoot interface {
 	EmailContent() EmailContentResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
+	ReceivedAttachment() ReceivedAttachmentResolver
+	ReceivedAuthentication() ReceivedAuthenticationResolver
+	ReceivedEmail() ReceivedEmailResolver
 	Recipient() RecipientResolver
 	Subscription() SubscriptionResolver
 	Template() TemplateResolver
@@ -71,6 +74,16 @@ type ComplexityRoot struct {
 		RecordRetentionDays func(childComplexity int) int
 		Suspended           func(childComplexity int) int
 		Usage               func(childComplexity int) int
+	}
+
+	AddressRule struct {
+		Action func(childComplexity int) int
+		Match  func(childComplexity int) int
+	}
+
+	AddressRules struct {
+		CatchAll func(childComplexity int) int
+		Rules    func(childComplexity int) int
 	}
 
 	Attachment struct {
@@ -287,6 +300,7 @@ type ComplexityRoot struct {
 		APIKey             func(childComplexity int, id string) int
 		APIKeys            func(childComplexity int, first *int, after *string) int
 		Account            func(childComplexity int) int
+		AddressRules       func(childComplexity int, domainID string) int
 		CategoryOptOut     func(childComplexity int, id string) int
 		CategoryOptOuts    func(childComplexity int, first *int, after *string, email *string, category *string) int
 		Domain             func(childComplexity int, id string) int
@@ -296,6 +310,8 @@ type ComplexityRoot struct {
 		Events             func(childComplexity int, first *int, after *string, types []string) int
 		Queue              func(childComplexity int, first *int, after *string, filter *model.QueueFilter) int
 		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
+		ReceivedEmail      func(childComplexity int, id string) int
+		ReceivedEmails     func(childComplexity int, first *int, after *string, filter *model.ReceivedEmailFilter) int
 		SMTPCredential     func(childComplexity int, id string) int
 		SMTPCredentials    func(childComplexity int, first *int, after *string) int
 		Suppression        func(childComplexity int, id string) int
@@ -341,6 +357,60 @@ type ComplexityRoot struct {
 		QueuedAt      func(childComplexity int) int
 		Running       func(childComplexity int) int
 		State         func(childComplexity int) int
+	}
+
+	ReceivedAttachment struct {
+		ContentID   func(childComplexity int) int
+		ContentType func(childComplexity int) int
+		Filename    func(childComplexity int) int
+		Inline      func(childComplexity int) int
+		Size        func(childComplexity int) int
+	}
+
+	ReceivedAuthentication struct {
+		DKIM        func(childComplexity int) int
+		DMARC       func(childComplexity int) int
+		DmarcPolicy func(childComplexity int) int
+		IPRev       func(childComplexity int) int
+		SPF         func(childComplexity int) int
+	}
+
+	ReceivedContent struct {
+		HTML    func(childComplexity int) int
+		Headers func(childComplexity int) int
+		Text    func(childComplexity int) int
+	}
+
+	ReceivedEmail struct {
+		Attachments    func(childComplexity int) int
+		Authentication func(childComplexity int) int
+		AutoSubmitted  func(childComplexity int) int
+		Cc             func(childComplexity int) int
+		Content        func(childComplexity int) int
+		Defects        func(childComplexity int) int
+		DomainID       func(childComplexity int) int
+		From           func(childComplexity int) int
+		Helo           func(childComplexity int) int
+		ID             func(childComplexity int) int
+		InReplyTo      func(childComplexity int) int
+		MailFrom       func(childComplexity int) int
+		MessageID      func(childComplexity int) int
+		RcptTo         func(childComplexity int) int
+		ReceivedAt     func(childComplexity int) int
+		References     func(childComplexity int) int
+		RemoteIP       func(childComplexity int) int
+		ReplyTo        func(childComplexity int) int
+		Size           func(childComplexity int) int
+		SpamScore      func(childComplexity int) int
+		SpamStatus     func(childComplexity int) int
+		Subject        func(childComplexity int) int
+		TLS            func(childComplexity int) int
+		To             func(childComplexity int) int
+	}
+
+	ReceivedEmailConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
 	}
 
 	Recipient struct {
@@ -666,6 +736,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Account.Usage(childComplexity), true
+
+	case "AddressRule.action":
+		if e.ComplexityRoot.AddressRule.Action == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AddressRule.Action(childComplexity), true
+	case "AddressRule.match":
+		if e.ComplexityRoot.AddressRule.Match == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AddressRule.Match(childComplexity), true
+
+	case "AddressRules.catchAll":
+		if e.ComplexityRoot.AddressRules.CatchAll == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AddressRules.CatchAll(childComplexity), true
+	case "AddressRules.rules":
+		if e.ComplexityRoot.AddressRules.Rules == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AddressRules.Rules(childComplexity), true
 
 	case "Attachment.contentId":
 		if e.ComplexityRoot.Attachment.ContentID == nil {
@@ -1599,6 +1695,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Account(childComplexity), true
+	case "Query.addressRules":
+		if e.ComplexityRoot.Query.AddressRules == nil {
+			break
+		}
+
+		args, err := ec.field_Query_addressRules_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AddressRules(childComplexity, args["domainId"].(string)), true
 	case "Query.categoryOptOut":
 		if e.ComplexityRoot.Query.CategoryOptOut == nil {
 			break
@@ -1699,6 +1806,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.QueueByDestination(childComplexity, args["filter"].(*model.QueueFilter)), true
+	case "Query.receivedEmail":
+		if e.ComplexityRoot.Query.ReceivedEmail == nil {
+			break
+		}
+
+		args, err := ec.field_Query_receivedEmail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ReceivedEmail(childComplexity, args["id"].(string)), true
+	case "Query.receivedEmails":
+		if e.ComplexityRoot.Query.ReceivedEmails == nil {
+			break
+		}
+
+		args, err := ec.field_Query_receivedEmails_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ReceivedEmails(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.ReceivedEmailFilter)), true
 	case "Query.smtpCredential":
 		if e.ComplexityRoot.Query.SMTPCredential == nil {
 			break
@@ -1951,6 +2080,245 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueuedRecipient.State(childComplexity), true
+
+	case "ReceivedAttachment.contentId":
+		if e.ComplexityRoot.ReceivedAttachment.ContentID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAttachment.ContentID(childComplexity), true
+	case "ReceivedAttachment.contentType":
+		if e.ComplexityRoot.ReceivedAttachment.ContentType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAttachment.ContentType(childComplexity), true
+	case "ReceivedAttachment.filename":
+		if e.ComplexityRoot.ReceivedAttachment.Filename == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAttachment.Filename(childComplexity), true
+	case "ReceivedAttachment.inline":
+		if e.ComplexityRoot.ReceivedAttachment.Inline == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAttachment.Inline(childComplexity), true
+	case "ReceivedAttachment.size":
+		if e.ComplexityRoot.ReceivedAttachment.Size == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAttachment.Size(childComplexity), true
+
+	case "ReceivedAuthentication.dkim":
+		if e.ComplexityRoot.ReceivedAuthentication.DKIM == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAuthentication.DKIM(childComplexity), true
+	case "ReceivedAuthentication.dmarc":
+		if e.ComplexityRoot.ReceivedAuthentication.DMARC == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAuthentication.DMARC(childComplexity), true
+	case "ReceivedAuthentication.dmarcPolicy":
+		if e.ComplexityRoot.ReceivedAuthentication.DmarcPolicy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAuthentication.DmarcPolicy(childComplexity), true
+	case "ReceivedAuthentication.iprev":
+		if e.ComplexityRoot.ReceivedAuthentication.IPRev == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAuthentication.IPRev(childComplexity), true
+	case "ReceivedAuthentication.spf":
+		if e.ComplexityRoot.ReceivedAuthentication.SPF == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedAuthentication.SPF(childComplexity), true
+
+	case "ReceivedContent.html":
+		if e.ComplexityRoot.ReceivedContent.HTML == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedContent.HTML(childComplexity), true
+	case "ReceivedContent.headers":
+		if e.ComplexityRoot.ReceivedContent.Headers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedContent.Headers(childComplexity), true
+	case "ReceivedContent.text":
+		if e.ComplexityRoot.ReceivedContent.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedContent.Text(childComplexity), true
+
+	case "ReceivedEmail.attachments":
+		if e.ComplexityRoot.ReceivedEmail.Attachments == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.Attachments(childComplexity), true
+	case "ReceivedEmail.authentication":
+		if e.ComplexityRoot.ReceivedEmail.Authentication == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.Authentication(childComplexity), true
+	case "ReceivedEmail.autoSubmitted":
+		if e.ComplexityRoot.ReceivedEmail.AutoSubmitted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.AutoSubmitted(childComplexity), true
+	case "ReceivedEmail.cc":
+		if e.ComplexityRoot.ReceivedEmail.Cc == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.Cc(childComplexity), true
+	case "ReceivedEmail.content":
+		if e.ComplexityRoot.ReceivedEmail.Content == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.Content(childComplexity), true
+	case "ReceivedEmail.defects":
+		if e.ComplexityRoot.ReceivedEmail.Defects == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.Defects(childComplexity), true
+	case "ReceivedEmail.domainId":
+		if e.ComplexityRoot.ReceivedEmail.DomainID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.DomainID(childComplexity), true
+	case "ReceivedEmail.from":
+		if e.ComplexityRoot.ReceivedEmail.From == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.From(childComplexity), true
+	case "ReceivedEmail.helo":
+		if e.ComplexityRoot.ReceivedEmail.Helo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.Helo(childComplexity), true
+	case "ReceivedEmail.id":
+		if e.ComplexityRoot.ReceivedEmail.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.ID(childComplexity), true
+	case "ReceivedEmail.inReplyTo":
+		if e.ComplexityRoot.ReceivedEmail.InReplyTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.InReplyTo(childComplexity), true
+	case "ReceivedEmail.mailFrom":
+		if e.ComplexityRoot.ReceivedEmail.MailFrom == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.MailFrom(childComplexity), true
+	case "ReceivedEmail.messageId":
+		if e.ComplexityRoot.ReceivedEmail.MessageID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.MessageID(childComplexity), true
+	case "ReceivedEmail.rcptTo":
+		if e.ComplexityRoot.ReceivedEmail.RcptTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.RcptTo(childComplexity), true
+	case "ReceivedEmail.receivedAt":
+		if e.ComplexityRoot.ReceivedEmail.ReceivedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.ReceivedAt(childComplexity), true
+	case "ReceivedEmail.references":
+		if e.ComplexityRoot.ReceivedEmail.References == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.References(childComplexity), true
+	case "ReceivedEmail.remoteIp":
+		if e.ComplexityRoot.ReceivedEmail.RemoteIP == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.RemoteIP(childComplexity), true
+	case "ReceivedEmail.replyTo":
+		if e.ComplexityRoot.ReceivedEmail.ReplyTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.ReplyTo(childComplexity), true
+	case "ReceivedEmail.size":
+		if e.ComplexityRoot.ReceivedEmail.Size == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.Size(childComplexity), true
+	case "ReceivedEmail.spamScore":
+		if e.ComplexityRoot.ReceivedEmail.SpamScore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.SpamScore(childComplexity), true
+	case "ReceivedEmail.spamStatus":
+		if e.ComplexityRoot.ReceivedEmail.SpamStatus == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.SpamStatus(childComplexity), true
+	case "ReceivedEmail.subject":
+		if e.ComplexityRoot.ReceivedEmail.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.Subject(childComplexity), true
+	case "ReceivedEmail.tls":
+		if e.ComplexityRoot.ReceivedEmail.TLS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.TLS(childComplexity), true
+	case "ReceivedEmail.to":
+		if e.ComplexityRoot.ReceivedEmail.To == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.To(childComplexity), true
+
+	case "ReceivedEmailConnection.nodes":
+		if e.ComplexityRoot.ReceivedEmailConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmailConnection.Nodes(childComplexity), true
+	case "ReceivedEmailConnection.pageInfo":
+		if e.ComplexityRoot.ReceivedEmailConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmailConnection.PageInfo(childComplexity), true
 
 	case "Recipient.address":
 		if e.ComplexityRoot.Recipient.Address == nil {
@@ -2713,6 +3081,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEmailFilter,
 		ec.unmarshalInputQueueFilter,
 		ec.unmarshalInputQueueSelection,
+		ec.unmarshalInputReceivedEmailFilter,
 	)
 	first := true
 
@@ -3589,6 +3958,178 @@ type QueueBacklog {
   diagnostic: String
 }
 `, BuiltIn: false},
+	{Name: "../schema/received.graphqls", Input: `extend type Query {
+  "The received emails of the account, newest first. Needs a key of scope full or read."
+  receivedEmails(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "Only emails for which everything holds that is given here."
+    filter: ReceivedEmailFilter
+  ): ReceivedEmailConnection! @module(name: "inbound")
+
+  "One received email; null when the account has none with this id. Needs a key of scope full or read."
+  receivedEmail(
+    "The email's id, prefix ` + "`" + `inb_` + "`" + `."
+    id: ID!
+  ): ReceivedEmail @module(name: "inbound")
+
+  "Which addresses of a domain receive; null when the account has no such domain. Needs a key of scope full or read."
+  addressRules(
+    "The domain's id, prefix ` + "`" + `dom_` + "`" + `."
+    domainId: ID!
+  ): AddressRules @module(name: "inbound")
+}
+
+"What narrows a list of received emails. Fields that are left out narrow nothing."
+input ReceivedEmailFilter {
+  "That came to this address, or name it in To or Cc."
+  to: String
+  "Whose From is this address."
+  from: String
+  "To this domain: its name or its id."
+  domain: String
+  "Received at this time or later."
+  since: DateTime
+  "Received before this time."
+  until: DateTime
+  "With these words in subject, names, addresses or the beginning of the text, each as the beginning of a word; at most 200 characters and 10 words."
+  q: String
+}
+
+"One page of received emails."
+type ReceivedEmailConnection {
+  "The emails."
+  nodes: [ReceivedEmail!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"A message that came in for one address. The REST API gives the octets of its files."
+type ReceivedEmail {
+  "Opaque id, prefix ` + "`" + `inb_` + "`" + `."
+  id: ID!
+  "The domain that it came in for."
+  domainId: ID!
+  "The envelope recipient."
+  rcptTo: String!
+  "The envelope sender; empty for bounces and the like."
+  mailFrom: String!
+  "As the message says."
+  from: String!
+  "To, as the message says."
+  to: [String!]!
+  "Cc, as the message says."
+  cc: [String!]!
+  "Reply-To, as the message says."
+  replyTo: [String!]!
+  "The subject."
+  subject: String!
+  "Without angle brackets; empty when the message has none."
+  messageId: String!
+  "The message that it answers; null when it answers none."
+  inReplyTo: String
+  "The messages of its thread."
+  references: [String!]!
+  "Who sent it, as far as that can be found out; nothing is refused because of it."
+  authentication: ReceivedAuthentication!
+  "What the spam filter says."
+  spamStatus: SpamStatus!
+  "The filter's score; null when there is none."
+  spamScore: Float
+  "Whether an answering machine or a report sent it (RFC 3834)."
+  autoSubmitted: Boolean!
+  "Octets of the raw message."
+  size: Int!
+  "Its files, without their octets."
+  attachments: [ReceivedAttachment!]!
+  "What of the message could not be read."
+  defects: [String!]!
+  "The address of the server that brought it."
+  remoteIp: String!
+  "The name that it gave."
+  helo: String!
+  "The version of TLS that it came by; null: in clear."
+  tls: String
+  "When it came in."
+  receivedAt: DateTime!
+  "Its bodies and header; null once they were deleted by age."
+  content: ReceivedContent
+}
+
+"What a received message says."
+type ReceivedContent {
+  "The first HTML body; null without one. It is a stranger's: show it in a sandbox without scripts."
+  html: String
+  "The first text body; null without one."
+  text: String
+  "The header fields in their order, unfolded and decoded."
+  headers: [Header!]!
+}
+
+"Results of RFC 8601 section 2.7: pass, fail, softfail, neutral, none, policy, temperror or permerror."
+type ReceivedAuthentication {
+  "Of the envelope sender."
+  spf: String!
+  "Of its best signature."
+  dkim: String!
+  "Of the domain of From."
+  dmarc: String!
+  "Of the client's address."
+  iprev: String!
+  "What the domain of From asks for: ` + "`" + `none` + "`" + `, ` + "`" + `quarantine` + "`" + ` or ` + "`" + `reject` + "`" + `; null without a policy."
+  dmarcPolicy: String
+}
+
+"A file of a received email."
+type ReceivedAttachment {
+  "The file name; may be empty."
+  filename: String!
+  "The media type."
+  contentType: String!
+  "What ` + "`" + `cid:` + "`" + ` links name it by; null without one."
+  contentId: String
+  "Whether it is meant to be shown inside the html."
+  inline: Boolean!
+  "Octets, decoded."
+  size: Int!
+}
+
+"What a spam filter says."
+enum SpamStatus {
+  "It is none."
+  HAM
+  "It is spam."
+  SPAM
+  "There is no filter, or it did not answer."
+  UNKNOWN
+}
+
+"Which addresses of a domain receive. ` + "`" + `postmaster` + "`" + ` always does."
+type AddressRules {
+  "The first that matches decides."
+  rules: [AddressRule!]!
+  "Whether an address that no rule matches is taken."
+  catchAll: Boolean!
+}
+
+"Decides over addresses that it matches."
+type AddressRule {
+  "The part before the @; * stands for any characters."
+  match: String!
+  "What becomes of them."
+  action: AddressRuleAction!
+}
+
+"What becomes of an address."
+enum AddressRuleAction {
+  "It is taken."
+  ACCEPT
+  "It is refused when it is brought."
+  REJECT
+}
+`, BuiltIn: false},
 	{Name: "../schema/relay.graphqls", Input: `extend type Query {
   "The SMTP credentials of the account, newest first, also revoked ones. Needs a key of scope full."
   smtpCredentials(
@@ -4150,6 +4691,26 @@ func (ec *executionContext) childFields_Account(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
 }
 
+func (ec *executionContext) childFields_AddressRule(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "match":
+		return ec.fieldContext_AddressRule_match(ctx, field)
+	case "action":
+		return ec.fieldContext_AddressRule_action(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AddressRule", field.Name)
+}
+
+func (ec *executionContext) childFields_AddressRules(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "rules":
+		return ec.fieldContext_AddressRules_rules(ctx, field)
+	case "catchAll":
+		return ec.fieldContext_AddressRules_catchAll(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AddressRules", field.Name)
+}
+
 func (ec *executionContext) childFields_Attachment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -4624,6 +5185,114 @@ func (ec *executionContext) childFields_QueuedRecipient(ctx context.Context, fie
 		return ec.fieldContext_QueuedRecipient_diagnostic(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type QueuedRecipient", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceivedAttachment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "filename":
+		return ec.fieldContext_ReceivedAttachment_filename(ctx, field)
+	case "contentType":
+		return ec.fieldContext_ReceivedAttachment_contentType(ctx, field)
+	case "contentId":
+		return ec.fieldContext_ReceivedAttachment_contentId(ctx, field)
+	case "inline":
+		return ec.fieldContext_ReceivedAttachment_inline(ctx, field)
+	case "size":
+		return ec.fieldContext_ReceivedAttachment_size(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedAttachment", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceivedAuthentication(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "spf":
+		return ec.fieldContext_ReceivedAuthentication_spf(ctx, field)
+	case "dkim":
+		return ec.fieldContext_ReceivedAuthentication_dkim(ctx, field)
+	case "dmarc":
+		return ec.fieldContext_ReceivedAuthentication_dmarc(ctx, field)
+	case "iprev":
+		return ec.fieldContext_ReceivedAuthentication_iprev(ctx, field)
+	case "dmarcPolicy":
+		return ec.fieldContext_ReceivedAuthentication_dmarcPolicy(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedAuthentication", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceivedContent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "html":
+		return ec.fieldContext_ReceivedContent_html(ctx, field)
+	case "text":
+		return ec.fieldContext_ReceivedContent_text(ctx, field)
+	case "headers":
+		return ec.fieldContext_ReceivedContent_headers(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedContent", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceivedEmail(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ReceivedEmail_id(ctx, field)
+	case "domainId":
+		return ec.fieldContext_ReceivedEmail_domainId(ctx, field)
+	case "rcptTo":
+		return ec.fieldContext_ReceivedEmail_rcptTo(ctx, field)
+	case "mailFrom":
+		return ec.fieldContext_ReceivedEmail_mailFrom(ctx, field)
+	case "from":
+		return ec.fieldContext_ReceivedEmail_from(ctx, field)
+	case "to":
+		return ec.fieldContext_ReceivedEmail_to(ctx, field)
+	case "cc":
+		return ec.fieldContext_ReceivedEmail_cc(ctx, field)
+	case "replyTo":
+		return ec.fieldContext_ReceivedEmail_replyTo(ctx, field)
+	case "subject":
+		return ec.fieldContext_ReceivedEmail_subject(ctx, field)
+	case "messageId":
+		return ec.fieldContext_ReceivedEmail_messageId(ctx, field)
+	case "inReplyTo":
+		return ec.fieldContext_ReceivedEmail_inReplyTo(ctx, field)
+	case "references":
+		return ec.fieldContext_ReceivedEmail_references(ctx, field)
+	case "authentication":
+		return ec.fieldContext_ReceivedEmail_authentication(ctx, field)
+	case "spamStatus":
+		return ec.fieldContext_ReceivedEmail_spamStatus(ctx, field)
+	case "spamScore":
+		return ec.fieldContext_ReceivedEmail_spamScore(ctx, field)
+	case "autoSubmitted":
+		return ec.fieldContext_ReceivedEmail_autoSubmitted(ctx, field)
+	case "size":
+		return ec.fieldContext_ReceivedEmail_size(ctx, field)
+	case "attachments":
+		return ec.fieldContext_ReceivedEmail_attachments(ctx, field)
+	case "defects":
+		return ec.fieldContext_ReceivedEmail_defects(ctx, field)
+	case "remoteIp":
+		return ec.fieldContext_ReceivedEmail_remoteIp(ctx, field)
+	case "helo":
+		return ec.fieldContext_ReceivedEmail_helo(ctx, field)
+	case "tls":
+		return ec.fieldContext_ReceivedEmail_tls(ctx, field)
+	case "receivedAt":
+		return ec.fieldContext_ReceivedEmail_receivedAt(ctx, field)
+	case "content":
+		return ec.fieldContext_ReceivedEmail_content(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedEmail", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceivedEmailConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_ReceivedEmailConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ReceivedEmailConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedEmailConnection", field.Name)
 }
 
 func (ec *executionContext) childFields_Recipient(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending"
 )
 
@@ -47,6 +48,22 @@ type Account struct {
 	BodyRetentionDays int `json:"bodyRetentionDays"`
 	// How many days after sending the whole email is deleted.
 	RecordRetentionDays int `json:"recordRetentionDays"`
+}
+
+// Decides over addresses that it matches.
+type AddressRule struct {
+	// The part before the @; * stands for any characters.
+	Match string `json:"match"`
+	// What becomes of them.
+	Action AddressRuleAction `json:"action"`
+}
+
+// Which addresses of a domain receive. `postmaster` always does.
+type AddressRules struct {
+	// The first that matches decides.
+	Rules []*AddressRule `json:"rules"`
+	// Whether an address that no rule matches is taken.
+	CatchAll bool `json:"catchAll"`
 }
 
 // One page of opt-outs.
@@ -356,6 +373,40 @@ type QueuedRecipient struct {
 	Diagnostic *string `json:"diagnostic,omitempty"`
 }
 
+// What a received message says.
+type ReceivedContent struct {
+	// The first HTML body; null without one. It is a stranger's: show it in a sandbox without scripts.
+	HTML *string `json:"html,omitempty"`
+	// The first text body; null without one.
+	Text *string `json:"text,omitempty"`
+	// The header fields in their order, unfolded and decoded.
+	Headers []*shape.Header `json:"headers"`
+}
+
+// One page of received emails.
+type ReceivedEmailConnection struct {
+	// The emails.
+	Nodes []*ent.ReceivedEmail `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// What narrows a list of received emails. Fields that are left out narrow nothing.
+type ReceivedEmailFilter struct {
+	// That came to this address, or name it in To or Cc.
+	To *string `json:"to,omitempty"`
+	// Whose From is this address.
+	From *string `json:"from,omitempty"`
+	// To this domain: its name or its id.
+	Domain *string `json:"domain,omitempty"`
+	// Received at this time or later.
+	Since *time.Time `json:"since,omitempty"`
+	// Received before this time.
+	Until *time.Time `json:"until,omitempty"`
+	// With these words in subject, names, addresses or the beginning of the text, each as the beginning of a word; at most 200 characters and 10 words.
+	Q *string `json:"q,omitempty"`
+}
+
 // What a program signs in with at the SMTP relay. Its password is shown when it is made and never again.
 type SMTPCredential struct {
 	// Opaque id, prefix `smtp_`.
@@ -496,6 +547,50 @@ type WebhookDeliveryConnection struct {
 	Nodes []*WebhookDelivery `json:"nodes"`
 	// Where the page stands.
 	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// What becomes of an address.
+type AddressRuleAction string
+
+const (
+	// It is taken.
+	AddressRuleActionAccept AddressRuleAction = "ACCEPT"
+	// It is refused when it is brought.
+	AddressRuleActionReject AddressRuleAction = "REJECT"
+)
+
+var AllAddressRuleAction = []AddressRuleAction{
+	AddressRuleActionAccept,
+	AddressRuleActionReject,
+}
+
+func (e AddressRuleAction) IsValid() bool {
+	switch e {
+	case AddressRuleActionAccept, AddressRuleActionReject:
+		return true
+	}
+	return false
+}
+
+func (e AddressRuleAction) String() string {
+	return string(e)
+}
+
+func (e *AddressRuleAction) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = AddressRuleAction(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid AddressRuleAction", str)
+	}
+	return nil
+}
+
+func (e AddressRuleAction) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
 // How TLS begins.

@@ -59,44 +59,46 @@ func (s *Service) take(ctx context.Context, body io.Reader, declared int64) (raw
 	if declared > 0 {
 		buffer.Grow(int(min(declared, smallMessage)) + 1)
 	}
-	n, err := io.CopyN(&buffer, body, smallMessage+1)
-	if errors.Is(err, io.EOF) {
+	switch _, err := io.CopyN(&buffer, body, smallMessage+1); {
+	case errors.Is(err, io.EOF):
 		return buffer.Bytes(), func() {}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, nil, err
 	}
 	size := int64(MaxMessage)
 	if declared > 0 { // RFC 1870 section 6.1: an estimate
 		size = min(size, max(declared, smallMessage)+declared/8+smallMessage)
 	}
-	release, err = reserve(ctx, s.receiving, size, receivePatience)
-	if err != nil {
+	held := size // for which memory is reserved
+	if _, err := reserve(ctx, s.receiving, size, receivePatience); err != nil {
 		return nil, nil, refused(err)
 	}
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
-	buffer.Grow(int(size-n) + 1)
-	if n, err = io.CopyN(&buffer, body, size-n+1); errors.Is(err, io.EOF) {
-		return buffer.Bytes(), release, nil
-	}
+	release = func() { s.receiving.Release(weight(held)) }
+	err = s.takeRest(&buffer, body, size, &held)
 	if err != nil {
-		return nil, nil, err
-	}
-	// More than was declared: it may go on if nobody has to wait for it.
-	rest := weight(MaxMessage - size)
-	if size == MaxMessage || !s.receiving.TryAcquire(rest) {
-		return nil, nil, replyNoMemory
-	}
-	before := release
-	release = func() { before(); s.receiving.Release(rest) }
-	if _, err = io.Copy(&buffer, body); err != nil {
+		release()
 		return nil, nil, err
 	}
 	return buffer.Bytes(), release, nil
+}
+
+// takeRest reads on into memory for a message of the given size. More than that may go
+// on if nobody has to wait for it.
+func (s *Service) takeRest(buffer *bytes.Buffer, body io.Reader, size int64, held *int64) error {
+	room := size - int64(buffer.Len()) + 1
+	buffer.Grow(int(room) + bytes.MinRead) // or the last read would double it
+	if _, err := io.CopyN(buffer, body, room); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}
+	if size == MaxMessage || !s.receiving.TryAcquire(weight(MaxMessage-size)) {
+		return replyNoMemory
+	}
+	*held = MaxMessage
+	_, err := io.Copy(buffer, body)
+	return err
 }
 
 // refused makes a lack of memory an answer.

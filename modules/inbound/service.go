@@ -81,7 +81,7 @@ type Params struct {
 	Sender   Sender // nil: sending is off, and nothing is answered
 	Verifier Verifier
 	Spam     SpamFilter // nil: every status is unknown
-	Objects  Objects // nil: contents stay in the database
+	Objects  Objects    // nil: contents stay in the database
 	Bus      Bus
 	Pages    *page.Codec
 	Logger   *slog.Logger

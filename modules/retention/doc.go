@@ -7,6 +7,8 @@
 // (30 and 90 unless it says otherwise). To purge is to delete what is older. To
 // erase is to delete what is stored of one person, at any age.
 //
+// Received mail ages likewise: its content is its body.
+//
 // Invariants.
 //   - Nothing is purged that is not yet sent: age counts from the last status of an
 //     email, so a scheduled one is kept until long after its release.

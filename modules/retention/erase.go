@@ -17,10 +17,12 @@ type Erased struct {
 	Emails       int // that went to nobody else, and are gone
 	Redacted     int // that went to others too, and lost the address and their bodies
 	Suppressions int // entries of the block lists that forgot the address and go on blocking it
+	Received     int // received emails from the address or to it: gone
 	Events       int // facts about the address apart from its emails
 }
 
-// Erase deletes what is stored of an address as a recipient of the account.
+// Erase deletes what is stored of an address as a recipient of the account, and the
+// mail that came from it or to it.
 // Repeating it is harmless. Error: Invalid naming `email`.
 func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, error) {
 	parsed, err := address.Parse(email)
@@ -35,6 +37,13 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 	var emailIDs []string
 	if s.near.Mail != nil {
 		if emailIDs, err = s.eraseMail(ctx, accountID, addr, &done); err != nil {
+			return done, fmt.Errorf("erase: %w", err)
+		}
+	}
+	if s.near.Inbox != nil {
+		received, err := s.near.Inbox.Erase(ctx, accountID, addr)
+		emailIDs, done.Received = append(emailIDs, received...), len(received)
+		if err != nil {
 			return done, fmt.Errorf("erase: %w", err)
 		}
 	}

@@ -16,6 +16,9 @@ type Purged struct {
 	Bodies  int  // emails that lost their bodies
 	Records int  // emails that are gone
 	Skipped bool // another process was at it
+
+	ReceivedContents int // received messages that lost theirs
+	Received         int // that are gone
 }
 
 const (
@@ -51,7 +54,7 @@ func (s *Service) Purge(ctx context.Context) (total Purged, err error) {
 	if err := conn.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
 		return total, fmt.Errorf("purge: %w", err)
 	}
-	if s.near.Mail == nil {
+	if s.near.Mail == nil && s.near.Inbox == nil {
 		return total, nil
 	}
 	return total, s.purgeAccounts(ctx, now, &total)
@@ -76,17 +79,56 @@ func (s *Service) purgeAccounts(ctx context.Context, now time.Time, total *Purge
 }
 
 func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now time.Time, total *Purged) error {
-	n, err := s.pass(ctx, a.AccountID, sending.Records, now.Add(-time.Duration(a.RecordDays)*day), s.deleteEmails)
+	records, bodies := now.Add(-time.Duration(a.RecordDays)*day), now.Add(-time.Duration(a.BodyDays)*day)
+	if s.near.Inbox != nil {
+		if err := s.purgeReceived(ctx, a.AccountID, records, bodies, total); err != nil {
+			return fmt.Errorf("received mail: %w", err)
+		}
+	}
+	if s.near.Mail == nil {
+		return nil
+	}
+	n, err := s.pass(ctx, a.AccountID, sending.Records, records, s.deleteEmails)
 	total.Records += n
 	if err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
-	n, err = s.pass(ctx, a.AccountID, sending.Bodies, now.Add(-time.Duration(a.BodyDays)*day), s.near.Mail.PurgeBodies)
+	n, err = s.pass(ctx, a.AccountID, sending.Bodies, bodies, s.near.Mail.PurgeBodies)
 	total.Bodies += n
 	if err != nil {
 		return fmt.Errorf("bodies: %w", err)
 	}
 	return nil
+}
+
+// receivedKind names the mark of received contents.
+const receivedKind = "received"
+
+func (s *Service) purgeReceived(ctx context.Context, accountID string, records, bodies time.Time, total *Purged) error {
+	for {
+		n, err := s.near.Inbox.PurgeRecords(ctx, accountID, records, step)
+		total.Received += n
+		if err != nil {
+			return err
+		}
+		if n < step {
+			break
+		}
+	}
+	after, err := s.mark(ctx, accountID, receivedKind)
+	for err == nil {
+		var n int
+		var last string
+		if n, last, err = s.near.Inbox.PurgeContents(ctx, accountID, after, bodies, step); err != nil {
+			break
+		}
+		if total.ReceivedContents += n; last == "" {
+			break
+		}
+		after = last
+		err = s.setMark(ctx, accountID, receivedKind, after)
+	}
+	return err
 }
 
 // deleteEmails deletes what hangs off the emails first: after an error in between

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
@@ -26,6 +27,13 @@ type Mail interface {
 	PurgeBodies(ctx context.Context, accountID string, emailIDs []string) (int, error)
 	Delete(ctx context.Context, accountID string, emailIDs []string) (int, error)
 	Erase(ctx context.Context, accountID, address string) (sending.Erasure, error)
+}
+
+// Inbox is the store of what was received.
+type Inbox interface {
+	PurgeRecords(ctx context.Context, accountID string, cutoff time.Time, limit int) (int, error)
+	PurgeContents(ctx context.Context, accountID, after string, cutoff time.Time, limit int) (purged int, last string, err error)
+	Erase(ctx context.Context, accountID, address string) (emailIDs []string, err error)
 }
 
 // Follower keeps things about emails, which go when the emails do.
@@ -53,11 +61,13 @@ type Facts interface {
 var (
 	_ Accounts = (*accounts.Service)(nil)
 	_ Mail     = (*sending.Service)(nil)
+	_ Inbox    = (*inbound.Service)(nil)
 )
 
 // Neighbours are the modules that keep things. Those that are off are nil.
 type Neighbours struct {
 	Mail      Mail
+	Inbox     Inbox
 	Follower  Follower
 	Blocklist Blocklist
 	Listeners Listeners
@@ -139,6 +149,6 @@ func (s *Service) runOnce(ctx context.Context) {
 	case err == nil && done.Skipped:
 		s.log.DebugContext(ctx, "another process purges")
 	case err == nil:
-		s.log.InfoContext(ctx, "purged", "bodies", done.Bodies, "emails", done.Records)
+		s.log.InfoContext(ctx, "purged", "bodies", done.Bodies, "emails", done.Records, "received_contents", done.ReceivedContents, "received_emails", done.Received)
 	}
 }

@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/inbound"
+)
+
+const moduleInbound = "inbound"
+
+// Received reads received mail and the address rules of domains.
+type Received interface {
+	List(ctx context.Context, accountID string, q inbound.ListQuery) (inbound.Page, error)
+	Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error)
+	Open(ctx context.Context, e *ent.ReceivedEmail) (*inbound.Content, error)
+	Rules(ctx context.Context, accountID, domainID string) (inbound.Rules, error)
+}
+
+var _ Received = (*inbound.Service)(nil)
+
+// receivedCosts counts a list by its length; a content is a whole message that is read.
+func receivedCosts(c *generated.ComplexityRoot) {
+	c.Query.ReceivedEmails = func(child int, first *int, _ *string, _ *model.ReceivedEmailFilter) int {
+		return times(pageSize(first), child)
+	}
+	c.ReceivedEmail.Content = func(child int) int { return bodyCost + child }
+	c.ReceivedEmail.Attachments = func(child int) int { return times(fewPerEmail, child) }
+	c.AddressRules.Rules = func(child int) int { return times(fewPerEmail, child) }
+}
+
+func receivedFilter(in *model.ReceivedEmailFilter) inbound.Filter {
+	if in == nil {
+		return inbound.Filter{}
+	}
+	return inbound.Filter{To: given(in.To), From: given(in.From), Domain: given(in.Domain), Q: given(in.Q), Since: in.Since, Until: in.Until}
+}
+
+func toReceived(found inbound.Page) *model.ReceivedEmailConnection {
+	return &model.ReceivedEmailConnection{Nodes: append([]*ent.ReceivedEmail{}, found.Emails...),
+		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+}
+
+func toRules(r inbound.Rules) *model.AddressRules {
+	out := &model.AddressRules{Rules: []*model.AddressRule{}, CatchAll: r.CatchAll}
+	for _, rule := range r.Rules {
+		out.Rules = append(out.Rules, &model.AddressRule{Match: rule.Match, Action: model.AddressRuleAction(strings.ToUpper(rule.Action))})
+	}
+	return out
+}
+
+// receivedContent is nil once it was deleted by age.
+func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*model.ReceivedContent, error) {
+	content, err := r.received.Open(ctx, e)
+	if errors.Is(err, inbound.ErrPurged) {
+		return nil, nil //nolint:nilnil // null says it
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	m, err := content.Message()
+	if err != nil {
+		return nil, err
+	}
+	out := &model.ReceivedContent{HTML: filled(m.HTML), Text: filled(m.Text), Headers: []*shape.Header{}}
+	for _, f := range m.Header {
+		out.Headers = append(out.Headers, &shape.Header{Name: f.Name, Value: f.Value})
+	}
+	return out, nil
+}

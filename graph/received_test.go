@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"context"
+	"testing"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// fakeReceived has an email of ada's, one of hers whose content is gone, and one of bob's.
+type fakeReceived struct{ *calls }
+
+func someReceived() []*ent.ReceivedEmail {
+	score, answered := 0.4, "1@example.com"
+	whole := &ent.ReceivedEmail{ID: "inb_001", AccountID: ada, DomainID: "dom_001", RcptTo: "support@example.com", MailFrom: "bob@example.net", From: "Bob <bob@example.net>",
+		To: []string{"support@example.com"}, Cc: []string{"carol@example.net"}, ReplyTo: []string{"answers@example.net"}, Subject: "Hello", MessageID: "2@example.net", InReplyTo: &answered,
+		References: []string{answered}, Authentication: shape.Authentication{SPF: "pass", DKIM: "none", DMARC: "fail", IPRev: "pass", DMARCPolicy: "reject"},
+		SpamStatus: "ham", SpamScore: &score, AutoSubmitted: true, Size: 120, Attachments: []shape.ReceivedFile{{Filename: "a.pdf", ContentType: "application/pdf", ContentID: "a", Inline: true, Size: 9}},
+		Defects: []string{"A multipart has no boundary."}, RemoteIP: "203.0.113.7", Helo: "mx.example.net", TLS: "TLS 1.3", ReceivedAt: day}
+	return []*ent.ReceivedEmail{whole, {ID: "inb_002", AccountID: ada, SpamStatus: "unknown", ReceivedAt: day}, {ID: "inb_003", AccountID: bob, SpamStatus: "spam", ReceivedAt: day}}
+}
+
+func (f fakeReceived) List(_ context.Context, accountID string, q inbound.ListQuery) (inbound.Page, error) {
+	rows, more, err := slice(someReceived(), func(e *ent.ReceivedEmail) (string, string) { return e.AccountID, e.ID }, "received", accountID, q.Page)
+	out := inbound.Page{Emails: rows, HasMore: more}
+	if more {
+		out.NextCursor = rows[len(rows)-1].ID
+	}
+	if q.Filter.Q == "nothing" {
+		out = inbound.Page{}
+	}
+	return out, err
+}
+
+func (f fakeReceived) Get(_ context.Context, accountID, id string) (*ent.ReceivedEmail, error) {
+	for _, e := range someReceived() {
+		if e.ID == id && e.AccountID == accountID {
+			return e, nil
+		}
+	}
+	return nil, fault.Missing("received email", id)
+}
+
+func (f fakeReceived) Open(_ context.Context, e *ent.ReceivedEmail) (*inbound.Content, error) {
+	if e.ID == "inb_002" {
+		return nil, inbound.ErrPurged
+	}
+	return inbound.NewContent([]byte("From: Bob <bob@example.net>\r\nSubject: Hello\r\n\r\nA text.\r\n"), func() {}), f.call("received.Open")
+}
+
+func (f fakeReceived) Rules(_ context.Context, accountID, domainID string) (inbound.Rules, error) {
+	if accountID != ada || domainID != "dom_001" {
+		return inbound.Rules{}, fault.Missing("domain", domainID)
+	}
+	return inbound.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: inbound.Accept}, {Match: "x", Action: inbound.Reject}}}, nil
+}
+
+func TestReceivedMailAnswersEveryField(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	a := s.ask(t, `{ receivedEmail(id: "inb_001") `+everything(t, "ReceivedEmail")+` receivedEmails(first: 1) `+everything(t, "ReceivedEmailConnection")+
+		` gone: receivedEmail(id: "inb_002") { content { text } } addressRules(domainId: "dom_001") `+everything(t, "AddressRules")+` }`, nil)
+	if a.status != 200 || len(a.Errors) != 0 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	expect.Golden(t, "received.json", indented(t, a.body))
+	a = s.ask(t, `{ receivedEmail(id: "inb_003") { id } addressRules(domainId: "dom_999") { catchAll } receivedEmails(filter: {q: "nothing"}) { nodes { id } } }`, nil)
+	same(t, "bob's, and none", map[string]any{"receivedEmail": nil, "addressRules": nil, "receivedEmails": map[string]any{"nodes": []any{}}}, a.Data)
+	if a := s.askAs(t, "svc_sending", `{ receivedEmails { nodes { id } } }`, nil); a.codes() != "insufficient_scope" {
+		t.Errorf("a key for sending: %s", a.body)
+	}
+}

@@ -1,0 +1,461 @@
+package inbound
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/receivedemail"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/authn"
+	"github.com/postrider/postrider/runtime/mail/rspamd"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+const (
+	ada = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	bob = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+)
+
+// registry stands for domains and accounts: ada.example and bob.example receive.
+type registry struct {
+	mu        sync.Mutex
+	away      error
+	suspended bool
+}
+
+func (r *registry) Receiver(_ context.Context, rcpt address.Address) (domains.Receiver, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	owner := map[string]string{"ada.example": ada, "bob.example": bob}[rcpt.Domain]
+	if r.away != nil {
+		return domains.Receiver{}, r.away
+	}
+	if owner == "" {
+		return domains.Receiver{}, fault.Missing("receiving domain", rcpt.Domain)
+	}
+	return domains.Receiver{AccountID: owner, DomainID: domainOf(owner), Domain: rcpt.Domain}, nil
+}
+
+func domainOf(account string) string { return "dom_" + strings.TrimPrefix(account, "acc_") }
+
+func (r *registry) Get(_ context.Context, account, id string) (*ent.Domain, error) {
+	if id != domainOf(account) {
+		return nil, fault.Missing("domain", id)
+	}
+	return &ent.Domain{ID: id}, nil
+}
+
+func (r *registry) Account(context.Context, string) (accounts.Account, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return accounts.Account{Suspended: r.suspended}, nil
+}
+
+type verifier struct{}
+
+func (verifier) Verify(context.Context, authn.Client, io.ReaderAt, int64) shape.Authentication {
+	return shape.Authentication{SPF: "fail", DKIM: "none", DMARC: "fail", IPRev: "temperror", DMARCPolicy: "reject"}
+}
+
+// filter answers what it is told to.
+type filter struct {
+	verdict rspamd.Verdict
+	err     error
+}
+
+func (f filter) Check(context.Context, rspamd.Envelope, []byte) (rspamd.Verdict, error) {
+	return f.verdict, f.err
+}
+
+type world struct {
+	*Service
+
+	reg *registry
+}
+
+func newWorld(t *testing.T, change ...func(*Params)) *world {
+	t.Helper()
+	d := dbtest.New(t)
+	w := &world{reg: &registry{}}
+	p := Params{Config: Config{Hostname: "mx.test"}, DB: d, Domains: w.reg, Accounts: w.reg, Verifier: verifier{}, Bus: bus.New(d, slog.New(slog.DiscardHandler), bus.Options{}),
+		Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Workers: worker.NewMetrics(nil)}
+	for _, c := range change {
+		c(&p)
+	}
+	var err error
+	if w.Service, err = New(p); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// bring talks to a session: the error of the first recipient that is refused, or of the message.
+func (w *world) bring(t *testing.T, message string, to ...string) error {
+	t.Helper()
+	s, err := w.Listening().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := s.(*session)
+	own.from, own.declared = smtpserver.Path{Local: "eve", Domain: "example.net"}, 0
+	for _, rcpt := range to {
+		local, domain, _ := strings.Cut(rcpt, "@")
+		if err := s.Rcpt(t.Context(), smtpserver.Path{Local: local, Domain: domain}); err != nil {
+			return err
+		}
+	}
+	raw, release, err := w.take(t.Context(), strings.NewReader(message), own.declared)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return w.receive(t.Context(), envelope{remote: netip.MustParseAddr("192.0.2.1"), hello: "eve.example", from: own.from.String(), to: own.to}, raw)
+}
+
+func (w *world) took(t *testing.T, message string, to ...string) {
+	t.Helper()
+	if err := w.bring(t, message, to...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) records(t *testing.T, account string) []*ent.ReceivedEmail {
+	t.Helper()
+	found, err := w.List(t.Context(), account, ListQuery{Page: page.Request{Limit: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Emails
+}
+
+func (w *world) count(t *testing.T, query string, args ...any) (n int) {
+	t.Helper()
+	if err := w.db.SQL.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+func (w *world) raw(t *testing.T, e *ent.ReceivedEmail) string {
+	t.Helper()
+	c, err := w.Open(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	return string(c.Raw)
+}
+
+func answered(err error) string {
+	var r *smtpserver.Reply
+	if errors.As(err, &r) {
+		return fmt.Sprintf("%d %d.%d.%d", r.Code, r.Enhanced[0], r.Enhanced[1], r.Enhanced[2])
+	}
+	return "later"
+}
+
+const hello = "From: Eve <eve@example.net>\r\nTo: Support <support@ada.example>\r\nSubject: Hello\r\nMessage-ID: <1@example.net>\r\n\r\nA text.\r\n"
+
+func TestWhoIsRefusedAtRcpt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, err := w.PutRules(t.Context(), bob, domainOf(bob), Rules{Rules: []shape.AddressRule{{Match: "support*", Action: Accept}}}); err != nil {
+		t.Fatal(err)
+	}
+	for to, want := range map[string]string{"x@nobody.example": "550 5.1.2", "x@[192.0.2.7]": "550 5.1.2", "x@sub.ada.example": "550 5.1.2", "sales@bob.example": "550 5.1.1"} {
+		if err := w.bring(t, hello, to); answered(err) != want {
+			t.Errorf("%s: %v, want %s", to, err, want)
+		}
+	}
+	for _, to := range []string{"anybody@ada.example", "Support+x@BOB.example", "PostMaster@bob.example"} {
+		if err := w.bring(t, hello, to); err != nil {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+	w.reg.suspended = true
+	if err := w.bring(t, hello, "x@ada.example"); answered(err) != "450 4.2.1" {
+		t.Errorf("suspended: %v", err)
+	}
+	w.reg.away = errors.New("connection refused")
+	if err := w.bring(t, hello, "x@ada.example"); err == nil || answered(err) != "later" {
+		t.Errorf("database away: %v", err)
+	}
+}
+
+func TestWhatIsStoredOfAMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *Params) {
+		p.Spam = filter{verdict: rspamd.Verdict{Status: rspamd.Spam, Score: 15.5, HasScore: true}}
+	})
+	w.took(t, hello, "support@ada.example", "SUPPORT@ada.example", "support@ada.example")
+	found := w.records(t, ada)
+	if len(found) != 2 || found[0].ContentID != found[1].ContentID {
+		t.Fatalf("%d records: %v", len(found), found)
+	}
+	e := found[1]
+	if e.RcptTo != "support@ada.example" || e.MailFrom != "eve@example.net" || e.From != "Eve <eve@example.net>" || e.FromAddress != "eve@example.net" || e.Subject != "Hello" ||
+		e.MessageID != "1@example.net" || e.InReplyTo != nil || e.Size != int64(len(hello)) || e.RemoteIP != "192.0.2.1" || e.Helo != "eve.example" || e.TLS != "" ||
+		e.SpamStatus != receivedemail.SpamStatusSpam || e.SpamScore == nil || *e.SpamScore != 15.5 {
+		t.Errorf("%+v", e)
+	}
+	// A policy of reject is told and not enforced.
+	if e.Authentication.DMARC != "fail" || e.Authentication.DMARCPolicy != "reject" {
+		t.Errorf("%+v", e.Authentication)
+	}
+	if diff := cmp.Diff(hello, w.raw(t, e)); diff != "" {
+		t.Errorf("raw (-sent +stored):\n%s", diff)
+	}
+	if n := w.count(t, `SELECT count(*) FROM facts WHERE type = 'email.received' AND account_id = $1 AND subject_id = $2`, ada, e.ID); n != 1 {
+		t.Errorf("%d facts", n)
+	}
+}
+
+func TestASpamFilterThatIsAwayRefusesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *Params) { p.Spam = filter{err: errors.New("connection refused")} })
+	w.took(t, hello, "support@ada.example")
+	if e := w.records(t, ada)[0]; e.SpamStatus != receivedemail.SpamStatusUnknown || e.SpamScore != nil {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Two accounts in one transaction: each has its own, and one's deletion leaves the other's.
+func TestRecipientsInTwoAccounts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.took(t, hello, "support@ada.example", "sales@bob.example", "help@ada.example")
+	adas, bobs := w.records(t, ada), w.records(t, bob)
+	if len(adas) != 2 || len(bobs) != 1 || w.count(t, `SELECT count(*) FROM received_contents`) != 2 {
+		t.Fatalf("%d and %d records", len(adas), len(bobs))
+	}
+	if _, err := w.Get(t.Context(), bob, adas[0].ID); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("another's: %v", err)
+	}
+	if err := w.Delete(t.Context(), bob, adas[0].ID); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("another's: %v", err)
+	}
+	for i, left := range []int{2, 1} {
+		if err := w.Delete(t.Context(), ada, adas[i].ID); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.count(t, `SELECT count(*) FROM received_contents`); n != left {
+			t.Errorf("after %d deletions %d contents, want %d", i+1, n, left)
+		}
+	}
+	if w.raw(t, bobs[0]) != hello {
+		t.Error("bob's has changed")
+	}
+	if n := w.count(t, `SELECT count(*) FROM facts WHERE account_id = $1`, ada); n != 0 {
+		t.Errorf("%d facts are left of what was deleted", n)
+	}
+}
+
+func TestAccountsOfOneTransactionAreFew(t *testing.T) {
+	t.Parallel()
+	s := &session{service: newWorld(t).Service}
+	for i := range maxAccounts {
+		s.to = append(s.to, addressee{receiver: domains.Receiver{AccountID: fmt.Sprint(i)}})
+	}
+	if err := s.Rcpt(t.Context(), smtpserver.Path{Local: "x", Domain: "ada.example"}); answered(err) != "452 4.5.3" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAMessageInCirclesIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	received := "Received: from a by b; Sun, 22 Nov 2026 09:30:00 +0000\r\n"
+	if err := w.bring(t, strings.Repeat(received, 51)+hello, "x@ada.example"); answered(err) != "554 5.4.6" {
+		t.Errorf("51: %v", err)
+	}
+	w.took(t, strings.Repeat(received, 50)+hello, "x@ada.example")
+	if n := len(w.records(t, ada)); n != 1 {
+		t.Errorf("%d records", n)
+	}
+}
+
+// The answer follows the commit: when that fails nothing is told, and nothing is there.
+func TestAFailingCommitIsNeverAnswered250(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, err := w.db.SQL.ExecContext(t.Context(), `ALTER TABLE received_emails ADD CONSTRAINT never CHECK (subject <> 'Hello') NOT VALID`); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.bring(t, hello, "x@ada.example"); err == nil || answered(err) != "later" {
+		t.Errorf("%v", err)
+	}
+	// Another that comes at the same time is not held up by it.
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			err := w.bring(t, strings.Replace(hello, "Hello", []string{"Hello", "Good day"}[i%2], 1), "x@ada.example")
+			if (err == nil) != (i%2 == 1) {
+				t.Errorf("%d: %v", i, err)
+			}
+		})
+	}
+	group.Wait()
+	for table, want := range map[string]int{"received_emails": 10, "received_contents": 10, "facts": 10} {
+		if n := w.count(t, `SELECT count(*) FROM `+table); n != want {
+			t.Errorf("%d rows in %s, want %d", n, table, want)
+		}
+	}
+}
+
+func TestTheSenderThatHasLeftLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := w.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"), to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"}, address: "x@ada.example"}}}, []byte(hello))
+	if !errors.Is(err, context.Canceled) || len(w.records(t, ada)) != 0 {
+		t.Errorf("%v", err)
+	}
+}
+
+// Whatever stands in a message, it is stored octet for octet.
+func TestBrokenMessagesAreReceived(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, message := range map[string]string{
+		"empty": "", "no header": "\r\n", "no colon": "nonsense\r\n\r\nx", "octets": "Subject: \xff\xfe\x00\r\nFrom: \x00<\x01@\xff>\r\n\r\n\x00\xff\r\n",
+		"long header":  "To: " + strings.Repeat("a@b.example, ", 30_000) + "\r\nSubject: x\r\n\r\nx",
+		"long subject": "Subject: " + strings.Repeat("wört ", 100_000) + "\r\n\r\nx", "long word": "Subject: " + strings.Repeat("x", 70_000) + "\r\n\r\nx",
+		"long address": "From: " + strings.Repeat("x", 5000) + "@" + strings.Repeat("y", 5000) + "\r\n\r\nx", "endless multipart": "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n",
+		"json": "Subject: \\u0000 \" \\\r\nMessage-ID: <\\u0000\">\r\nReferences: <a\x01b>\r\n\r\n\\u0000", "words": "Subject: 'a' & !b | (c):*\\\r\n\r\nx' \\ :*",
+	} {
+		if err := w.bring(t, message, "x@ada.example"); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := w.raw(t, w.records(t, ada)[0]); got != message {
+			t.Errorf("%s: stored %d octets of %d", name, len(got), len(message))
+		}
+	}
+}
+
+func TestLargeMessagesAreBoundedAndGiveTheirMemoryBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	large := hello + strings.Repeat("0123456789abcde\r\n", 3<<16)
+	for _, declared := range []int64{0, 1, 70_000, int64(len(large)), MaxMessage} {
+		raw, release, err := w.take(t.Context(), strings.NewReader(large), declared)
+		if err != nil || string(raw) != large {
+			t.Fatalf("declared as %d: %d octets, %v", declared, len(raw), err)
+		}
+		release()
+	}
+	if err := w.receiving.Acquire(t.Context(), w.config.ReceiveMemory); err != nil {
+		t.Fatal(err)
+	}
+	w.receiving.Release(w.config.ReceiveMemory - weight(1<<20))
+	// More than it has declared, while others have the rest: later.
+	w.receiving.TryAcquire(w.config.ReceiveMemory - weight(1<<20) - weight(200<<10))
+	if _, _, err := w.take(t.Context(), strings.NewReader(large), 66<<10); answered(err) != "452 4.3.1" {
+		t.Errorf("%v", err)
+	}
+	cut := errors.New("cut")
+	if _, _, err := w.take(t.Context(), io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut}), 66<<10); !errors.Is(err, cut) {
+		t.Errorf("%v", err)
+	}
+	if !w.receiving.TryAcquire(weight(200 << 10)) {
+		t.Error("memory of a message that was cut is not given back")
+	}
+}
+
+type brokenReader struct{ err error }
+
+func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
+
+func TestListsAreFiltered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.took(t, hello, "support@ada.example")
+	w.took(t, strings.NewReplacer("Eve", "Mallory", "eve@", "mallory@", "Hello", "Invoice 42", "A text", "Grüße aus Köln").Replace(hello), "sales@ada.example")
+	now := time.Now()
+	later, before := now.Add(time.Hour), now.Add(-time.Hour)
+	for name, c := range map[string]struct {
+		filter Filter
+		want   string
+	}{
+		"all": {Filter{}, "sales support"}, "to the recipient": {Filter{To: "SALES@ada.example"}, "sales"}, "to in To": {Filter{To: "support@ada.example"}, "sales support"},
+		"from": {Filter{From: "mallory@example.net"}, "sales"}, "from nobody": {Filter{From: "x@example.net"}, ""}, "domain": {Filter{Domain: "ada.example"}, "sales support"},
+		"domain id": {Filter{Domain: domainOf(ada)}, "sales support"}, "another's domain": {Filter{Domain: "bob.example"}, ""}, "subject": {Filter{Q: "invo 42"}, "sales"},
+		"text": {Filter{Q: "köln"}, "sales"}, "since": {Filter{Since: &later}, ""}, "until": {Filter{Until: &before}, ""}, "between": {Filter{Since: &before, Until: &later, Q: "hello"}, "support"},
+	} {
+		found, err := w.List(t.Context(), ada, ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var got []string
+		for _, e := range found.Emails {
+			local, _, _ := strings.Cut(e.RcptTo, "@")
+			got = append(got, local)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, want %s", name, got, c.want)
+		}
+		if none, err := w.List(t.Context(), bob, ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter}); err != nil || len(none.Emails) != 0 {
+			t.Errorf("%s: a stranger sees %v, %v", name, none.Emails, err)
+		}
+	}
+}
+
+// Age takes the content first and the record later; a person takes what names them.
+func TestReceivedMailAgesAndIsErased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.took(t, hello, "support@ada.example")
+	w.took(t, strings.ReplaceAll(hello, "Eve <eve@", "<mallory@"), "sales@ada.example")
+	future := time.Now().Add(time.Hour)
+	if n, last, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(-time.Hour), 10); n != 0 || last != "" || err != nil {
+		t.Errorf("purged %d, %q, %v of what is young", n, last, err)
+	}
+	n, last, err := w.PurgeContents(t.Context(), ada, "", future, 1)
+	if n != 1 || last == "" || err != nil {
+		t.Errorf("purged %d, %q, %v", n, last, err)
+	}
+	if n, last, err = w.PurgeContents(t.Context(), ada, last, future, 10); n != 1 || last != "" || err != nil {
+		t.Errorf("then %d, %q, %v", n, last, err)
+	}
+	for _, e := range w.records(t, ada) {
+		if _, err := w.Open(t.Context(), e); !errors.Is(err, ErrPurged) {
+			t.Errorf("%v", err)
+		}
+	}
+	// bring's envelope sender is eve's, so both are hers.
+	if ids, err := w.Erase(t.Context(), bob, "eve@example.net"); len(ids) != 0 || err != nil {
+		t.Errorf("another's: %v, %v", ids, err)
+	}
+	if ids, err := w.Erase(t.Context(), ada, "Sales@ADA.example"); len(ids) != 1 || err != nil {
+		t.Errorf("%v, %v", ids, err)
+	}
+	if n, err := w.PurgeRecords(t.Context(), ada, future, 10); n != 1 || err != nil || w.count(t, `SELECT count(*) FROM received_contents`) != 0 {
+		t.Errorf("%d records, %v", n, err)
+	}
+}

@@ -1,0 +1,227 @@
+package inbound
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// bucket is an object store in memory, which can be away or keep something else.
+type bucket struct {
+	mu      sync.Mutex
+	away    error
+	spoil   bool
+	objects map[string][]byte
+	puts    int
+}
+
+func (b *bucket) with(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
+
+func (b *bucket) Put(_ context.Context, key string, data []byte) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.away != nil {
+		return b.away
+	}
+	b.puts++
+	b.objects[key] = bytes.Clone(data)
+	if b.spoil {
+		b.objects[key] = b.objects[key][:len(data)-1]
+	}
+	return nil
+}
+
+func (b *bucket) Get(_ context.Context, key string) (io.ReadCloser, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	data, found := b.objects[key]
+	if b.away != nil || !found {
+		return nil, errors.Join(b.away, errors.New("no such object"))
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
+}
+
+func (b *bucket) Delete(_ context.Context, key string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.objects, key)
+	return b.away
+}
+
+func (b *bucket) size() (n int) { b.with(func() { n = len(b.objects) }); return n }
+
+func newBucketWorld(t *testing.T) (*world, *bucket) {
+	t.Helper()
+	b := &bucket{objects: map[string][]byte{}}
+	return newWorld(t, func(p *Params) { p.Objects = b }), b
+}
+
+// inStore counts the contents that only the store has.
+func (w *world) inStore(t *testing.T) int {
+	t.Helper()
+	return w.count(t, `SELECT count(*) FROM received_contents WHERE data IS NULL AND object_key IS NOT NULL AND due_at IS NULL`)
+}
+
+// soon makes what waits for another try due.
+func (w *world) soon(t *testing.T) {
+	t.Helper()
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE received_contents SET due_at = now() WHERE due_at IS NOT NULL`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run claims, does and settles what is due.
+func (w *world) run(t *testing.T) {
+	t.Helper()
+	jobs, err := w.claimMoves(t.Context(), 10, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := make([]worker.Result[move, moved], 0, len(jobs))
+	for _, j := range jobs {
+		var m moved
+		if j.remove {
+			m.err = w.objects.Delete(t.Context(), j.key)
+		} else {
+			m.err = w.upload(t.Context(), j)
+		}
+		results = append(results, worker.Result[move, moved]{Job: j, Value: m})
+	}
+	if err := w.settleMoves(t.Context(), results); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// With the store away mail is received and read all the same; when it is back, the
+// running service brings it there, and what is deleted is deleted there.
+func TestContentsGoToTheObjectStore(t *testing.T) {
+	t.Parallel()
+	w, b := newBucketWorld(t)
+	b.away = errors.New("connection refused")
+	w.took(t, hello, "support@ada.example", "sales@ada.example")
+	if err := w.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect.Within(t, 20*time.Second, "it was tried", func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
+	e := w.records(t, ada)[0]
+	if w.raw(t, e) != hello || w.inStore(t) != 0 {
+		t.Error("the content is not in the database")
+	}
+	b.with(func() { b.away = nil })
+	expect.Within(t, 20*time.Second, "it is in the store", func() bool { w.soon(t); return w.inStore(t) == 1 })
+	if w.raw(t, e) != hello || b.size() != 1 {
+		t.Errorf("%d objects", b.size())
+	}
+
+	b.with(func() { b.away = errors.New("connection refused") })
+	if _, err := w.Open(t.Context(), e); fault.KindOf(err) != fault.Away {
+		t.Errorf("read while the store is away: %v", err)
+	}
+	for _, e := range w.records(t, ada) {
+		if err := w.Delete(t.Context(), ada, e.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.count(t, `SELECT count(*) FROM received_contents WHERE object_key IS NOT NULL`) != 1 {
+		t.Error("nobody remembers the object")
+	}
+	b.with(func() { b.away = nil })
+	expect.Within(t, 20*time.Second, "the object and its row are gone", func() bool {
+		w.soon(t)
+		return b.size() == 0 && w.count(t, `SELECT count(*) FROM received_contents`) == 0
+	})
+}
+
+// A process that dies between the upload and its record loses nothing and leaves one
+// object, which is deleted with the content even if nobody has heard of the upload.
+func TestAMoverThatDiesLosesNothing(t *testing.T) {
+	t.Parallel()
+	w, b := newBucketWorld(t)
+	w.took(t, hello, "support@ada.example")
+	dead, err := w.claimMoves(t.Context(), 10, time.Minute)
+	if err != nil || len(dead) != 1 {
+		t.Fatalf("%v, %v", dead, err)
+	}
+	if err := w.upload(t.Context(), dead[0]); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := w.claimMoves(t.Context(), 10, time.Minute); err != nil || len(again) != 0 {
+		t.Errorf("claimed twice: %v, %v", again, err)
+	}
+	w.soon(t) // the lease is over
+	w.run(t)
+	if w.inStore(t) != 1 || b.size() != 1 || w.raw(t, w.records(t, ada)[0]) != hello {
+		t.Errorf("%d in the store, %d objects", w.inStore(t), b.size())
+	}
+	// The dead one comes back: its fence is old.
+	if err := w.settleMoves(t.Context(), []worker.Result[move, moved]{{Job: dead[0], Value: moved{errors.New("cut")}}}); err != nil || w.inStore(t) != 1 {
+		t.Errorf("%v", err)
+	}
+
+	// Deleted while an upload runs: the object goes after its lease.
+	w.took(t, hello, "sales@ada.example")
+	running, err := w.claimMoves(t.Context(), 10, time.Minute)
+	if err != nil || len(running) != 1 {
+		t.Fatalf("%v, %v", running, err)
+	}
+	if err := w.Delete(t.Context(), ada, w.records(t, ada)[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.objects.Put(t.Context(), running[0].key, []byte(hello)); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.count(t, `SELECT count(*) FROM received_contents WHERE due_at > now() + interval '1 minute' AND data IS NULL`); n != 1 {
+		t.Errorf("%d deletions wait for the lease", n)
+	}
+	if err := w.settleMoves(t.Context(), []worker.Result[move, moved]{{Job: running[0]}}); err != nil {
+		t.Fatal(err)
+	}
+	w.soon(t)
+	w.run(t)
+	if b.size() != 1 || w.count(t, `SELECT count(*) FROM received_contents`) != 1 {
+		t.Errorf("%d objects", b.size())
+	}
+}
+
+func TestAStoreThatKeepsSomethingElseIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	w, b := newBucketWorld(t)
+	b.spoil = true
+	w.took(t, hello, "support@ada.example")
+	w.run(t)
+	if w.inStore(t) != 0 || w.raw(t, w.records(t, ada)[0]) != hello || b.puts != 1 {
+		t.Errorf("%d in the store after %d puts", w.inStore(t), b.puts)
+	}
+	b.spoil = false
+	w.soon(t)
+	w.run(t)
+	if w.inStore(t) != 1 {
+		t.Error("not stored when it should be")
+	}
+	// Age deletes the object, and the record stays.
+	if n, _, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(time.Hour), 10); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	w.soon(t)
+	w.run(t)
+	if _, err := w.Open(t.Context(), only(t, w.records(t, ada))); !errors.Is(err, ErrPurged) || b.size() != 0 {
+		t.Errorf("%v, %d objects", err, b.size())
+	}
+}
+
+func only(t *testing.T, list []*ent.ReceivedEmail) *ent.ReceivedEmail {
+	t.Helper()
+	if len(list) != 1 {
+		t.Fatalf("%d records", len(list))
+	}
+	return list[0]
+}

@@ -1,0 +1,99 @@
+package inbound
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+func TestRulesMatch(t *testing.T) {
+	t.Parallel()
+	for pattern, texts := range map[string][2]string{
+		"support": {"support", "supports xsupport s"}, "*": {"x *", ""}, "a*": {"a ab a.b", "ba"}, "*a": {"a ba", "ab"}, "a*b*c": {"abc a.b.c aabbcc", "acb ab"},
+		"*x*": {"x axb", "ab"}, "a**b": {"ab a-b", "a"}, "a*a": {"aa aba", "a"},
+	} {
+		for _, text := range strings.Fields(texts[0]) {
+			if !matches(pattern, text) {
+				t.Errorf("%s does not match %s", pattern, text)
+			}
+		}
+		for _, text := range strings.Fields(texts[1]) {
+			if matches(pattern, text) {
+				t.Errorf("%s matches %s", pattern, text)
+			}
+		}
+	}
+}
+
+func TestTheFirstRuleDecides(t *testing.T) {
+	t.Parallel()
+	r := Rules{Rules: []shape.AddressRule{{Match: "old-*", Action: Reject}, {Match: "*-team", Action: Accept}}}
+	for local, want := range map[string]bool{"old-team": false, "New-Team": true, "x": false, "postmaster": true, "PostMaster": true} {
+		if r.Accepts(local) != want {
+			t.Errorf("%s: %v", local, !want)
+		}
+	}
+	r.CatchAll = true
+	if !r.Accepts("x") || r.Accepts("old-x") {
+		t.Error("catch_all")
+	}
+}
+
+func TestRulesNameEveryMistake(t *testing.T) {
+	t.Parallel()
+	err := Rules{Rules: []shape.AddressRule{{Match: "", Action: "drop"}, {Match: "a@b", Action: Accept}, {Match: "a\x00", Action: Reject}, {Match: strings.Repeat("x", 65), Action: Reject}, {Match: "a b", Action: Reject}}}.Validate()
+	for _, path := range []string{"rules[0].match", "rules[0].action", "rules[1].match", "rules[2].match", "rules[3].match", "rules[4].match"} {
+		if fault.From(err).Fields[path] == "" {
+			t.Errorf("%s is not named: %v", path, err)
+		}
+	}
+	if err := (Rules{Rules: make([]shape.AddressRule, MaxRules+1)}).Validate(); fault.From(err).Fields["rules"] == "" {
+		t.Errorf("too many: %v", err)
+	}
+}
+
+// RFC 5322, 3.6.4.
+func TestThreads(t *testing.T) {
+	t.Parallel()
+	parent := "parent@x"
+	long := make([]string, 100)
+	for i := range long {
+		long[i] = strings.Repeat("x", 20) + string(rune('a'+i%26)) + "@example.net"
+	}
+	for name, c := range map[string]struct {
+		email           ent.ReceivedEmail
+		answer, thread_ string
+	}{
+		"first":               {ent.ReceivedEmail{MessageID: "1@x"}, "<1@x>", "<1@x>"},
+		"with references":     {ent.ReceivedEmail{MessageID: "3@x", References: []string{"1@x", "2@x"}, InReplyTo: &parent}, "<3@x>", "<1@x> <2@x> <3@x>"},
+		"with In-Reply-To":    {ent.ReceivedEmail{MessageID: "3@x", InReplyTo: &parent}, "<3@x>", "<parent@x> <3@x>"},
+		"without an id":       {ent.ReceivedEmail{References: []string{"1@x"}}, "", ""},
+		"ids that cannot be":  {ent.ReceivedEmail{MessageID: "3@x", References: []string{"a b", "é@x", "<y>", "2@x"}}, "<3@x>", "<2@x> <3@x>"},
+		"an id that breaks":   {ent.ReceivedEmail{MessageID: "3@x\r\nBcc: y"}, "", ""},
+		"an id that is huge":  {ent.ReceivedEmail{MessageID: strings.Repeat("x", 300)}, "", ""},
+		"references too many": {ent.ReceivedEmail{MessageID: "3@x", References: long}, "<3@x>", ""},
+	} {
+		answer, references := thread(&c.email)
+		if answer != c.answer || c.thread_ != "" && references != c.thread_ || len(references) > maxReferences {
+			t.Errorf("%s: %q and %q", name, answer, references)
+		}
+		if name == "references too many" && (!strings.HasPrefix(references, "<"+long[0]+"> ") || !strings.HasSuffix(references, "<"+long[99]+"> <3@x>")) {
+			t.Errorf("%s: %q", name, references)
+		}
+	}
+}
+
+func TestSubjectsOfAnswers(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{"Hello": "Re: Hello", "Re: Hello": "Re: Hello", "RE: Hello": "RE: Hello", "": "Re:", "Regards": "Re: Regards", "a\x01\u2028b": "Re: a  b"} {
+		if got := subjectWith("Re", given); got != want {
+			t.Errorf("%q became %q, want %q", given, got, want)
+		}
+	}
+	if got := subjectWith("Fwd", strings.Repeat("é", 2000)); len([]rune(got)) != maxSubject {
+		t.Errorf("%d characters", len([]rune(got)))
+	}
+}
