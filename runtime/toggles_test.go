@@ -159,7 +159,7 @@ func TestRegistryIsOrderedAndNamesExist(t *testing.T) {
 // in introspection; and what stays on works.
 func TestModuleThatIsOffIsNowhere(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, func(s *config.Settings) { s.Modules = "-sending,-bounces" })
+	app := runtimetest.Start(t, func(s *config.Settings) { s.Modules = "-sending,-bounces,-relay" })
 	if got := app.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusNotFound {
 		t.Errorf("GET /api/emails answered %d %s", got.Status, got.Body)
 	}

@@ -3,6 +3,7 @@
 //
 //   - durable accepts/s of POST /emails at 1, 16 and 64 clients, beside pgbench's
 //     durable single-row inserts/s at the same concurrency;
+//   - messages/s handed in over SMTP, beside POST /emails from as many clients;
 //   - messages/s of batches of 100, beside single sends from one client and from 16;
 //   - messages/s end to end (accepted, DKIM-signed, received by a sink on
 //     loopback), beside RSA-2048 signatures/s on all cores, with the time that an
@@ -93,6 +94,7 @@ type part struct {
 var parts = []part{
 	{name: "accepts", measure: benchAccepts},
 	{name: "batch", measure: benchBatch},
+	{name: "relay", measure: benchRelay},
 	{name: "delivery", measure: benchDelivery},
 	{name: "lists", measure: benchLists},
 	{name: "scheduled", measure: benchScheduled},

@@ -17,6 +17,11 @@ type ready struct {
 	APIURL         string `json:"api_url"`
 	APIKey         string `json:"api_key"`
 	VerifiedDomain string `json:"verified_domain"`
+	Relay          *struct {
+		TLSAddr  string `json:"tls_addr"`
+		Username string `json:"username"`
+		Password string `json:"password"`
+	} `json:"relay"`
 }
 
 // server is the binary under measurement, in a process of its own.
