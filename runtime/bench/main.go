@@ -19,7 +19,8 @@
 //     100 endpoints.
 //
 // Two parts are measured only when they are asked for: -only peers, delivery beside
-// Postfix with OpenDKIM, which has to be installed, and -only million, the memory
+// Postfix with OpenDKIM, which has to be installed, -only inbound, mail that is taken
+// in beside Postfix, and -only million, the memory
 // and the connections of a process with a million recipients in its queue.
 //
 // The ratios are what counts; the rates belong to the machine. Each figure and
@@ -103,6 +104,7 @@ var parts = []part{
 	{name: "webhook-isolation", measure: benchWebhookIsolation},
 	{name: "fanout", measure: benchFanout},
 	{name: "peers", measure: benchPeers, asked: true},
+	{name: "inbound", measure: benchInbound, asked: true},
 	{name: "million", measure: benchMillion, asked: true},
 }
 

@@ -17,6 +17,7 @@ type ready struct {
 	APIURL         string `json:"api_url"`
 	APIKey         string `json:"api_key"`
 	VerifiedDomain string `json:"verified_domain"`
+	InboundAddr    string `json:"inbound_addr"`
 	Relay          *struct {
 		TLSAddr  string `json:"tls_addr"`
 		Username string `json:"username"`
