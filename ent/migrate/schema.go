@@ -1225,9 +1225,9 @@ var (
 		PrimaryKey: []*schema.Column{WebhookDeliveriesColumns[0]},
 		Indexes: []*schema.Index{
 			{
-				Name:    "webhookdelivery_webhook_id_event_id",
+				Name:    "webhookdelivery_event_id_webhook_id",
 				Unique:  true,
-				Columns: []*schema.Column{WebhookDeliveriesColumns[2], WebhookDeliveriesColumns[3]},
+				Columns: []*schema.Column{WebhookDeliveriesColumns[3], WebhookDeliveriesColumns[2]},
 			},
 			{
 				Name:    "webhookdelivery_webhook_id_id",
@@ -1235,14 +1235,12 @@ var (
 				Columns: []*schema.Column{WebhookDeliveriesColumns[2], WebhookDeliveriesColumns[0]},
 			},
 			{
-				Name:    "webhookdelivery_account_id_id",
+				Name:    "webhookdelivery_tests",
 				Unique:  false,
-				Columns: []*schema.Column{WebhookDeliveriesColumns[1], WebhookDeliveriesColumns[0]},
-			},
-			{
-				Name:    "webhookdelivery_event_id",
-				Unique:  false,
-				Columns: []*schema.Column{WebhookDeliveriesColumns[3]},
+				Columns: []*schema.Column{WebhookDeliveriesColumns[1]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "data IS NOT NULL",
+				},
 			},
 			{
 				Name:    "webhookdelivery_due",
