@@ -55,9 +55,14 @@ Subject: s
 `, "\n", "\r\n")
 }
 
-// deliver brings a message to the inbound listener as a mail server does, and gives
-// the answers to RCPT and, if that was accepted, to the message.
-func deliver(t *testing.T, app *runtimetest.App, from, to, message string) (rcpt, data string) {
+// conversation is a connection to the inbound listener.
+type conversation struct {
+	net.Conn
+	replies *bufio.Reader
+}
+
+// converse connects as a mail server does.
+func converse(t *testing.T, app *runtimetest.App) *conversation {
 	t.Helper()
 	if app.InboundAddr == nil {
 		t.Fatal("the ready file has no inbound_addr")
@@ -66,33 +71,45 @@ func deliver(t *testing.T, app *runtimetest.App, from, to, message string) (rcpt
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	t.Cleanup(func() { c.Close() })
 	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	r := bufio.NewReader(c)
-	say := func(text string) (answer string) {
-		if _, err := fmt.Fprint(c, text); err != nil {
-			t.Fatal(err)
+	talk := &conversation{c, bufio.NewReader(c)}
+	talk.say(t, "")
+	talk.say(t, "EHLO inner.example.net\r\n")
+	return talk
+}
+
+// say gives the last line of the answer.
+func (c *conversation) say(t *testing.T, text string) string {
+	t.Helper()
+	if _, err := fmt.Fprint(c, text); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		line, err := c.replies.ReadString('\n')
+		if err != nil {
+			t.Fatalf("after %.40q: %v", text, err)
 		}
-		for {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				t.Fatalf("after %.40q: %v", text, err)
-			}
-			if line[3] == ' ' {
-				return strings.TrimSpace(line)
-			}
+		if line[3] == ' ' {
+			return strings.TrimSpace(line)
 		}
 	}
-	say("")
-	say("EHLO inner.example.net\r\n")
-	say("MAIL FROM:<" + from + ">\r\n")
-	if rcpt = say("RCPT TO:<" + to + ">\r\n"); rcpt[0] != '2' {
+}
+
+// deliver brings a message to the inbound listener as a mail server does, and gives
+// the answers to RCPT and, if that was accepted, to the message.
+func deliver(t *testing.T, app *runtimetest.App, from, to, message string) (rcpt, data string) {
+	t.Helper()
+	c := converse(t, app)
+	defer c.Close()
+	c.say(t, "MAIL FROM:<"+from+">\r\n")
+	if rcpt = c.say(t, "RCPT TO:<"+to+">\r\n"); rcpt[0] != '2' {
 		return rcpt, ""
 	}
-	say("DATA\r\n")
-	return rcpt, say(message + ".\r\n")
+	c.say(t, "DATA\r\n")
+	return rcpt, c.say(t, message+".\r\n")
 }
 
 // senderOf is the envelope sender that the scripted MX saw for a recipient.

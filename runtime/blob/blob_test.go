@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/runtime/blob"
+	"github.com/postrider/postrider/runtime/blob/blobtest"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
@@ -32,7 +33,7 @@ func get(t *testing.T, b *blob.Bucket, key string) []byte {
 
 func TestObjectsComeBackAsTheyWerePut(t *testing.T) {
 	t.Parallel()
-	b := newServer(t).bucket(t, nil)
+	b := bucket(t, blobtest.New(t), nil)
 	if err := b.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +73,9 @@ func TestObjectsComeBackAsTheyWerePut(t *testing.T) {
 
 func TestAPrefixKeepsStoresApart(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	one := s.bucket(t, nil)
-	whole := s.bucket(t, func(c *blob.Config) { c.Prefix = "" })
+	s := blobtest.New(t)
+	one := bucket(t, s, nil)
+	whole := bucket(t, s, func(c *blob.Config) { c.Prefix = "" })
 	if err := one.Put(t.Context(), "k", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestAPrefixKeepsStoresApart(t *testing.T) {
 
 func TestKeysThatStoresReadDifferentlyAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newServer(t).bucket(t, func(c *blob.Config) { c.Prefix = "" })
+	b := bucket(t, blobtest.New(t), func(c *blob.Config) { c.Prefix = "" })
 	for _, key := range []string{"", "/a", "a/", "a//b", ".", "a/../b", "a/./b", "a\nb", "a\x00", "\xff", strings.Repeat("k", 1025)} {
 		if err := b.Put(t.Context(), key, nil); err == nil {
 			t.Errorf("put %q", key)
@@ -106,24 +107,26 @@ func TestKeysThatStoresReadDifferentlyAreRefused(t *testing.T) {
 // ErrNotFound.
 func TestAStoreThatCannotSayIsNoLoss(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*blob.Config, *server){
-		"a wrong key":    func(c *blob.Config, _ *server) { c.AccessKey = "AKIAOTHER" },
-		"a wrong secret": func(c *blob.Config, _ *server) { c.SecretKey = secret.New("other") },
-		"no such bucket": func(c *blob.Config, _ *server) { c.Bucket = "other" },
-		"nobody there":   func(_ *blob.Config, s *server) { s.Close() },
-		"an error":       func(_ *blob.Config, s *server) { s.fault(answer(http.StatusInternalServerError, "")) },
-		"a web page":     func(_ *blob.Config, s *server) { s.fault(answer(http.StatusNotFound, "<html>not found</html>")) },
-		"a redirect": func(_ *blob.Config, s *server) {
-			s.fault(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	for name, change := range map[string]func(*blob.Config, *blobtest.Server){
+		"a wrong key":    func(c *blob.Config, _ *blobtest.Server) { c.AccessKey = "AKIAOTHER" },
+		"a wrong secret": func(c *blob.Config, _ *blobtest.Server) { c.SecretKey = secret.New("other") },
+		"no such bucket": func(c *blob.Config, _ *blobtest.Server) { c.Bucket = "other" },
+		"nobody there":   func(_ *blob.Config, s *blobtest.Server) { s.Close() },
+		"an error":       func(_ *blob.Config, s *blobtest.Server) { s.Fault(answer(http.StatusInternalServerError, "")) },
+		"a web page": func(_ *blob.Config, s *blobtest.Server) {
+			s.Fault(answer(http.StatusNotFound, "<html>not found</html>"))
+		},
+		"a redirect": func(_ *blob.Config, s *blobtest.Server) {
+			s.Fault(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 				http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
 			})
 		},
-		"a time-out in a proxy": func(_ *blob.Config, s *server) { s.fault(answer(http.StatusGatewayTimeout, "<html>")) },
+		"a time-out in a proxy": func(_ *blob.Config, s *blobtest.Server) { s.Fault(answer(http.StatusGatewayTimeout, "<html>")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t)
-			b := s.bucket(t, func(c *blob.Config) { change(c, s) })
+			s := blobtest.New(t)
+			b := bucket(t, s, func(c *blob.Config) { change(c, s) })
 			for call, err := range map[string]error{
 				"check":  b.Check(t.Context()),
 				"put":    b.Put(t.Context(), "k", []byte("x")),
@@ -132,7 +135,7 @@ func TestAStoreThatCannotSayIsNoLoss(t *testing.T) {
 			} {
 				if err == nil || errors.Is(err, blob.ErrNotFound) {
 					t.Errorf("%s: %v", call, err)
-				} else if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), secretKey) {
+				} else if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), blobtest.SecretKey) {
 					t.Errorf("%s tells the secret: %v", call, err)
 				}
 			}
@@ -173,13 +176,13 @@ func TestPutIsSureOfWhatTheStoreHolds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t)
-			b := s.bucket(t, nil)
-			s.fault(fault)
+			s := blobtest.New(t)
+			b := bucket(t, s, nil)
+			s.Fault(fault)
 			if err := b.Put(t.Context(), "k", data); err == nil {
 				t.Error("put says that all is well")
 			}
-			s.fault(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
+			s.Fault(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
 			if err := b.Put(t.Context(), "k", data); err != nil || !bytes.Equal(get(t, b, "k"), data) {
 				t.Errorf("put again: %v", err)
 			}
@@ -190,16 +193,16 @@ func TestPutIsSureOfWhatTheStoreHolds(t *testing.T) {
 // TestTagsOfStoresThatEncrypt are not the MD5; the object is read back instead.
 func TestTagsOfStoresThatEncrypt(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := blobtest.New(t)
 	reads := make(chan struct{}, 10)
-	s.fault(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	s.Fault(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.Method == http.MethodGet {
 			reads <- struct{}{}
 		}
 		next.ServeHTTP(otherTag{w}, r)
 		otherTag{w}.set() // when nothing was written
 	})
-	if err := s.bucket(t, nil).Put(t.Context(), "k", []byte("x")); err != nil || len(reads) != 1 {
+	if err := bucket(t, s, nil).Put(t.Context(), "k", []byte("x")); err != nil || len(reads) != 1 {
 		t.Errorf("%v after %d reads", err, len(reads))
 	}
 }
@@ -232,9 +235,9 @@ func hangUp(w http.ResponseWriter) {
 
 func TestAnObjectThatEndsEarlyIsAnError(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	b := s.bucket(t, nil)
-	s.fault(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	s := blobtest.New(t)
+	b := bucket(t, s, nil)
+	s.Fault(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Length", "100")
 		w.Header().Set("Last-Modified", "Sun, 22 Nov 2026 10:00:00 GMT")
 		io.WriteString(w, "only this")
@@ -251,7 +254,7 @@ func TestAnObjectThatEndsEarlyIsAnError(t *testing.T) {
 
 func TestACallEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	b := newServer(t).bucket(t, nil)
+	b := bucket(t, blobtest.New(t), nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := b.Put(ctx, "k", nil); !errors.Is(err, context.Canceled) {
