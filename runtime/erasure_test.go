@@ -2,10 +2,13 @@ package runtime_test
 
 import (
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
@@ -21,8 +24,13 @@ func TestErasedRecipientIsNowhere(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	send(t, app, `{"from":"ada@dev.test","to":"Bob <Bob@example.net>","subject":"one","text":"x"}`)
 	shared := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"Dear Bob@example.net","unsubscribe":true}`)
-	app.MX.Wait(t, "three transactions", func(s smtptest.Stats) bool { return s.Accepted == 3 })
+	relayed := seedRelayed(t, app)
+	app.MX.Wait(t, "six transactions", func(s smtptest.Stats) bool { return s.Accepted == 6 })
 	waitForStatus(t, app, shared, "delivered")
+	waitForStatus(t, app, relayed, "delivered")
+	if len(rowsWith(t, url, "dear bob@example.net of smtp")) != 2 {
+		t.Error("the search does not find what came over SMTP")
+	}
 	app.Do(t, http.MethodPost, "/api/suppressions", map[string]string{"email": "bob@example.net"})
 	for _, from := range []string{"From: Bob <Bob@example.net>", "From: eve@example.net\r\nCc: bob@example.net"} {
 		receive(t, app, "support@dev.test", from+"\r\nSubject: Hello\r\n\r\nbob@example.net wrote this.\r\n")
@@ -33,7 +41,7 @@ func TestErasedRecipientIsNowhere(t *testing.T) {
 		Erased struct{ Emails, Redacted, Suppressions, Received int }
 	}
 	app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil).JSON(t, &erased)
-	if !erased.OK || erased.Erased.Emails != 1 || erased.Erased.Redacted != 1 || erased.Erased.Suppressions != 1 || erased.Erased.Received != 2 {
+	if !erased.OK || erased.Erased.Emails != 2 || erased.Erased.Redacted != 3 || erased.Erased.Suppressions != 1 || erased.Erased.Received != 2 {
 		t.Errorf("%+v", erased)
 	}
 	for _, row := range rowsWith(t, url, "bob@example.net") {
@@ -63,7 +71,23 @@ func TestErasingTouchesTheCallersOwnOnly(t *testing.T) {
 	}
 }
 
-// rowsWith looks through every table.
+// seedRelayed relays to Bob alone, to him and another, whose id it gives, and to both at
+// a later time.
+func seedRelayed(t *testing.T, app *runtimetest.App) string {
+	t.Helper()
+	s, bob, both := signIn(t, app), []string{"bob@example.net"}, []string{"bob@example.net", "carol@example.net"}
+	letter := func(fields, text string) string {
+		return "From: ada@dev.test\nTo: Bob <Bob@Example.net>, carol@example.net\nSubject: relayed\nX-Customer: bob@example.net\n" + fields + "\n" + text + "\n"
+	}
+	s.relayed("ada@dev.test", bob, letter("", "Dear bob@example.net of SMTP"))
+	s.relayed("ada@dev.test", both, letter("X-Postrider-Scheduled-At: "+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+"\n", "Dear all"))
+	return s.relayed("ada@dev.test", both, letter("", "Dear bob@example.net of SMTP"))
+}
+
+// octets is how PostgreSQL writes a bytea.
+var octets = regexp.MustCompile(`\\x([0-9a-f]+)`)
+
+// rowsWith looks through every table, also into octets.
 func rowsWith(t *testing.T, url, text string) []string {
 	t.Helper()
 	conn, err := sql.Open("postgres", url)
@@ -74,6 +98,13 @@ func rowsWith(t *testing.T, url, text string) []string {
 	var found []string
 	for _, table := range column(t, conn, `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`) {
 		for _, row := range column(t, conn, fmt.Sprintf(`SELECT r::text FROM %q AS r`, table)) {
+			row = octets.ReplaceAllStringFunc(row, func(written string) string {
+				raw, err := hex.DecodeString(octets.FindStringSubmatch(written)[1])
+				if err != nil {
+					return written
+				}
+				return string(raw)
+			})
 			if strings.Contains(strings.ToLower(row), text) {
 				found = append(found, table+": "+row)
 			}

@@ -3,10 +3,12 @@ package relay
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/emersion/go-sasl"
 
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // Mechanisms are what programs speak: PLAIN (RFC 4616), and LOGIN for those that know
@@ -42,7 +44,8 @@ func (s *session) signIn(ctx context.Context, username, password string) error {
 		s.service.guard.failed(s.peer.Remote)
 		return replyCredentials
 	}
-	return err
+	s.service.log.WarnContext(ctx, "a password could not be looked up", slog.Any(telemetry.KeyError, err))
+	return replyLookup // RFC 4954 section 6
 }
 
 // login is the server's side of LOGIN, which has no RFC: two questions, two answers.

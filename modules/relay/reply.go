@@ -14,6 +14,7 @@ var (
 	replyStartTLS        = smtpserver.Refuse(530, "5.7.0", "Issue STARTTLS first, then authenticate")
 	replyCredentials     = smtpserver.Refuse(535, "5.7.8", "Authentication credentials invalid")
 	replyFailures        = smtpserver.Refuse(454, "4.7.0", "Too many failed authentications from your address; try again later")
+	replyLookup          = smtpserver.Refuse(454, "4.7.0", "Temporary authentication failure; try again later")
 	replyMechanism       = smtpserver.Refuse(504, "5.5.4", "Unknown authentication mechanism")
 	replyNullSender      = smtpserver.Refuse(550, "5.7.1", "The sender must be an address on a verified domain, not the null sender")
 	replyRouting         = smtpserver.Refuse(550, "5.7.1", "Addresses that name a route (with @, % or ! before the @) are not relayed")
@@ -24,7 +25,7 @@ var (
 
 func init() {
 	for reply, reason := range map[*smtpserver.Reply]string{replyUnauthenticated: "unauthenticated", replyStartTLS: "unauthenticated", replyCredentials: "credentials",
-		replyFailures: "failures", replyNullSender: "null_sender", replyRouting: "routing", replyMemory: "memory"} {
+		replyFailures: "failures", replyLookup: "unavailable", replyNullSender: "null_sender", replyRouting: "routing", replyMemory: "memory"} {
 		reply.Reason = reason
 	}
 }

@@ -24,7 +24,11 @@ type Erasure struct {
 }
 
 // erasedAddress stands where an erased one stood in a list that others are in.
-const erasedAddress = "erased@erased.invalid"
+const (
+	erasedAddress = erasedLocal + "@" + erasedDomain
+	erasedLocal   = "erased"
+	erasedDomain  = "erased.invalid"
+)
 
 const eraseBatch = 100
 

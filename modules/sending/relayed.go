@@ -6,15 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/message"
-	"github.com/postrider/postrider/runtime/mail/mime"
-	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
 
 // Relayed is a message that came over SMTP. Its sender has composed it, and it leaves as
@@ -139,43 +136,4 @@ func (s *Service) resendable(ctx context.Context, stored *ent.Email, m Message) 
 	}
 	m.HTML, m.Text, m.Relayed = read.HTML, read.Text, &Relayed{}
 	return m, nil
-}
-
-// redactRelayed takes an address out of the header of a message that is still to be
-// sent to others.
-func (s *Service) redactRelayed(ctx context.Context, tx *ent.Tx, r *redaction, addr string) error {
-	if !r.keepBody {
-		return nil
-	}
-	rows, err := tx.QueryContext(ctx, loadMIMESQL, r.email.ID, r.email.AccountID)
-	if err != nil {
-		return err
-	}
-	found, err := scanAll(rows, func(raw *[]byte) []any { return []any{raw} })
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	r.mime, err = withoutAddress(found[0], addr)
-	return err
-}
-
-// withoutAddress puts a stand-in where the address stands in To and Cc. A field that
-// cannot be read goes as a whole.
-func withoutAddress(raw []byte, addr string) ([]byte, error) {
-	fields, body, err := verbatim.Split(raw)
-	if err != nil {
-		return nil, err
-	}
-	kept := make([]verbatim.Field, 0, len(fields))
-	for _, f := range fields {
-		if (f.Is("To") || f.Is("Cc")) && strings.Contains(strings.ToLower(f.Value()), strings.ToLower(addr)) {
-			list, err := parseStored(redactList(display(verbatim.Mailboxes(f.Value())), addr))
-			if err != nil || len(list) == 0 {
-				continue
-			}
-			f.Raw = mime.AddressField(f.Name, list)
-		}
-		kept = append(kept, f)
-	}
-	return verbatim.Join(kept, body), nil
 }

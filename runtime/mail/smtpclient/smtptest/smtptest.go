@@ -39,6 +39,7 @@ type Config struct {
 	MaxSize        int64             // SIZE; 0: none
 	SMTPUTF8       bool              // offered
 	NoPipelining   bool              // PIPELINING is not offered (in the clear)
+	NoEightBit     bool              // 8BITMIME is not offered (in the clear)
 	Auth           map[string]string // user to password: AUTH PLAIN is demanded
 	AuthInTheClear bool              // AUTH is offered without TLS too
 	Discard        bool              // for benchmarks: count messages, keep nothing
