@@ -127,10 +127,11 @@ type redaction struct {
 	keepBody    bool   // it is still to be sent to the others
 	mime        []byte // then, where it came over SMTP: without the address in its header
 	search      searchText
+	erased      string
 }
 
 func redacted(e *ent.Email, others []*ent.Recipient, addr string) redaction {
-	r := redaction{email: e, to: redactList(e.To, addr), cc: redactList(e.Cc, addr), bcc: redactList(e.Bcc, addr), status: e.Status}
+	r := redaction{email: e, to: redactList(e.To, addr), cc: redactList(e.Cc, addr), bcc: redactList(e.Bcc, addr), status: e.Status, erased: addr}
 	counts, addresses := tally{}, make([]string, 0, len(others))
 	for _, o := range others {
 		counts[o.State]++
@@ -147,17 +148,20 @@ func redacted(e *ent.Email, others []*ent.Recipient, addr string) redaction {
 	return r
 }
 
+const headersWithoutSQL = `(SELECT coalesce(jsonb_agg(h ORDER BY n), '[]') FROM jsonb_array_elements(e.headers) WITH ORDINALITY AS l(h, n)
+	WHERE strpos(lower(h->>'value'), lower($12)) = 0)`
+
 const redactSQL = `
 UPDATE emails e SET "to" = $2::jsonb, cc = $3::jsonb, bcc = $4::jsonb, status = $5::text, uncommon = NULLIF($6, ''), bounce_reason = NULLIF($7, ''),
 	delivered_at = CASE WHEN $5::text = 'delivered' THEN coalesce(e.delivered_at, now()) ELSE e.delivered_at END,
 	bounced_at = CASE WHEN $5::text = 'bounced' THEN coalesce(e.bounced_at, now()) ELSE e.bounced_at END,
-	mime = CASE WHEN $8 THEN coalesce($11, e.mime) END, html = CASE WHEN $8 THEN e.html END, text = CASE WHEN $8 THEN e.text END, headers = CASE WHEN $8 THEN e.headers ELSE '[]' END,
+	mime = CASE WHEN $8 THEN coalesce($11, e.mime) END, html = CASE WHEN $8 THEN e.html END, text = CASE WHEN $8 THEN e.text END, headers = CASE WHEN $8 THEN ` + headersWithoutSQL + ` ELSE '[]' END,
 	body_purged_at = CASE WHEN $8 THEN e.body_purged_at ELSE coalesce(e.body_purged_at, now()) END, search = ` + searchSQL + `
 FROM (SELECT $9::text AS words, $10::text AS marks) v WHERE e.id = $1`
 
 func (s *Service) storeRedacted(ctx context.Context, tx *ent.Tx, r redaction) error {
 	_, err := tx.ExecContext(ctx, redactSQL, r.email.ID, jsonText(r.to), jsonText(r.cc), jsonText(r.bcc), string(r.status), uncommon(r.status),
-		r.reason, r.keepBody, r.search.words, r.search.marks, r.mime)
+		r.reason, r.keepBody, r.search.words, r.search.marks, r.mime, r.erased)
 	return err
 }
 
