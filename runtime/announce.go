@@ -51,6 +51,7 @@ const banner = `
     account    %s
     API key    %s
     SMTP       %s
+    receives   %s
     inbox      %s
     docs       %s/docs
 
@@ -67,9 +68,12 @@ func printBanner(w io.Writer, cfg config.Config, r Ready) error {
 	if cfg.Mail.Outbound.How != config.Capture {
 		where = "no login. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" + string(cfg.Mail.Outbound.How) + ")."
 	}
-	inbox, smtp, domain := "(off)", "(off)", "your-verified-domain"
+	inbox, smtp, received, domain := "(off)", "(off)", "(off)", "your-verified-domain"
 	if r.Relay != nil {
 		smtp = r.Relay.Addr + " (STARTTLS) or " + r.Relay.TLSAddr + " (TLS), user " + r.Relay.Username + ", password " + r.Relay.Password
+	}
+	if r.InboundAddr != nil {
+		received = *r.InboundAddr + " (SMTP, as other mail servers come)"
 	}
 	if r.InboxURL != nil {
 		inbox = *r.InboxURL
@@ -77,6 +81,6 @@ func printBanner(w io.Writer, cfg config.Config, r Ready) error {
 	if r.VerifiedDomain != nil {
 		domain = *r.VerifiedDomain
 	}
-	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, smtp, inbox, r.APIURL, r.APIURL, r.APIKey, domain)
+	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, smtp, received, inbox, r.APIURL, r.APIURL, r.APIKey, domain)
 	return err
 }

@@ -31,6 +31,7 @@ type App struct {
 	DNS *dnsxtest.Server
 	MX  *smtptest.Server // where the test's domains have their mail delivered
 	Log *expect.Log
+	Out *expect.Log // the banner
 
 	stop func() error
 }
@@ -38,7 +39,7 @@ type App struct {
 // Start runs Postrider. change, which may be nil, adjusts the settings.
 func Start(t testing.TB, change func(*config.Settings)) *App {
 	t.Helper()
-	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &expect.Log{}}
+	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &expect.Log{}, Out: &expect.Log{}}
 	settings := config.Settings{HTTPAddr: "127.0.0.1:0", Outbound: "mx", DNS: a.DNS.Addr(), MXPort: strconv.Itoa(a.MX.Port()),
 		MXAllow: "127.0.0.0/8", Hostname: "postrider.test"}
 	settings.DataDir = t.TempDir()
@@ -61,7 +62,7 @@ func (a *App) run(t testing.TB, cfg config.Config) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan runtime.Ready, 1), make(chan error, 1)
 	go func() {
-		ended <- runtime.Run(ctx, cfg, runtime.Options{Version: "test", Out: io.Discard, Log: a.Log,
+		ended <- runtime.Run(ctx, cfg, runtime.Options{Version: "test", Out: a.Out, Log: a.Log,
 			ReadyFile: filepath.Join(cfg.DataDir, "ready.json"), OnReady: func(r runtime.Ready) { ready <- r }})
 	}()
 	a.stop = sync.OnceValue(func() error { cancel(); return <-ended })
