@@ -21,16 +21,24 @@ func (s *Service) consumer() bus.Consumer {
 	for i, name := range s.public {
 		types[i] = event.Type(name)
 	}
-	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, Wants: s.interest.wants}
+	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, Wants: s.interest.wants, Committed: s.committed}
 }
 
 // handle makes the deliveries of a fact. Handled again it makes none twice.
 func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
 	made, err := s.fanOut(ctx, tx, fact, nil)
 	if err == nil && len(made) > 0 {
-		s.signals.Wake(deliveryChannel) // before the commit: what is found too early is found by the poll
+		s.queued.Store(true)
 	}
 	return err
+}
+
+// committed wakes the deliveries once they can be seen: woken before, they would wait
+// for the poll.
+func (s *Service) committed() {
+	if s.queued.Swap(false) {
+		s.signals.Wake(deliveryChannel)
+	}
 }
 
 // fanOutSQL makes a delivery for each endpoint that is to be told, as far as the ids

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 
 	"go.uber.org/fx"
 
@@ -54,7 +55,8 @@ type Service struct {
 	public  []string // the types that endpoints can have, by name
 
 	interest   interest
-	unfollow   func() // ends the reading of who has endpoints
+	unfollow   func()      // ends the reading of who has endpoints
+	queued     atomic.Bool // deliveries that the bus has not committed yet
 	flights    *flights
 	deliveries *worker.Worker[delivery, answer]
 	unhear     func() // ends the subscription to deliveryChannel

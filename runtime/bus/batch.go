@@ -92,6 +92,12 @@ func (b *batch) close() ([]int64, error) {
 	return b.handled, nil
 }
 
+func (b *batch) handledAny() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.handled) > 0
+}
+
 // commit refuses when a handler is still writing or when the deletion of what
 // was handled is missing: Watermill commits in both cases when it is closed at
 // an unlucky moment, and on a nack.
@@ -137,6 +143,9 @@ type batchTx struct {
 // Commit keeps the error, which Watermill only logs.
 func (t batchTx) Commit() error {
 	t.group.commitErr = t.batch.commit()
+	if then := t.group.consumer.Committed; then != nil && t.group.commitErr == nil && t.batch.handledAny() {
+		then()
+	}
 	return t.group.commitErr
 }
 

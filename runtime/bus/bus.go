@@ -38,6 +38,9 @@ type Consumer struct {
 	// Wants, if set, narrows that down to accounts. It is asked at each Publish, from
 	// memory; who may not know yet answers true, or finds what it missed in the facts.
 	Wants func(accountID string) bool
+	// Committed, if set, is called after the commit of a batch in which something was
+	// handled, when others can see what Handle wrote. It must not block.
+	Committed func()
 }
 
 // Handler turns a fact into rows. See the package comment for what it may do.
