@@ -18,7 +18,7 @@ func (e *receivedEdge) answers(a *API) {
 	receipt := map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
 	add(a, operation{
-		method: http.MethodPost, path: "/received-emails/{id}/reply", id: "replyToReceivedEmail", tag: tagReceived, needs: accounts.Send, idempotent: true,
+		method: http.MethodPost, path: "/received-emails/{id}/reply", id: "replyToReceivedEmail", tag: tagReceived, needs: accounts.Write, idempotent: true,
 		summary: "Reply to a received email",
 		description: "Sends an answer in the thread of the email: `In-Reply-To` and `References` are written as RFC 5322 section 3.6.4 says. Left out, `from` is the address that the email " +
 			"came to, `to` its Reply-To or else its From, and `subject` its subject after `Re: `. All rules of `POST /emails` apply.",
@@ -29,7 +29,7 @@ func (e *receivedEdge) answers(a *API) {
 	}, e.reply)
 	a.describeBody("ReplyToReceivedEmail", answerSchema(false))
 	add(a, operation{
-		method: http.MethodPost, path: "/received-emails/{id}/forward", id: "forwardReceivedEmail", tag: tagReceived, needs: accounts.Send, idempotent: true,
+		method: http.MethodPost, path: "/received-emails/{id}/forward", id: "forwardReceivedEmail", tag: tagReceived, needs: accounts.Write, idempotent: true,
 		summary: "Forward a received email",
 		description: "Sends the email on: its text and HTML below yours, and its files, for which the rules of attachments hold (10 files of 10 MB, blocked extensions); " +
 			"`with_attachments: false` leaves them out. Left out, `from` is the address that the email came to and `subject` its subject after `Fwd: `. All rules of `POST /emails` apply. " +

@@ -44,7 +44,7 @@ var sendingMay = []string{
 }
 
 // keysAreFull are what a read key may not even read.
-var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}"}
+var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-credentials", "GET /smtp-credentials/{id}"}
 
 // Over all operations: a read key only reads, a sending key only sends and reads
 // what was sent, and the document says so.

@@ -199,7 +199,9 @@ func TestScenarioABounceComesLater(t *testing.T) {
 func TestScenarioReportsThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	url, key := dbtest.URL(t), secret.NewKey()
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL, s.MasterKey = url, key.Setting().Reveal() })
+	app := runtimetest.Start(t, func(s *config.Settings) {
+		s.DatabaseURL, s.MasterKey, s.Modules = url, key.Setting().Reveal(), "-inbound"
+	})
 	app.MailDomain(t, "example.net")
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
 	waitForStatus(t, app, id, "delivered")
