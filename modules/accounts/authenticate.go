@@ -51,7 +51,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, erro
 	case !found.known, found.expires && !time.Now().Before(found.expiresAt):
 		return Caller{}, fault.Unauthenticated()
 	}
-	s.used.mark(found.caller.KeyID)
+	s.used.Mark(found.caller.KeyID)
 	return found.caller, nil
 }
 

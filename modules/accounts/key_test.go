@@ -283,20 +283,6 @@ func TestLastUseIsWrittenMeanwhileAndNeverGoesBack(t *testing.T) {
 	}
 }
 
-func TestUseThatCouldNotBeWrittenIsKept(t *testing.T) {
-	t.Parallel()
-	var u keyUses
-	u.mark("key_a")
-	u.mark("key_b")
-	taken := u.take()
-	u.mark("key_b")
-	newer := u.last["key_b"]
-	u.putBack(taken)
-	if len(u.last) != 2 || !u.last["key_b"].Equal(newer) || !u.last["key_a"].Equal(taken["key_a"]) {
-		t.Errorf("%v", u.last)
-	}
-}
-
 func lastUsed(t testing.TB, s *Service, accountID, keyID string) *time.Time {
 	t.Helper()
 	found, err := s.Key(t.Context(), accountID, keyID)

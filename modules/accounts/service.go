@@ -10,6 +10,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/lastuse"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -33,7 +34,7 @@ type Service struct {
 
 	keys     *otter.Cache[keyHash, credential]
 	accounts *otter.Cache[string, snapshot]
-	used     keyUses
+	used     *lastuse.Recorder
 
 	stop func() // ends the background work and waits for it
 	once sync.Once
@@ -63,7 +64,7 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{config: config, db: p.DB, cursors: p.Cursors, log: p.Logger, keys: keys, accounts: accounts}, nil
+	return &Service{config: config, db: p.DB, used: lastuse.New(p.DB.SQL, "api_keys", p.Logger), cursors: p.Cursors, log: p.Logger, keys: keys, accounts: accounts}, nil
 }
 
 // remaining counts an entry's life from the moment its question was asked: a
@@ -77,7 +78,7 @@ func remaining(ttl time.Duration, askedAt time.Time) time.Duration {
 func (s *Service) Start(context.Context) error {
 	done := make(chan struct{})
 	var running sync.WaitGroup
-	running.Go(func() { s.writeLastUsed(done) })
+	running.Go(func() { s.used.Run(done, s.config.LastUsedEvery) })
 	running.Go(func() { s.sweeping(done) })
 	s.stop = func() { close(done); running.Wait() }
 	return nil
@@ -92,7 +93,7 @@ func (s *Service) Stop(ctx context.Context) error {
 		}
 		s.keys.StopAllGoroutines()
 		s.accounts.StopAllGoroutines()
-		err = s.flushLastUsed(ctx)
+		err = s.used.Flush(ctx)
 	})
 	return err
 }

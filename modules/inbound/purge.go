@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/search"
 )
 
 // Received mail ages like the account's other mail: first its content goes, later the
@@ -84,7 +85,7 @@ const namingSQL = `SELECT id FROM received_emails WHERE search @@ $1::tsquery AN
 // elsewhere is not found.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (erased []string, err error) {
 	addr = fold(addr)
-	query := lexeme(markAccount+accountID) + " & (" + lexeme(markFrom+addr) + " | " + lexeme(markEnvelope+addr) + " | " + lexeme(markTo+addr) + ")"
+	query := search.Lexeme(search.MarkAccount+accountID) + " & (" + search.Lexeme(markFrom+addr) + " | " + search.Lexeme(markEnvelope+addr) + " | " + search.Lexeme(markTo+addr) + ")"
 	for {
 		rows, err := s.db.SQL.QueryContext(ctx, namingSQL, query, accountID, eraseBatch)
 		if err != nil {

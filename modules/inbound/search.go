@@ -4,26 +4,18 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/search"
 )
 
-// received_emails.search is one document with two kinds of lexemes, as that of sent
-// emails: words of subject, addresses and the beginning of the text, found by their
-// beginning, and exact marks for what lists are filtered by and erasure looks for. A
-// mark of the account is in each, so that the index never walks another tenant's mail.
+// received_emails.search is a document of package search: words of subject, addresses and
+// the beginning of the text, and these marks beside that of the account, of what lists are
+// filtered by and erasure looks for.
 const (
-	markAccount  = "a="
 	markFrom     = "f="
 	markEnvelope = "e=" // the envelope sender
 	markTo       = "r="
 	markDomain   = "d=" // of the recipient
 )
-
-// markSeparator cannot stand in a mark: message gives strings without controls, SMTP
-// addresses have none.
-const markSeparator = "\x1f"
-
-const searchSQL = `to_tsvector('simple', v.words) || array_to_tsvector(string_to_array(v.marks, E'\x1f'))`
 
 // What of a message is found. The database takes lexemes of 2,046 octets and
 // documents of 1 MB.
@@ -33,9 +25,6 @@ const (
 	maxMark  = 1000
 	maxMarks = 200
 )
-
-// inside lets the parts of an address be found as well as the whole.
-var inside = strings.NewReplacer("@", " ", ".", " ", "_", " ", "-", " ", "+", " ")
 
 func (a *arrival) words() string {
 	m := a.message
@@ -47,21 +36,14 @@ func (a *arrival) words() string {
 		}
 	}
 	add(m.Subject)
-	add(clip(bodyText(m), maxText))
+	add(clip(m.Text, maxText)) // words of html would be those of its tags too
 	for _, list := range [][]string{{m.From}, m.To, m.CC} {
 		for _, text := range list {
 			add(text)
-			add(inside.Replace(text))
+			add(search.Parts(text))
 		}
 	}
 	return words.String()
-}
-
-func bodyText(m *message.Message) string {
-	if m.Text != "" {
-		return m.Text
-	}
-	return m.Subject // words of html would be those of its tags too
 }
 
 // marks are those that the records of a message have in common.
@@ -81,13 +63,13 @@ func (a *arrival) marks() []string {
 
 // document joins the marks of a record.
 func (r record) document(common []string) string {
-	marks := []string{markAccount + r.accountID, markTo + fold(r.rcpt), markDomain + r.domain}
+	marks := []string{search.MarkAccount + r.accountID, markTo + fold(r.rcpt), markDomain + r.domain}
 	for _, mark := range common {
 		if len(mark) > len(markFrom) && len(mark) <= maxMark {
 			marks = append(marks, mark)
 		}
 	}
-	return strings.Join(marks, markSeparator)
+	return search.JoinMarks(marks)
 }
 
 // fold makes addresses comparable: who writes one rarely keeps to its letters.

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/search"
 )
 
 // What one commit of messages holds at most.
@@ -48,7 +49,7 @@ WITH raw AS (
 		remote_ip, helo, tls, received_at, search)
 	SELECT v.id, v.account_id, v.domain_id, c.id, v.rcpt_to, v.mail_from, v.from_header, v.from_address, v.to_list::jsonb, v.cc::jsonb, v.reply_to::jsonb, v.subject,
 		v.message_id, CASE WHEN v.answers THEN v.in_reply_to END, v.refs::jsonb, v.authentication::jsonb, v.spam_status, NULLIF(v.spam_score, '')::float8, v.auto::bool, v.size::bigint,
-		v.attachments::jsonb, v.defects::jsonb, v.remote_ip, v.helo, v.tls, v.received_at::timestamptz, ` + searchSQL + `
+		v.attachments::jsonb, v.defects::jsonb, v.remote_ip, v.helo, v.tls, v.received_at::timestamptz, ` + search.DocumentSQL + `
 	FROM (SELECT *, answer = 'yes' AS answers FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
 		$16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[],
 		$27::text[], $28::text[], $29::text[], $30::text[], $31::text[], $32::text[], $33::text[])

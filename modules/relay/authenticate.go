@@ -48,7 +48,7 @@ func (s *Service) authenticate(ctx context.Context, username, password string) (
 	if !found.known || !named {
 		return hash, credential{}, fault.Unauthenticated()
 	}
-	s.used.mark(found.id)
+	s.used.Mark(found.id)
 	return hash, found, nil
 }
 

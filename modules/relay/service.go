@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/lastuse"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -128,7 +129,7 @@ type Service struct {
 	log      *slog.Logger
 
 	known  *otter.Cache[passwordHash, credential]
-	used   uses
+	used   *lastuse.Recorder
 	guard  *guard
 	memory *semaphore.Weighted
 
@@ -149,7 +150,7 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{config: config, db: p.DB, sender: p.Sender, accounts: p.Accounts, rate: p.Rate, answers: p.Answers, signals: p.Signals,
+	return &Service{config: config, db: p.DB, used: lastuse.New(p.DB.SQL, "smtp_credentials", p.Logger), sender: p.Sender, accounts: p.Accounts, rate: p.Rate, answers: p.Answers, signals: p.Signals,
 		cursors: p.Cursors, log: p.Logger, known: known, guard: newGuard(config.Failures, config.FailureTime), memory: semaphore.NewWeighted(config.Memory)}, nil
 }
 
@@ -168,7 +169,7 @@ func (s *Service) Start(context.Context) error {
 			}
 		}
 	})
-	running.Go(func() { s.writeLastUsed(done) })
+	running.Go(func() { s.used.Run(done, s.config.LastUsedEvery) })
 	s.stop = func() { unsubscribe(); close(done); running.Wait() }
 	return nil
 }
@@ -181,7 +182,7 @@ func (s *Service) Stop(ctx context.Context) error {
 			s.stop()
 		}
 		s.known.StopAllGoroutines()
-		err = s.flushLastUsed(ctx)
+		err = s.used.Flush(ctx)
 	})
 	return err
 }

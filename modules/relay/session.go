@@ -123,7 +123,7 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 	if err != nil {
 		return replyTo(err)
 	}
-	s.service.used.mark(s.credential.id)
+	s.service.used.Mark(s.credential.id)
 	s.service.log.LogAttrs(ctx, slog.LevelInfo, "message relayed", slog.String(telemetry.KeyAccountID, s.credential.caller.AccountID),
 		slog.String("credential_id", s.credential.id), slog.String(telemetry.KeyEmailID, receipt.ID), slog.String("status", receipt.Status),
 		slog.String("remote", s.peer.Remote.String()), slog.Int("size", len(raw)), slog.Int("recipients", len(s.to)), slog.Duration("duration", time.Since(begin)))

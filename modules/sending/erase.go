@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/search"
 )
 
 // Erasure says what was erased of one recipient.
@@ -40,8 +41,7 @@ const mentioningSQL = `SELECT id FROM emails WHERE search @@ $1::tsquery AND acc
 // error in the middle.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (Erasure, error) {
 	var total Erasure
-	c := criteria{marks: []string{markTo + strings.ToLower(addr)}}
-	marks, _ := c.searchQuery(accountID)
+	marks := search.AllMarks(accountID, []string{markTo + strings.ToLower(addr)})
 	for {
 		rows, err := s.db.SQL.QueryContext(ctx, mentioningSQL, marks, accountID, eraseBatch)
 		if err != nil {
@@ -156,7 +156,7 @@ UPDATE emails e SET "to" = $2::jsonb, cc = $3::jsonb, bcc = $4::jsonb, status = 
 	delivered_at = CASE WHEN $5::text = 'delivered' THEN coalesce(e.delivered_at, now()) ELSE e.delivered_at END,
 	bounced_at = CASE WHEN $5::text = 'bounced' THEN coalesce(e.bounced_at, now()) ELSE e.bounced_at END,
 	mime = CASE WHEN $8 THEN coalesce($11, e.mime) END, html = CASE WHEN $8 THEN e.html END, text = CASE WHEN $8 THEN e.text END, headers = CASE WHEN $8 THEN ` + headersWithoutSQL + ` ELSE '[]' END,
-	body_purged_at = CASE WHEN $8 THEN e.body_purged_at ELSE coalesce(e.body_purged_at, now()) END, search = ` + searchSQL + `
+	body_purged_at = CASE WHEN $8 THEN e.body_purged_at ELSE coalesce(e.body_purged_at, now()) END, search = ` + search.DocumentSQL + `
 FROM (SELECT $9::text AS words, $10::text AS marks) v WHERE e.id = $1`
 
 func (s *Service) storeRedacted(ctx context.Context, tx *ent.Tx, r redaction) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/search"
 )
 
 func (f *fixture) found(t *testing.T, filter Filter) []string {
@@ -129,7 +130,7 @@ func TestSearchGoesOnBeyondTheWindow(t *testing.T) {
 	f := newFixture(t)
 	f.message(t, "needle first", func(m *Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
 	f.message(t, "needle second", func(m *Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
-	f.bulk(t, testAccount, window+10)
+	f.bulk(t, testAccount, search.Window+10)
 	f.bulk(t, "acc_01kf0m4w7he6x8q2v5b3n9c1tb", 10) // another account's, with the same words
 	f.message(t, "needle third", func(m *Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
 	if _, err := f.db.SQL.ExecContext(t.Context(), `UPDATE emails SET status = 'bounced', uncommon = 'bounced' WHERE subject = 'needle first'`); err != nil {
@@ -156,8 +157,8 @@ func TestSearchGoesOnBeyondTheWindow(t *testing.T) {
 	if got := f.found(t, Filter{Status: "sent"}); len(got) != 2 {
 		t.Errorf("%d emails are on their way, want the 2 that have open recipients", len(got))
 	}
-	if got := f.found(t, Filter{Q: "bulk"}); len(got) != window+10 {
-		t.Errorf("%d emails with a common word, want %d", len(got), window+10)
+	if got := f.found(t, Filter{Q: "bulk"}); len(got) != search.Window+10 {
+		t.Errorf("%d emails with a common word, want %d", len(got), search.Window+10)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/search"
 )
 
 // The lanes of recipients that the operator or their account holds back: no lane has
@@ -133,7 +134,7 @@ const queueStateSQL = `CASE WHEN ` + heldSQL + ` THEN 'held' WHEN r.lane IS NOT 
 // from is the rows of the selection, as a subquery named r. The two halves are
 // what the two partial indexes of the queue hold; without them settled
 // recipients, of which there are many more, would be read.
-func (s Selection) from(q *statement, columns string) string {
+func (s Selection) from(q *search.Statement, columns string) string {
 	conditions := s.conditions(q)
 	if s.EmailID != "" || len(s.RecipientIDs) > 0 {
 		return `(SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL` + conditions + `) r`
@@ -142,18 +143,18 @@ func (s Selection) from(q *statement, columns string) string {
 		` UNION ALL SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL AND r.lane IS NOT NULL` + conditions + `) r`
 }
 
-func (s Selection) conditions(q *statement) string {
+func (s Selection) conditions(q *search.Statement) string {
 	var out strings.Builder
 	for column, value := range map[string]string{"account_id": s.AccountID, "email_id": s.EmailID, "destination": strings.ToLower(s.Destination)} {
 		if value != "" {
-			out.WriteString(` AND r.` + column + ` = ` + q.arg(value))
+			out.WriteString(` AND r.` + column + ` = ` + q.Arg(value))
 		}
 	}
 	if len(s.RecipientIDs) > 0 {
-		out.WriteString(` AND r.id = ANY(` + q.arg(pq.Array(s.RecipientIDs)) + `)`)
+		out.WriteString(` AND r.id = ANY(` + q.Arg(pq.Array(s.RecipientIDs)) + `)`)
 	}
 	if s.State != "" {
-		out.WriteString(` AND ` + queueStateSQL + ` = ` + q.arg(string(s.State)))
+		out.WriteString(` AND ` + queueStateSQL + ` = ` + q.Arg(string(s.State)))
 	}
 	return out.String()
 }
@@ -161,11 +162,11 @@ func (s Selection) conditions(q *statement) string {
 // List gives up to limit recipients of the selection behind the given one (0: from
 // the start), in the order of acceptance, so the oldest first.
 func (q *Queue) List(ctx context.Context, s Selection, after int64, limit int) ([]Queued, error) {
-	var query statement
-	query.text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, CASE WHEN ` + heldSQL + ` THEN '' ELSE coalesce(r.lane, '') END, r.attempts,
+	var query search.Statement
+	query.Text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, CASE WHEN ` + heldSQL + ` THEN '' ELSE coalesce(r.lane, '') END, r.attempts,
 	CASE WHEN NOT r.running AND NOT ` + heldSQL + ` THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
-FROM ` + s.from(&query, queueColumns) + ` WHERE r.id > ` + query.arg(after) + ` ORDER BY r.id LIMIT ` + strconv.Itoa(limit)
-	rows, err := q.db.Hot.QueryContext(ctx, query.text, query.args...)
+FROM ` + s.from(&query, queueColumns) + ` WHERE r.id > ` + query.Arg(after) + ` ORDER BY r.id LIMIT ` + strconv.Itoa(limit)
+	rows, err := q.db.Hot.QueryContext(ctx, query.Text, query.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("list queue: %w", err)
 	}
@@ -196,15 +197,15 @@ func (b Backlog) Total() int { return b.Due + b.Running + b.Parked + b.Deferred 
 
 // Summary gives what waits by destination, most first, at most limit of them.
 func (q *Queue) Summary(ctx context.Context, s Selection, limit int) ([]Backlog, error) {
-	var query statement
+	var query search.Statement
 	const waiting = `NOT r.running AND r.lane IS NULL AND r.due_at`
-	query.text = `SELECT r.destination,
+	query.Text = `SELECT r.destination,
 	count(*) FILTER (WHERE ` + waiting + ` <= now()), count(*) FILTER (WHERE r.running AND NOT ` + heldSQL + `),
 	count(*) FILTER (WHERE NOT r.running AND r.lane IS NOT NULL AND NOT ` + heldSQL + `), count(*) FILTER (WHERE ` + waiting + ` > now()), count(*) FILTER (WHERE ` + heldSQL + `),
 	(extract(epoch FROM now() - min(r.queued_at)) * 1000000)::bigint,
 	coalesce((array_agg(r.diagnostic ORDER BY r.due_at DESC) FILTER (WHERE r.diagnostic IS NOT NULL))[1], '')
 FROM ` + s.from(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ` + strconv.Itoa(limit)
-	rows, err := q.db.Hot.QueryContext(ctx, query.text, query.args...)
+	rows, err := q.db.Hot.QueryContext(ctx, query.Text, query.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("sum up queue: %w", err)
 	}

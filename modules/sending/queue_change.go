@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/search"
 )
 
 // QueueChange is an operation on what a selection names. It works through it in
@@ -137,9 +138,9 @@ func (q *Queue) change(ctx context.Context, name string, c QueueChange, do step)
 // find gives the ids of the selection. They are found once: later steps would read
 // the whole queue each.
 func (q *Queue) find(ctx context.Context, s Selection) ([]int64, error) {
-	var query statement
-	query.text = `SELECT r.id FROM ` + s.from(&query, `r.id`) + ` ORDER BY r.id`
-	rows, err := q.db.Hot.QueryContext(ctx, query.text, query.args...)
+	var query search.Statement
+	query.Text = `SELECT r.id FROM ` + s.from(&query, `r.id`) + ` ORDER BY r.id`
+	rows, err := q.db.Hot.QueryContext(ctx, query.Text, query.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("find in queue: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/search"
 )
 
 // The hot path in hand-written SQL over the tables of ent/schema: one statement
@@ -54,7 +55,7 @@ SELECT v.id, v.account_id, v.domain_id, NULLIF(v.key_id, ''), NULLIF(v.template_
 	v.from_header, v.from_address, v.to_list::jsonb, v.cc::jsonb, v.bcc::jsonb, v.reply_to::jsonb,
 	v.subject, NULLIF(v.html, ''), NULLIF(v.body, ''), v.headers::jsonb, v.tags::jsonb, v.message_id, v.attachments::int,
 	v.unsubscribe::bool, NULLIF(v.category, ''), v.status, NULLIF(v.uncommon, ''), v.last_event,
-	v.created_at::timestamptz, NULLIF(v.sent_at, '')::timestamptz, NULLIF(v.scheduled_at, '')::timestamptz, NULLIF(v.expires_at, '')::timestamptz, NULLIF(v.release_at, '')::timestamptz, NULLIF(v.mime, ''::bytea), ` + searchSQL + `
+	v.created_at::timestamptz, NULLIF(v.sent_at, '')::timestamptz, NULLIF(v.scheduled_at, '')::timestamptz, NULLIF(v.expires_at, '')::timestamptz, NULLIF(v.release_at, '')::timestamptz, NULLIF(v.mime, ''::bytea), ` + search.DocumentSQL + `
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
 	$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
 	$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::text[], $40::bytea[])
