@@ -100,15 +100,21 @@ func newInbound(p inboundParams) (*inboundListener, error) {
 // cannotListen says what to do: port 25 is the one that others look for, and no
 // ordinary process may take it.
 func cannotListen(addr string, err error) error {
-	advice := ""
+	advice := listenAdvice(err, "; or listen on another port, as POSTRIDER_INBOUND_ADDR=:2525, and forward port 25 to it", " with POSTRIDER_INBOUND_ADDR")
+	return fmt.Errorf("POSTRIDER_INBOUND_ADDR: cannot listen on %s: %w%s (POSTRIDER_MODULES=-bounces,-inbound does without: bounces that come later are not seen then, and nothing is received)", addr, err, advice)
+}
+
+// listenAdvice says what to do where a port for mail cannot be had, and what else there
+// is to do in either case.
+func listenAdvice(err error, privileged, taken string) string {
 	switch {
 	case errors.Is(err, syscall.EACCES), errors.Is(err, fs.ErrPermission):
-		advice = ": ports below 1024 need the capability CAP_NET_BIND_SERVICE (systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE); " +
-			"or listen on another port, as POSTRIDER_INBOUND_ADDR=:2525, and forward port 25 to it"
+		return ": ports below 1024 need the capability CAP_NET_BIND_SERVICE (systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE)" + privileged
 	case errors.Is(err, syscall.EADDRINUSE):
-		advice = ": another mail server runs on this machine; stop it, or give Postrider another address with POSTRIDER_INBOUND_ADDR"
+		return ": another mail server runs on this machine; stop it, or give Postrider another address" + taken
+	default:
+		return ""
 	}
-	return fmt.Errorf("POSTRIDER_INBOUND_ADDR: cannot listen on %s: %w%s (POSTRIDER_MODULES=-bounces,-inbound does without: bounces that come later are not seen then, and nothing is received)", addr, err, advice)
 }
 
 func (in *inboundListener) start(ctx context.Context) error {

@@ -5,10 +5,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
-	"syscall"
 
 	"go.uber.org/fx"
 
@@ -91,14 +89,7 @@ func (s *relaySockets) close(log *slog.Logger) {
 }
 
 func cannotRelay(addr string, err error) error {
-	advice := ""
-	switch {
-	case errors.Is(err, syscall.EACCES), errors.Is(err, fs.ErrPermission):
-		advice = ": ports below 1024 need the capability CAP_NET_BIND_SERVICE (systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE)"
-	case errors.Is(err, syscall.EADDRINUSE):
-		advice = ": another mail server runs on this machine; stop it, or give Postrider another address"
-	}
-	return fmt.Errorf("cannot listen on %s: %w%s", addr, err, advice)
+	return fmt.Errorf("cannot listen on %s: %w%s", addr, err, listenAdvice(err, "", ""))
 }
 
 // relayConfig tells records where programs connect: in development to this machine,

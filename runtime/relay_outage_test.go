@@ -45,7 +45,7 @@ func TestRelayWithTheDatabaseAwayIsTemporaryAndRecovers(t *testing.T) {
 
 			runtimetest.Eventually(t, "signs in again", func() bool {
 				s := dialRelay(t, app)
-				defer s.Close() // an address has 20 at a time
+				defer s.Close() // the relay takes only so many of one address
 				s.auth(app.Relay.Username, app.Relay.Password)
 				return strings.HasPrefix(s.answer(), "235 ")
 			})
