@@ -47,8 +47,9 @@ bench: build postgres ## measure accepts and end-to-end delivery beside pgbench 
 	@$(GO) run ./runtime/bench
 
 .PHONY: bench-peers
-bench-peers: build postgres ## measure delivery beside Postfix with OpenDKIM, which must be installed
+bench-peers: build postgres ## measure delivery and mail taken in beside Postfix with OpenDKIM, which must be installed
 	@$(GO) run ./runtime/bench -only peers
+	@$(GO) run ./runtime/bench -only inbound
 
 .PHONY: generate
 generate: toolchain postgres ## write the generated code anew (Ent, then gqlgen)
