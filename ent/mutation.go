@@ -31861,6 +31861,7 @@ type WebhookMutation struct {
 	events                *[]string
 	appendevents          []string
 	enabled               *bool
+	enabled_at            *time.Time
 	disabled_at           *time.Time
 	disabled_reason       *string
 	rate_limit            *int
@@ -32137,6 +32138,55 @@ func (m *WebhookMutation) OldEnabled(ctx context.Context) (v bool, err error) {
 // ResetEnabled resets all changes to the "enabled" field.
 func (m *WebhookMutation) ResetEnabled() {
 	m.enabled = nil
+}
+
+// SetEnabledAt sets the "enabled_at" field.
+func (m *WebhookMutation) SetEnabledAt(t time.Time) {
+	m.enabled_at = &t
+}
+
+// EnabledAt returns the value of the "enabled_at" field in the mutation.
+func (m *WebhookMutation) EnabledAt() (r time.Time, exists bool) {
+	v := m.enabled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEnabledAt returns the old "enabled_at" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldEnabledAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEnabledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEnabledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEnabledAt: %w", err)
+	}
+	return oldValue.EnabledAt, nil
+}
+
+// ClearEnabledAt clears the value of the "enabled_at" field.
+func (m *WebhookMutation) ClearEnabledAt() {
+	m.enabled_at = nil
+	m.clearedFields[webhook.FieldEnabledAt] = struct{}{}
+}
+
+// EnabledAtCleared returns if the "enabled_at" field was cleared in this mutation.
+func (m *WebhookMutation) EnabledAtCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldEnabledAt]
+	return ok
+}
+
+// ResetEnabledAt resets all changes to the "enabled_at" field.
+func (m *WebhookMutation) ResetEnabledAt() {
+	m.enabled_at = nil
+	delete(m.clearedFields, webhook.FieldEnabledAt)
 }
 
 // SetDisabledAt sets the "disabled_at" field.
@@ -32534,7 +32584,7 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 12)
+	fields := make([]string, 0, 13)
 	if m.account_id != nil {
 		fields = append(fields, webhook.FieldAccountID)
 	}
@@ -32546,6 +32596,9 @@ func (m *WebhookMutation) Fields() []string {
 	}
 	if m.enabled != nil {
 		fields = append(fields, webhook.FieldEnabled)
+	}
+	if m.enabled_at != nil {
+		fields = append(fields, webhook.FieldEnabledAt)
 	}
 	if m.disabled_at != nil {
 		fields = append(fields, webhook.FieldDisabledAt)
@@ -32587,6 +32640,8 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 		return m.Events()
 	case webhook.FieldEnabled:
 		return m.Enabled()
+	case webhook.FieldEnabledAt:
+		return m.EnabledAt()
 	case webhook.FieldDisabledAt:
 		return m.DisabledAt()
 	case webhook.FieldDisabledReason:
@@ -32620,6 +32675,8 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldEvents(ctx)
 	case webhook.FieldEnabled:
 		return m.OldEnabled(ctx)
+	case webhook.FieldEnabledAt:
+		return m.OldEnabledAt(ctx)
 	case webhook.FieldDisabledAt:
 		return m.OldDisabledAt(ctx)
 	case webhook.FieldDisabledReason:
@@ -32672,6 +32729,13 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetEnabled(v)
+		return nil
+	case webhook.FieldEnabledAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEnabledAt(v)
 		return nil
 	case webhook.FieldDisabledAt:
 		v, ok := value.(time.Time)
@@ -32774,6 +32838,9 @@ func (m *WebhookMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *WebhookMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(webhook.FieldEnabledAt) {
+		fields = append(fields, webhook.FieldEnabledAt)
+	}
 	if m.FieldCleared(webhook.FieldDisabledAt) {
 		fields = append(fields, webhook.FieldDisabledAt)
 	}
@@ -32800,6 +32867,9 @@ func (m *WebhookMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *WebhookMutation) ClearField(name string) error {
 	switch name {
+	case webhook.FieldEnabledAt:
+		m.ClearEnabledAt()
+		return nil
 	case webhook.FieldDisabledAt:
 		m.ClearDisabledAt()
 		return nil
@@ -32831,6 +32901,9 @@ func (m *WebhookMutation) ResetField(name string) error {
 		return nil
 	case webhook.FieldEnabled:
 		m.ResetEnabled()
+		return nil
+	case webhook.FieldEnabledAt:
+		m.ResetEnabledAt()
 		return nil
 	case webhook.FieldDisabledAt:
 		m.ResetDisabledAt()

@@ -938,15 +938,15 @@ func init() {
 	// webhook.DefaultEnabled holds the default value on creation for the enabled field.
 	webhook.DefaultEnabled = webhookDescEnabled.Default.(bool)
 	// webhookDescDisabledReason is the schema descriptor for disabled_reason field.
-	webhookDescDisabledReason := webhookFields[6].Descriptor()
+	webhookDescDisabledReason := webhookFields[7].Descriptor()
 	// webhook.DefaultDisabledReason holds the default value on creation for the disabled_reason field.
 	webhook.DefaultDisabledReason = webhookDescDisabledReason.Default.(string)
 	// webhookDescCreatedAt is the schema descriptor for created_at field.
-	webhookDescCreatedAt := webhookFields[11].Descriptor()
+	webhookDescCreatedAt := webhookFields[12].Descriptor()
 	// webhook.DefaultCreatedAt holds the default value on creation for the created_at field.
 	webhook.DefaultCreatedAt = webhookDescCreatedAt.Default.(func() time.Time)
 	// webhookDescUpdatedAt is the schema descriptor for updated_at field.
-	webhookDescUpdatedAt := webhookFields[12].Descriptor()
+	webhookDescUpdatedAt := webhookFields[13].Descriptor()
 	// webhook.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	webhook.DefaultUpdatedAt = webhookDescUpdatedAt.Default.(func() time.Time)
 	// webhook.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

@@ -26,6 +26,8 @@ type Webhook struct {
 	Events []string `json:"events,omitempty"`
 	// Enabled holds the value of the "enabled" field.
 	Enabled bool `json:"enabled,omitempty"`
+	// by the database clock: made, or switched on last; it is told of what happens from then on; null: of everything
+	EnabledAt *time.Time `json:"enabled_at,omitempty"`
 	// DisabledAt holds the value of the "disabled_at" field.
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 	// caller, gone (410), failing; empty while enabled
@@ -58,7 +60,7 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case webhook.FieldID, webhook.FieldAccountID, webhook.FieldURL, webhook.FieldDisabledReason:
 			values[i] = new(sql.NullString)
-		case webhook.FieldDisabledAt, webhook.FieldPreviousSecretUntil, webhook.FieldCreatedAt, webhook.FieldUpdatedAt:
+		case webhook.FieldEnabledAt, webhook.FieldDisabledAt, webhook.FieldPreviousSecretUntil, webhook.FieldCreatedAt, webhook.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -106,6 +108,13 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field enabled", values[i])
 			} else if value.Valid {
 				_m.Enabled = value.Bool
+			}
+		case webhook.FieldEnabledAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field enabled_at", values[i])
+			} else if value.Valid {
+				_m.EnabledAt = new(time.Time)
+				*_m.EnabledAt = value.Time
 			}
 		case webhook.FieldDisabledAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -205,6 +214,11 @@ func (_m *Webhook) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("enabled=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Enabled))
+	builder.WriteString(", ")
+	if v := _m.EnabledAt; v != nil {
+		builder.WriteString("enabled_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
 	builder.WriteString(", ")
 	if v := _m.DisabledAt; v != nil {
 		builder.WriteString("disabled_at=")

@@ -55,6 +55,20 @@ func (_c *WebhookCreate) SetNillableEnabled(v *bool) *WebhookCreate {
 	return _c
 }
 
+// SetEnabledAt sets the "enabled_at" field.
+func (_c *WebhookCreate) SetEnabledAt(v time.Time) *WebhookCreate {
+	_c.mutation.SetEnabledAt(v)
+	return _c
+}
+
+// SetNillableEnabledAt sets the "enabled_at" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableEnabledAt(v *time.Time) *WebhookCreate {
+	if v != nil {
+		_c.SetEnabledAt(*v)
+	}
+	return _c
+}
+
 // SetDisabledAt sets the "disabled_at" field.
 func (_c *WebhookCreate) SetDisabledAt(v time.Time) *WebhookCreate {
 	_c.mutation.SetDisabledAt(v)
@@ -303,6 +317,10 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 		_spec.SetField(webhook.FieldEnabled, field.TypeBool, value)
 		_node.Enabled = value
 	}
+	if value, ok := _c.mutation.EnabledAt(); ok {
+		_spec.SetField(webhook.FieldEnabledAt, field.TypeTime, value)
+		_node.EnabledAt = &value
+	}
 	if value, ok := _c.mutation.DisabledAt(); ok {
 		_spec.SetField(webhook.FieldDisabledAt, field.TypeTime, value)
 		_node.DisabledAt = &value
@@ -432,6 +450,24 @@ func (u *WebhookUpsert) SetEnabled(v bool) *WebhookUpsert {
 // UpdateEnabled sets the "enabled" field to the value that was provided on create.
 func (u *WebhookUpsert) UpdateEnabled() *WebhookUpsert {
 	u.SetExcluded(webhook.FieldEnabled)
+	return u
+}
+
+// SetEnabledAt sets the "enabled_at" field.
+func (u *WebhookUpsert) SetEnabledAt(v time.Time) *WebhookUpsert {
+	u.Set(webhook.FieldEnabledAt, v)
+	return u
+}
+
+// UpdateEnabledAt sets the "enabled_at" field to the value that was provided on create.
+func (u *WebhookUpsert) UpdateEnabledAt() *WebhookUpsert {
+	u.SetExcluded(webhook.FieldEnabledAt)
+	return u
+}
+
+// ClearEnabledAt clears the value of the "enabled_at" field.
+func (u *WebhookUpsert) ClearEnabledAt() *WebhookUpsert {
+	u.SetNull(webhook.FieldEnabledAt)
 	return u
 }
 
@@ -653,6 +689,27 @@ func (u *WebhookUpsertOne) SetEnabled(v bool) *WebhookUpsertOne {
 func (u *WebhookUpsertOne) UpdateEnabled() *WebhookUpsertOne {
 	return u.Update(func(s *WebhookUpsert) {
 		s.UpdateEnabled()
+	})
+}
+
+// SetEnabledAt sets the "enabled_at" field.
+func (u *WebhookUpsertOne) SetEnabledAt(v time.Time) *WebhookUpsertOne {
+	return u.Update(func(s *WebhookUpsert) {
+		s.SetEnabledAt(v)
+	})
+}
+
+// UpdateEnabledAt sets the "enabled_at" field to the value that was provided on create.
+func (u *WebhookUpsertOne) UpdateEnabledAt() *WebhookUpsertOne {
+	return u.Update(func(s *WebhookUpsert) {
+		s.UpdateEnabledAt()
+	})
+}
+
+// ClearEnabledAt clears the value of the "enabled_at" field.
+func (u *WebhookUpsertOne) ClearEnabledAt() *WebhookUpsertOne {
+	return u.Update(func(s *WebhookUpsert) {
+		s.ClearEnabledAt()
 	})
 }
 
@@ -1060,6 +1117,27 @@ func (u *WebhookUpsertBulk) SetEnabled(v bool) *WebhookUpsertBulk {
 func (u *WebhookUpsertBulk) UpdateEnabled() *WebhookUpsertBulk {
 	return u.Update(func(s *WebhookUpsert) {
 		s.UpdateEnabled()
+	})
+}
+
+// SetEnabledAt sets the "enabled_at" field.
+func (u *WebhookUpsertBulk) SetEnabledAt(v time.Time) *WebhookUpsertBulk {
+	return u.Update(func(s *WebhookUpsert) {
+		s.SetEnabledAt(v)
+	})
+}
+
+// UpdateEnabledAt sets the "enabled_at" field to the value that was provided on create.
+func (u *WebhookUpsertBulk) UpdateEnabledAt() *WebhookUpsertBulk {
+	return u.Update(func(s *WebhookUpsert) {
+		s.UpdateEnabledAt()
+	})
+}
+
+// ClearEnabledAt clears the value of the "enabled_at" field.
+func (u *WebhookUpsertBulk) ClearEnabledAt() *WebhookUpsertBulk {
+	return u.Update(func(s *WebhookUpsert) {
+		s.ClearEnabledAt()
 	})
 }
 

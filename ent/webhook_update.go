@@ -84,6 +84,26 @@ func (_u *WebhookUpdate) SetNillableEnabled(v *bool) *WebhookUpdate {
 	return _u
 }
 
+// SetEnabledAt sets the "enabled_at" field.
+func (_u *WebhookUpdate) SetEnabledAt(v time.Time) *WebhookUpdate {
+	_u.mutation.SetEnabledAt(v)
+	return _u
+}
+
+// SetNillableEnabledAt sets the "enabled_at" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableEnabledAt(v *time.Time) *WebhookUpdate {
+	if v != nil {
+		_u.SetEnabledAt(*v)
+	}
+	return _u
+}
+
+// ClearEnabledAt clears the value of the "enabled_at" field.
+func (_u *WebhookUpdate) ClearEnabledAt() *WebhookUpdate {
+	_u.mutation.ClearEnabledAt()
+	return _u
+}
+
 // SetDisabledAt sets the "disabled_at" field.
 func (_u *WebhookUpdate) SetDisabledAt(v time.Time) *WebhookUpdate {
 	_u.mutation.SetDisabledAt(v)
@@ -280,6 +300,12 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Enabled(); ok {
 		_spec.SetField(webhook.FieldEnabled, field.TypeBool, value)
 	}
+	if value, ok := _u.mutation.EnabledAt(); ok {
+		_spec.SetField(webhook.FieldEnabledAt, field.TypeTime, value)
+	}
+	if _u.mutation.EnabledAtCleared() {
+		_spec.ClearField(webhook.FieldEnabledAt, field.TypeTime)
+	}
 	if value, ok := _u.mutation.DisabledAt(); ok {
 		_spec.SetField(webhook.FieldDisabledAt, field.TypeTime, value)
 	}
@@ -389,6 +415,26 @@ func (_u *WebhookUpdateOne) SetNillableEnabled(v *bool) *WebhookUpdateOne {
 	if v != nil {
 		_u.SetEnabled(*v)
 	}
+	return _u
+}
+
+// SetEnabledAt sets the "enabled_at" field.
+func (_u *WebhookUpdateOne) SetEnabledAt(v time.Time) *WebhookUpdateOne {
+	_u.mutation.SetEnabledAt(v)
+	return _u
+}
+
+// SetNillableEnabledAt sets the "enabled_at" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableEnabledAt(v *time.Time) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetEnabledAt(*v)
+	}
+	return _u
+}
+
+// ClearEnabledAt clears the value of the "enabled_at" field.
+func (_u *WebhookUpdateOne) ClearEnabledAt() *WebhookUpdateOne {
+	_u.mutation.ClearEnabledAt()
 	return _u
 }
 
@@ -617,6 +663,12 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	}
 	if value, ok := _u.mutation.Enabled(); ok {
 		_spec.SetField(webhook.FieldEnabled, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.EnabledAt(); ok {
+		_spec.SetField(webhook.FieldEnabledAt, field.TypeTime, value)
+	}
+	if _u.mutation.EnabledAtCleared() {
+		_spec.ClearField(webhook.FieldEnabledAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.DisabledAt(); ok {
 		_spec.SetField(webhook.FieldDisabledAt, field.TypeTime, value)

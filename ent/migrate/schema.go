@@ -1142,6 +1142,7 @@ var (
 		{Name: "url", Type: field.TypeString},
 		{Name: "events", Type: field.TypeJSON},
 		{Name: "enabled", Type: field.TypeBool, Default: true},
+		{Name: "enabled_at", Type: field.TypeTime, Nullable: true, Default: "CURRENT_TIMESTAMP"},
 		{Name: "disabled_at", Type: field.TypeTime, Nullable: true},
 		{Name: "disabled_reason", Type: field.TypeString, Default: ""},
 		{Name: "rate_limit", Type: field.TypeInt, Nullable: true},

@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -18,6 +19,8 @@ func (Webhook) Fields() []ent.Field {
 		field.String("url").NotEmpty(),
 		field.JSON("events", []string{}).Comment("subscribed types; empty: all"),
 		field.Bool("enabled").Default(true),
+		field.Time("enabled_at").Optional().Nillable().Annotations(entsql.Default("CURRENT_TIMESTAMP")).
+			Comment("by the database clock: made, or switched on last; it is told of what happens from then on; null: of everything"),
 		field.Time("disabled_at").Optional().Nillable(),
 		field.String("disabled_reason").Default("").Comment("caller, gone (410), failing; empty while enabled"),
 		field.Int("rate_limit").Optional().Nillable().Comment("deliveries per second; null: as many as the endpoint takes"),

@@ -21,6 +21,8 @@ const (
 	FieldEvents = "events"
 	// FieldEnabled holds the string denoting the enabled field in the database.
 	FieldEnabled = "enabled"
+	// FieldEnabledAt holds the string denoting the enabled_at field in the database.
+	FieldEnabledAt = "enabled_at"
 	// FieldDisabledAt holds the string denoting the disabled_at field in the database.
 	FieldDisabledAt = "disabled_at"
 	// FieldDisabledReason holds the string denoting the disabled_reason field in the database.
@@ -48,6 +50,7 @@ var Columns = []string{
 	FieldURL,
 	FieldEvents,
 	FieldEnabled,
+	FieldEnabledAt,
 	FieldDisabledAt,
 	FieldDisabledReason,
 	FieldRateLimit,
@@ -108,6 +111,11 @@ func ByURL(opts ...sql.OrderTermOption) OrderOption {
 // ByEnabled orders the results by the enabled field.
 func ByEnabled(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEnabled, opts...).ToFunc()
+}
+
+// ByEnabledAt orders the results by the enabled_at field.
+func ByEnabledAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEnabledAt, opts...).ToFunc()
 }
 
 // ByDisabledAt orders the results by the disabled_at field.

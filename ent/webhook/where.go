@@ -79,6 +79,11 @@ func Enabled(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldEnabled, v))
 }
 
+// EnabledAt applies equality check predicate on the "enabled_at" field. It's identical to EnabledAtEQ.
+func EnabledAt(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldEnabledAt, v))
+}
+
 // DisabledAt applies equality check predicate on the "disabled_at" field. It's identical to DisabledAtEQ.
 func DisabledAt(v time.Time) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldDisabledAt, v))
@@ -257,6 +262,56 @@ func EnabledEQ(v bool) predicate.Webhook {
 // EnabledNEQ applies the NEQ predicate on the "enabled" field.
 func EnabledNEQ(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldNEQ(FieldEnabled, v))
+}
+
+// EnabledAtEQ applies the EQ predicate on the "enabled_at" field.
+func EnabledAtEQ(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldEnabledAt, v))
+}
+
+// EnabledAtNEQ applies the NEQ predicate on the "enabled_at" field.
+func EnabledAtNEQ(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldEnabledAt, v))
+}
+
+// EnabledAtIn applies the In predicate on the "enabled_at" field.
+func EnabledAtIn(vs ...time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldIn(FieldEnabledAt, vs...))
+}
+
+// EnabledAtNotIn applies the NotIn predicate on the "enabled_at" field.
+func EnabledAtNotIn(vs ...time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotIn(FieldEnabledAt, vs...))
+}
+
+// EnabledAtGT applies the GT predicate on the "enabled_at" field.
+func EnabledAtGT(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGT(FieldEnabledAt, v))
+}
+
+// EnabledAtGTE applies the GTE predicate on the "enabled_at" field.
+func EnabledAtGTE(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGTE(FieldEnabledAt, v))
+}
+
+// EnabledAtLT applies the LT predicate on the "enabled_at" field.
+func EnabledAtLT(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLT(FieldEnabledAt, v))
+}
+
+// EnabledAtLTE applies the LTE predicate on the "enabled_at" field.
+func EnabledAtLTE(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLTE(FieldEnabledAt, v))
+}
+
+// EnabledAtIsNil applies the IsNil predicate on the "enabled_at" field.
+func EnabledAtIsNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldIsNull(FieldEnabledAt))
+}
+
+// EnabledAtNotNil applies the NotNil predicate on the "enabled_at" field.
+func EnabledAtNotNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotNull(FieldEnabledAt))
 }
 
 // DisabledAtEQ applies the EQ predicate on the "disabled_at" field.
