@@ -51,6 +51,10 @@ bench-peers: build postgres ## measure delivery and mail taken in beside Postfix
 	@$(GO) run ./runtime/bench -only peers
 	@$(GO) run ./runtime/bench -only inbound
 
+.PHONY: bench-bus
+bench-bus: toolchain postgres ## measure how the bus looks for lost facts among FACTS (default ten million), which takes about 10 GB and 15 minutes
+	@POSTRIDER_BENCH_FACTS=$(or $(FACTS),10000000) $(GO) test ./runtime/bus -run '^$$' -bench CatchUp -benchtime 3x -timeout 60m
+
 .PHONY: generate
 generate: toolchain postgres ## write the generated code anew (Ent, then gqlgen)
 	$(GO) generate ./ent

@@ -38,7 +38,7 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 			return err
 		}
 		// The database's clock: what is settled after this counts (failingSQL).
-		const stampSQL = `UPDATE webhooks SET updated_at = clock_timestamp(),
+		const stampSQL = `UPDATE webhooks SET updated_at = clock_timestamp(), enabled_at = CASE WHEN enabled AND NOT $3 THEN now() ELSE enabled_at END,
 			disabled_at = CASE WHEN enabled THEN NULL WHEN $3 THEN clock_timestamp() ELSE disabled_at END WHERE id = $1 AND account_id = $2`
 		if _, err := tx.ExecContext(ctx, stampSQL, webhookID, accountID, row.Enabled); err != nil {
 			return err

@@ -21,11 +21,15 @@ func (s *Service) consumer() bus.Consumer {
 	for i, name := range s.public {
 		types[i] = event.Type(name)
 	}
-	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, Wants: s.interest.wants, Committed: s.committed}
+	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, Wants: s.interest.wants, Refresh: s.reread, Committed: s.committed}
 }
 
-// handle makes the deliveries of a fact. Handled again it makes none twice.
+// handle makes the deliveries of a fact. Handled again it makes none twice. What is
+// handed out after the time for which deliveries are kept is told to nobody.
 func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
+	if time.Since(id.Time(fact.ID)) > Kept {
+		return nil
+	}
 	made, err := s.fanOut(ctx, tx, fact, nil)
 	if err == nil && len(made) > 0 {
 		s.queued.Store(true)
@@ -43,11 +47,13 @@ func (s *Service) committed() {
 
 // fanOutSQL makes a delivery for each endpoint that is to be told, as far as the ids
 // that it is given go, and says how many endpoints there are. No list of types is all
-// types.
+// types. An endpoint is not told of what happened before it was switched on: a fact may
+// be handed out late.
 const fanOutSQL = `
 WITH subscribed AS (
 	SELECT id, row_number() OVER (ORDER BY id) AS n FROM webhooks
 	WHERE account_id = $2 AND enabled AND (jsonb_array_length(events) = 0 OR events ? $4::text)
+		AND (enabled_at IS NULL OR enabled_at <= $7::timestamptz)
 ), made AS (
 	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, fence, attempts, round, replays, error, created_at)
 	SELECT v.id, $2, s.id, $3, $4, $5, $6::jsonb, 'pending', now(), 0, 0, 0, 0, '', now()
@@ -78,7 +84,8 @@ func (s *Service) fanOut(ctx context.Context, tx db.Execer, fact event.Fact, dat
 
 // fanOutTo makes as many as there are ids, and says how many there should be.
 func (s *Service) fanOutTo(ctx context.Context, tx db.Execer, fact event.Fact, data json.RawMessage, room int) (made []string, endpoints int, err error) {
-	rows, err := tx.QueryContext(ctx, fanOutSQL, pq.Array(newIDs(room)), fact.AccountID, fact.ID, string(fact.Type), fact.CreatedAt, ownData(data))
+	rows, err := tx.QueryContext(ctx, fanOutSQL, pq.Array(newIDs(room)), fact.AccountID, fact.ID, string(fact.Type), fact.CreatedAt, ownData(data),
+		id.Time(fact.ID).Add(bus.HoldBack)) // so much may the time of an id be before that of its transaction
 	if err != nil {
 		return nil, 0, fmt.Errorf("queue webhook deliveries: %w", err)
 	}

@@ -6,32 +6,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lib/pq"
-
-	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // Most accounts have no endpoint, and a fact that nobody is told of need not go over
-// the bus. Each process knows which accounts have one. What it knows may be some
-// seconds old: what was published in between by a process that had not heard yet of an
-// endpoint is found among the facts and delivered then (catchUp).
+// the bus. Each process knows which accounts have one. That may be some seconds old:
+// the facts that went by meanwhile are found by the bus, which asks for a reread first.
 
 // endpointsChannel is woken when an account got an endpoint, or had one switched on.
 const endpointsChannel = "webhook_endpoints"
 
-const (
-	rereadEvery = 5 * time.Second
-	// catchUpFor is how long after its last change an endpoint's facts are looked
-	// through: several times as long as a process may not have heard of it.
-	catchUpFor = time.Minute
-	catchUpMax = 1000 // facts at a time
-)
+const rereadEvery = 5 * time.Second
 
 // interest is the accounts that have an endpoint.
 type interest struct {
+	reading  sync.Mutex // by one at a time, so that the newer reading is stored last
 	mutex    sync.RWMutex
 	accounts map[string]int // how many; nil: not known yet, so everybody's facts are wanted
 }
@@ -88,9 +77,10 @@ func (s *Service) follow(ctx context.Context) (stop func()) {
 	return func() { cancel(); unsubscribe(); done.Wait() }
 }
 
-// reread learns which accounts have endpoints, and then delivers what was published
-// by those who did not know.
+// reread learns which accounts have endpoints.
 func (s *Service) reread(ctx context.Context) error {
+	s.interest.reading.Lock()
+	defer s.interest.reading.Unlock()
 	rows, err := s.db.SQL.QueryContext(ctx, `SELECT account_id, count(*) FROM webhooks WHERE enabled GROUP BY 1`)
 	if err != nil {
 		return fmt.Errorf("read endpoints: %w", err)
@@ -108,39 +98,5 @@ func (s *Service) reread(ctx context.Context) error {
 		accounts[o.account] = o.endpoints
 	}
 	s.interest.set(accounts)
-	return s.catchUp(ctx)
-}
-
-// overlookedSQL finds facts since an endpoint's last change that it wants and has no
-// delivery of. Ids are in the order of time.
-const overlookedSQL = `
-SELECT f.id, f.account_id, f.type, f.subject_id, f.created_at FROM webhooks w JOIN facts f ON f.account_id = w.account_id
-WHERE w.enabled AND w.updated_at > now() - $1 * interval '1 microsecond' AND f.id > $2 AND f.created_at >= w.updated_at
-	AND f.type = ANY($3) AND (jsonb_array_length(w.events) = 0 OR w.events ? f.type)
-	AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.event_id = f.id)
-ORDER BY f.id LIMIT $4`
-
-func (s *Service) catchUp(ctx context.Context) error {
-	floor := id.Since(id.Fact, time.Now().Add(-2*catchUpFor))
-	rows, err := s.db.SQL.QueryContext(ctx, overlookedSQL, catchUpFor.Microseconds(), floor, pq.Array(s.public), catchUpMax)
-	if err != nil {
-		return fmt.Errorf("find missed events: %w", err)
-	}
-	missed, err := scanAll(rows, func(f *event.Fact) []any { return []any{&f.ID, &f.AccountID, &f.Type, &f.SubjectID, &f.CreatedAt} })
-	if err != nil {
-		return fmt.Errorf("find missed events: %w", err)
-	}
-	for _, fact := range missed {
-		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-			_, err := s.fanOut(ctx, tx, fact, nil)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("deliver missed event: %w", err)
-		}
-	}
-	if len(missed) > 0 {
-		s.signals.Wake(deliveryChannel)
-	}
 	return nil
 }

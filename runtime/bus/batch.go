@@ -19,7 +19,9 @@ var errUnsettled = errors.New("bus: batch not settled")
 // delivery is one message in the hands of a handler.
 type delivery struct {
 	offset   int64
+	factID   string
 	failures int  // before this time
+	troubled bool // it failed before, or Requeue gave it back
 	gone     bool // its fact no longer exists
 }
 
@@ -32,13 +34,13 @@ type batch struct {
 	mu        sync.Mutex
 	expected  map[*message.Message]delivery
 	inHandler bool
-	marked    bool     // a savepoint exists
-	handled   []int64  // deleted by the commit
-	touched   int      // messages with any outcome
-	closed    bool     // the deletion is part of the transaction
-	broken    error    // the transaction cannot go on
-	culprit   *failure // whose handler broke it
-	after     []func() // log lines and counts that are true once committed
+	marked    bool       // a savepoint exists
+	handled   []delivery // the commit deletes these and records their facts as handled
+	touched   int        // messages with any outcome
+	closed    bool       // the deletion is part of the transaction
+	broken    error      // the transaction cannot go on
+	culprit   *failure   // whose handler broke it
+	after     []func()   // log lines and counts that are true once committed
 }
 
 func (b *batch) expect(m *message.Message, d delivery) {
@@ -67,7 +69,7 @@ func (b *batch) put(d delivery, handled bool, then func()) {
 	defer b.mu.Unlock()
 	b.inHandler = false
 	if handled {
-		b.handled = append(b.handled, d.offset)
+		b.handled = append(b.handled, d)
 	}
 	if then != nil {
 		b.after = append(b.after, then)
@@ -82,7 +84,7 @@ func (b *batch) spoil(err error, culprit *failure) {
 	b.broken, b.culprit = err, culprit
 }
 
-func (b *batch) close() ([]int64, error) {
+func (b *batch) close() ([]delivery, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.broken != nil {

@@ -36,8 +36,11 @@ type Consumer struct {
 	Types  []event.Type // what it wants
 	Handle Handler
 	// Wants, if set, narrows that down to accounts. It is asked at each Publish, from
-	// memory; who may not know yet answers true, or finds what it missed in the facts.
+	// memory, which may be some seconds old: what Wants did not know of, the catch-up finds.
 	Wants func(accountID string) bool
+	// Refresh reads anew what Wants answers from: all that was committed before the call.
+	// It is required beside Wants.
+	Refresh func(ctx context.Context) error
 	// Committed, if set, is called after the commit of a batch in which something was
 	// handled, when others can see what Handle wrote. It must not block.
 	Committed func()
@@ -53,6 +56,7 @@ type Options struct {
 	Batch          int                   // messages handled in one transaction; default 50
 	HandlerTimeout time.Duration         // default 5 s; less than the server's idle_in_transaction_session_timeout
 	Poll           time.Duration         // an idle group looks for messages at least so often; default 5 s
+	CatchUp        time.Duration         // facts without a message are looked for so often; default 5 s
 	Retry          worker.Backoff        // waits after failures of a handler; default 5 s to 5 min
 	PoisonAfter    int                   // failures after which a message is set aside; default 5
 }
@@ -68,6 +72,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Poll == 0 {
 		o.Poll = 5 * time.Second
+	}
+	if o.CatchUp == 0 {
+		o.CatchUp = 5 * time.Second
 	}
 	if o.Retry == (worker.Backoff{}) {
 		o.Retry = worker.Backoff{Min: 5 * time.Second, Max: 5 * time.Minute}
@@ -123,6 +130,8 @@ func (b *Bus) Register(c Consumer) {
 		panic(fmt.Sprintf("bus: consumer %q registered after the start", c.Group))
 	case c.Group == "" || len(c.Types) == 0 || c.Handle == nil:
 		panic(fmt.Sprintf("bus: consumer %q needs a group, types and a handler", c.Group))
+	case c.Wants != nil && c.Refresh == nil:
+		panic(fmt.Sprintf("bus: consumer %q has Wants and no Refresh", c.Group))
 	case slices.ContainsFunc(b.consumers, func(other Consumer) bool { return other.Group == c.Group }):
 		panic(fmt.Sprintf("bus: consumer %q registered twice", c.Group))
 	}
@@ -142,6 +151,9 @@ func (b *Bus) Start(ctx context.Context) error {
 	if b.state != registering {
 		return errors.New("start bus: it was already started or stopped")
 	}
+	if err := b.createMarks(ctx); err != nil {
+		return fmt.Errorf("start bus: %w", err)
+	}
 	b.state = running
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b.cancel = cancel
@@ -154,6 +166,7 @@ func (b *Bus) Start(ctx context.Context) error {
 			break
 		}
 		groups.Go(g.run)
+		groups.Go(func() { g.catchUp(run) })
 	}
 	go func() {
 		defer close(b.done)

@@ -28,7 +28,8 @@ WHERE consumer = $1 AND "offset" = $2`
 UPDATE bus_messages SET due_at = now() + interval '5 seconds' WHERE consumer = $1 AND "offset" = $2`
 
 	poisonMessage = `
-WITH message AS (DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = $2 RETURNING consumer, fact_id, failures, created_at)
+WITH message AS (DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = $2 RETURNING consumer, fact_id, failures, created_at),
+before AS (DELETE FROM bus_poison p USING message m WHERE p.consumer = m.consumer AND p.fact_id = m.fact_id)
 INSERT INTO bus_poison (consumer, fact_id, failures, error, published_at)
 SELECT consumer, fact_id, failures + 1, $3, created_at FROM message`
 )
@@ -130,11 +131,13 @@ func readable(text string) string {
 }
 
 const requeue = `
-WITH message AS (DELETE FROM bus_poison WHERE consumer = $1 RETURNING consumer, fact_id)
-INSERT INTO bus_messages (consumer, fact_id) SELECT consumer, fact_id FROM message`
+WITH again AS (UPDATE bus_poison SET requeued_at = now() WHERE consumer = $1 AND requeued_at IS NULL RETURNING consumer, fact_id, error)
+INSERT INTO bus_messages (consumer, fact_id, last_error) SELECT consumer, fact_id, error FROM again`
 
 // Requeue gives a group everything again that was set aside for it, once what
-// was wrong with its handler is mended. It tells how many messages that were.
+// was wrong with its handler is mended. It tells how many messages that were. Their
+// rows of bus_poison go when they are handled: until then the catch-up makes a
+// message anew that is lost.
 func (b *Bus) Requeue(ctx context.Context, group string) (int64, error) {
 	result, err := b.db.SQL.ExecContext(ctx, requeue, group)
 	if err != nil {

@@ -3,7 +3,8 @@ package bus
 import "github.com/prometheus/client_golang/prometheus"
 
 type metrics struct {
-	handled, failed, poisoned, outages *prometheus.CounterVec
+	handled, failed, poisoned, outages, found *prometheus.CounterVec
+	behind                                    *prometheus.GaugeVec
 }
 
 func newMetrics(reg prometheus.Registerer) metrics {
@@ -15,18 +16,22 @@ func newMetrics(reg prometheus.Registerer) metrics {
 		failed:   counter("failed_total", "Failed calls of a handler."),
 		poisoned: counter("poisoned_total", "Messages set aside after too many failures."),
 		outages:  counter("outages_total", "Times that a group could not read its messages."),
+		found:    counter("found_total", "Facts that had no message and were handed out all the same."),
+		behind: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "bus", Name: "behind_seconds",
+			Help: "How long ago the oldest fact happened that the group may not have handled. It is a few seconds at rest."}, []string{"group"}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.handled, m.failed, m.poisoned, m.outages)
+		reg.MustRegister(m.handled, m.failed, m.poisoned, m.outages, m.found, m.behind)
 	}
 	return m
 }
 
 type groupMetrics struct {
-	handled, failed, poisoned, outages prometheus.Counter
+	handled, failed, poisoned, outages, found prometheus.Counter
+	behind                                    prometheus.Gauge
 }
 
 func (m metrics) of(group string) groupMetrics {
 	return groupMetrics{m.handled.WithLabelValues(group), m.failed.WithLabelValues(group),
-		m.poisoned.WithLabelValues(group), m.outages.WithLabelValues(group)}
+		m.poisoned.WithLabelValues(group), m.outages.WithLabelValues(group), m.found.WithLabelValues(group), m.behind.WithLabelValues(group)}
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	wsql "github.com/ThreeDotsLabs/watermill-sql/v4/pkg/sql"
@@ -103,11 +104,11 @@ func (s schema) columns(messages message.Messages) [8][]string {
 // fact that is gone (deleted by hand) leaves its columns null.
 const selectMessages = `
 WITH due AS MATERIALIZED (
-  SELECT "offset", fact_id, failures FROM bus_messages
+  SELECT "offset", fact_id, failures, last_error IS NOT NULL AS troubled FROM bus_messages
   WHERE consumer = $1 AND due_at <= now()
   ORDER BY "offset" LIMIT $2 FOR UPDATE SKIP LOCKED
 )
-SELECT due."offset", due.failures, due.fact_id, f.account_id, f.type, f.subject_id, f.data, f.created_at
+SELECT due."offset", due.failures, due.troubled, due.fact_id, f.account_id, f.type, f.subject_id, f.data, f.created_at
 FROM due LEFT JOIN LATERAL (SELECT * FROM facts WHERE facts.id = due.fact_id LIMIT 1) f ON true
 ORDER BY due."offset"`
 
@@ -121,17 +122,18 @@ func (s schema) SelectQuery(wsql.SelectQueryParams) (wsql.Query, error) {
 func (s schema) UnmarshalMessage(p wsql.UnmarshalMessageParams) (wsql.Row, error) {
 	var offset int64
 	var failures int
+	var troubled bool
 	var id string
 	var account, typ, subject sql.NullString
 	var data []byte
 	var created sql.NullTime
-	if err := p.Row.Scan(&offset, &failures, &id, &account, &typ, &subject, &data, &created); err != nil {
+	if err := p.Row.Scan(&offset, &failures, &troubled, &id, &account, &typ, &subject, &data, &created); err != nil {
 		return wsql.Row{}, fmt.Errorf("scan message: %w", err)
 	}
 	m := message.NewMessage(id, data)
 	m.Metadata = message.Metadata{metaAccount: account.String, metaType: typ.String, metaSubject: subject.String,
 		metaTime: created.Time.UTC().Format(time.RFC3339Nano)}
-	s.group.batch.expect(m, delivery{offset: offset, failures: failures, gone: !created.Valid})
+	s.group.batch.expect(m, delivery{offset: offset, factID: id, failures: failures, troubled: troubled, gone: !created.Valid})
 	return wsql.Row{Offset: offset, Msg: m}, nil
 }
 
@@ -149,16 +151,43 @@ type offsets struct{ group *group }
 
 var _ wsql.OffsetsAdapter = offsets{}
 
-const deleteMessages = `DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = ANY($2)`
+const (
+	deleteMessages = `DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = ANY($2)`
+
+	// The row of bus_handled takes the place of the messages: without either, the
+	// catch-up hands the facts out again.
+	recordHandled = `
+WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $3, $4, $5))
+` + deleteMessages
+
+	// What Requeue has given back is in bus_poison until it is handled.
+	recordRequeued = `
+WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $3, $4, $5)),
+poison AS (DELETE FROM bus_poison WHERE consumer = $1 AND fact_id = ANY($5))
+` + deleteMessages
+)
 
 // AckMessageQuery deletes exactly the messages that were handled in this
-// transaction, whatever Watermill fetched or thinks was acknowledged.
+// transaction, whatever Watermill fetched or thinks was acknowledged, and records
+// their facts as handled.
 func (o offsets) AckMessageQuery(wsql.AckMessageQueryParams) (wsql.Query, error) {
 	handled, err := o.group.batch.close()
 	if err != nil {
 		return wsql.Query{}, err
 	}
-	return wsql.Query{Query: deleteMessages, Args: []any{o.group.name, pq.Array(handled)}}, nil
+	numbers, facts := make([]int64, len(handled)), make([]string, len(handled))
+	query := recordHandled
+	for i, d := range handled {
+		numbers[i], facts[i] = d.offset, d.factID
+		if d.troubled {
+			query = recordRequeued
+		}
+	}
+	args := []any{o.group.name, pq.Array(numbers)}
+	if len(handled) == 0 {
+		return wsql.Query{Query: deleteMessages, Args: args}, nil
+	}
+	return wsql.Query{Query: query, Args: append(args, slices.Min(facts), slices.Max(facts), pq.Array(facts))}, nil
 }
 
 // ConsumedMessageQuery is not needed.

@@ -79,3 +79,17 @@ func Since(p Prefix, t time.Time) string {
 	}
 	return id.String()
 }
+
+// Time is when a well-formed id was made, in milliseconds, by the clock of whoever made
+// it. Of other text it is the zero time.
+func Time(s string) time.Time {
+	parsed, err := typeid.FromString(s)
+	if err != nil {
+		return time.Time{}
+	}
+	var milliseconds int64
+	for _, octet := range parsed.UUIDBytes()[:6] {
+		milliseconds = milliseconds<<8 | int64(octet)
+	}
+	return time.UnixMilli(milliseconds)
+}

@@ -19,3 +19,19 @@ func TestSinceBoundsIDsByTime(t *testing.T) {
 		t.Error("the zero time is not first")
 	}
 }
+
+func TestTimeIsTheInverseOfSince(t *testing.T) {
+	t.Parallel()
+	at := time.Now().Truncate(time.Millisecond)
+	if got := Time(Since(Fact, at)); !got.Equal(at) {
+		t.Errorf("the least id since %s gives %s", at, got)
+	}
+	if made := Time(New(Email)); made.Before(at) || made.After(time.Now()) {
+		t.Errorf("an id made at %s gives %s", at, made)
+	}
+	for _, none := range []string{"", "evt_1", "evt"} {
+		if got := Time(none); !got.IsZero() {
+			t.Errorf("%q is no id and gives %s", none, got)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package bus
+
+import (
+	"context"
+	"database/sql"
+	"math/rand/v2"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+const (
+	// aheadMost is how many due messages a group may have for the catch-up to add to them.
+	// Messages are handled in their order, so a fresh fact waits for no more than these.
+	aheadMost = 200
+	// aheadLeast is what one look may add for a group that always has more than that.
+	aheadLeast = 50
+	// aheadPause is the time in which a group works some of them off.
+	aheadPause = 50 * time.Millisecond
+)
+
+// catchUp hands out, until the bus stops, the facts behind the group's mark that the
+// group is owed and that nothing stands for.
+func (g *group) catchUp(ctx context.Context) {
+	failing, unfinished := false, false
+	for !g.isStopping() {
+		more, err := g.lookAround(ctx, unfinished)
+		if unfinished = more; err != nil && !failing && ctx.Err() == nil {
+			g.log.Warn("bus: facts without a message cannot be looked for, trying again until it works", telemetry.KeyError, err)
+		}
+		if failing = err != nil; !unfinished {
+			every := g.options.CatchUp
+			g.pause(every - every/10 + rand.N(every/5+1))
+		}
+	}
+}
+
+// pause ends early when the bus stops.
+func (g *group) pause(length time.Duration) {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-g.stopping:
+	}
+}
+
+// lookAround looks at the facts from the mark to the horizon, for as long as looks are
+// apart. It tells whether there are more; then the next call goes on at once. It does
+// nothing while another process looks, or has just looked.
+func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err error) {
+	notWithin := g.options.CatchUp
+	if unfinished {
+		notWithin = 0
+	}
+	behind, may, err := g.behind(ctx, notWithin)
+	if err != nil {
+		return false, err
+	}
+	if g.metrics.behind.Set(behind.Seconds()); !may {
+		return false, nil
+	}
+	horizon, err := (&Log{g.db}).Horizon(ctx)
+	if err != nil {
+		return false, err
+	}
+	// Behind the horizon: what Wants answers afterwards holds for every fact before it.
+	if refresh := g.consumer.Refresh; refresh != nil {
+		if err := refresh(ctx); err != nil {
+			return false, err
+		}
+	}
+	l := look{group: g, horizon: id.Since(id.Fact, horizon), notWithin: notWithin}
+	defer func() {
+		if l.handed > 0 {
+			g.metrics.found.Add(float64(l.handed))
+			g.log.Info("bus: facts that had no message were handed out", telemetry.KeyCount, l.handed, "behind", behind.Round(time.Second))
+		}
+	}()
+	for end := time.Now().Add(g.options.CatchUp); ; {
+		handed := l.handed
+		more, err := l.step(ctx)
+		if l.handed > handed {
+			g.options.Signals.Wake(Channel)
+		}
+		if err != nil || !more || g.isStopping() {
+			return false, err
+		}
+		if time.Now().After(end) {
+			return true, nil
+		}
+		if l.full {
+			g.pause(aheadPause)
+		}
+	}
+}
+
+// look is one look from the mark to a horizon, in several transactions: an open one
+// holds up the horizon for everybody.
+type look struct {
+	group     *group
+	horizon   string // an id
+	notWithin time.Duration
+
+	position string // where it goes on; "" before the first step
+	held     bool   // a fact before the position is not handled yet, so the mark stays
+	handed   int
+	full     bool // the group has enough to do
+}
+
+// step looks at one stretch. It tells whether there are more.
+func (l *look) step(ctx context.Context) (more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.group.options.HandlerTimeout)
+	defer cancel()
+	after := *l
+	err = l.group.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		more, err = after.stepIn(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	*l = after
+	return more, nil
+}
+
+func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
+	g := l.group
+	row, ok, err := g.claim(ctx, tx, l.notWithin)
+	if err != nil || !ok {
+		return false, err
+	}
+	room := aheadMost - row.queue
+	if l.position == "" {
+		if l.position, err = l.begin(ctx, tx, row); err != nil {
+			return false, err
+		}
+		room = max(room, aheadLeast)
+	}
+	l.notWithin = 0
+	if l.full = room <= 0; l.full {
+		return true, nil
+	}
+	s, err := g.read(ctx, tx, l.position, l.horizon)
+	if err != nil {
+		return false, err
+	}
+	p := s.plan(l.horizon, room, g.consumer.Wants)
+	if len(p.hand) > 0 {
+		if _, err := tx.ExecContext(ctx, insertMessages, g.name, pq.Array(p.hand)); err != nil {
+			return false, err
+		}
+	}
+	until := row.until
+	if !l.held {
+		until = p.mark
+	}
+	if _, err := tx.ExecContext(ctx, moveMark, g.name, until, typeNames(g.consumer)); err != nil {
+		return false, err
+	}
+	l.position, l.held = p.next, l.held || p.mark < p.next
+	l.handed += len(p.hand)
+	l.full = len(p.hand) == room
+	return p.more, nil
+}
+
+// begin gives the position where a look begins: the mark. First it makes messages for
+// what Requeue has given back and that has none.
+func (l *look) begin(ctx context.Context, tx *sql.Tx, row locked) (position string, err error) {
+	g := l.group
+	result, err := tx.ExecContext(ctx, insertRequeued, g.name, aheadLeast)
+	if err != nil {
+		return "", err
+	}
+	requeued, err := result.RowsAffected()
+	if err != nil {
+		return "", err
+	}
+	l.handed += int(requeued)
+	if row.until <= id.Since(id.Fact, row.now.Add(clockError)) {
+		return row.until, nil
+	}
+	g.log.Warn("bus: the mark is ahead of the server's clock, which must have been wrong; it is set back", "until", id.Time(row.until))
+	_, err = tx.ExecContext(ctx, resetMark, g.name, l.horizon)
+	return l.horizon, err
+}

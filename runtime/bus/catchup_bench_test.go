@@ -1,0 +1,152 @@
+package bus
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// BenchmarkCatchUp measures what a look costs over POSTRIDER_BENCH_FACTS facts of a
+// week (make bench-bus: ten million). Of a thousand facts one is a bounce; one account of
+// ten is wanted by the group that narrows down.
+func BenchmarkCatchUp(b *testing.B) {
+	facts := 100_000
+	if given, err := strconv.Atoi(os.Getenv("POSTRIDER_BENCH_FACTS")); err == nil {
+		facts = given
+	}
+	d := dbtest.New(b)
+	fill(b, d, facts)
+	look := func(b *testing.B, name string, prepare string, args ...any) {
+		b.Helper()
+		for _, c := range []Consumer{
+			{Group: "few-types", Types: []event.Type{event.EmailBounced}},
+			{Group: "few-accounts", Types: []event.Type{event.EmailSent, event.EmailBounced}, Wants: func(account string) bool { return strings.HasSuffix(account, "0") }},
+		} {
+			b.Run(name+"/"+c.Group, func(b *testing.B) {
+				g := newGroup(New(d, slog.New(slog.DiscardHandler), Options{CatchUp: time.Hour}), c)
+				args := append([]any{c.Group}, args...)
+				execute(b, d, `TRUNCATE bus_messages, bus_handled, bus_marks`)
+				execute(b, d, `INSERT INTO bus_marks (consumer, until_id, types) VALUES ($1, '', $2)`, c.Group, typeNames(c))
+				defer workOff(b, d)()
+				for range b.N {
+					b.StopTimer()
+					execute(b, d, prepare, args...)
+					execute(b, d, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
+					b.StartTimer()
+					if more, err := g.lookAround(b.Context(), false); err != nil || more {
+						b.Fatalf("the look ended with more %t: %v", more, err)
+					}
+				}
+				b.StopTimer()
+				execute(b, d, prepare, args...)
+				execute(b, d, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
+				explain(b, d, g)
+			})
+		}
+	}
+	const back = `UPDATE bus_marks SET until_id = (SELECT id FROM facts ORDER BY id DESC OFFSET %d LIMIT 1) WHERE consumer = $1`
+	look(b, "nothing-new", `UPDATE bus_marks SET until_id = $2 WHERE consumer = $1`, id.Since(id.Fact, time.Now().Add(-time.Second)))
+	look(b, "5000-new-handled", `WITH mark AS (`+fmt.Sprintf(back, 4999)+`)
+		INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids)
+		SELECT $1, min(id), max(id), array_agg(id) FROM (SELECT id, row_number() OVER (ORDER BY id DESC) AS n FROM (SELECT id FROM facts ORDER BY id DESC LIMIT 5000) f) f GROUP BY n / 50`)
+	look(b, "5000-new-lost", `WITH mark AS (`+fmt.Sprintf(back, 4999)+`) DELETE FROM bus_messages WHERE consumer = $1`)
+	look(b, "all", `UPDATE bus_marks SET until_id = '' WHERE consumer = $1`)
+}
+
+// workOff stands in for the group: until the returned function is called it takes
+// messages away, so that there is room for more.
+func workOff(b *testing.B, d *db.DB) (stop func()) {
+	ending := make(chan struct{})
+	var working sync.WaitGroup
+	working.Go(func() {
+		for {
+			select {
+			case <-ending:
+				return
+			case <-time.After(5 * time.Millisecond):
+				if _, err := d.SQL.ExecContext(b.Context(), `DELETE FROM bus_messages`); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		}
+	})
+	return func() { close(ending); working.Wait() }
+}
+
+func execute(b *testing.B, d *db.DB, query string, args ...any) {
+	b.Helper()
+	if _, err := d.SQL.ExecContext(b.Context(), query, args...); err != nil {
+		b.Fatalf("%s: %v", query, err)
+	}
+}
+
+// fill stores facts of the last week, some at a time.
+func fill(b *testing.B, d *db.DB, n int) {
+	b.Helper()
+	const some = 100_000
+	var digits strings.Builder
+	for shift := 45; shift >= 0; shift -= 5 {
+		fmt.Fprintf(&digits, " || substr('0123456789abcdefghjkmnpqrstvwxyz', (ms >> %d & 31)::integer + 1, 1)", shift)
+	}
+	insert := `INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
+		SELECT 'evt_'` + digits.String() + ` || lpad(i::text, 16, '0'), 'acc_' || i % 1000,
+			CASE WHEN i % 1000 = 7 THEN 'email.bounced' WHEN i % 2 = 0 THEN 'email.sent' ELSE 'email.delivered' END,
+			'msg_' || lpad((i / 2)::text, 26, '0'), '{"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "subject": "Your receipt", "status": "sent"}', now()
+		FROM (SELECT i, (extract(epoch FROM now() - interval '10 seconds') * 1000 - ($3 - i) * (604800000.0 / $3))::bigint AS ms FROM generate_series($1::bigint, $2::bigint) i) f`
+	begin := time.Now()
+	for from := 1; from <= n; from += some {
+		ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+		_, err := d.SQL.ExecContext(ctx, insert, from, min(n, from+some-1), n)
+		cancel()
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Logf("%d facts stored in %s", n, time.Since(begin).Round(time.Second))
+}
+
+// explain prints the plan of the statement that looks; the log of a benchmark would cut it.
+func explain(b *testing.B, d *db.DB, g *group) {
+	b.Helper()
+	horizon, err := (&Log{d}).Horizon(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	err = d.InHotTx(b.Context(), func(tx *sql.Tx) error {
+		row, ok, err := g.claim(b.Context(), tx, time.Hour)
+		if err != nil || !ok {
+			return fmt.Errorf("the mark is not claimed: %w", err)
+		}
+		rows, err := tx.QueryContext(b.Context(), "EXPLAIN (ANALYZE, BUFFERS) "+selectOpen, g.name, row.until, id.Since(id.Fact, horizon), typeNames(g.consumer), looksAt)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		var plan strings.Builder
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				return err
+			}
+			plan.WriteString(line + "\n")
+		}
+		fmt.Fprintf(os.Stderr, "%s\n%s", b.Name(), plan.String())
+		return rows.Err()
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
