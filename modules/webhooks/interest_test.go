@@ -1,9 +1,14 @@
 package webhooks
 
 import (
+	"database/sql"
 	"testing"
+	"time"
 
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
 )
 
 // Facts of accounts without an endpoint do not go over the bus, and what another
@@ -25,20 +30,79 @@ func TestOnlyAccountsWithEndpointsAreHeardOf(t *testing.T) {
 	if n := w.count(t, messages); n != 1 {
 		t.Fatalf("%d messages, want that of the account that has an endpoint now", n)
 	}
-	// Another process, which has not heard.
-	w.interest.set(map[string]int{})
-	missed := w.happens(t, ada, event.EmailDelivered)
-	w.happens(t, ada, event.EmailSent) // nobody asked for it
-	if n := w.count(t, messages); n != 1 {
-		t.Fatalf("%d messages of a process that knows of no endpoint", n)
-	}
-	if err := w.reread(t.Context()); err != nil {
+	if err := w.bus.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !w.interest.wants(ada) || w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND event_id = $2`, hook.ID, missed.ID) != 1 {
-		t.Error("what was missed is not queued")
+	// Another process, which has not heard.
+	other := bus.New(w.db, w.Service.log, bus.Options{})
+	missed := event.New(ada, event.EmailDelivered, time.Now(), sample(event.EmailDelivered))
+	unwanted := event.New(ada, event.EmailSent, time.Now(), sample(event.EmailSent)) // nobody asked for it
+	foreign := event.New(eve, event.EmailDelivered, time.Now(), sample(event.EmailDelivered))
+	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return other.Publish(t.Context(), tx, missed, unwanted, foreign) })
+	if err != nil {
+		t.Fatal(err)
 	}
-	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_type = 'email.sent'`); n != 0 {
-		t.Errorf("%d deliveries that nobody asked for", n)
+	within(t, "what was missed is queued", func() bool {
+		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND event_id = $2`, hook.ID, missed.ID) == 1
+	})
+	within(t, "all facts are behind the mark", func() bool {
+		return w.count(t, `SELECT count(*) FROM bus_marks WHERE until_id > (SELECT max(id) FROM facts)`) == 1
+	})
+	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries`); n != 2 {
+		t.Errorf("%d deliveries, want 2: nobody asked for the others", n)
+	}
+}
+
+func sample(typ event.Type) event.Payload {
+	entry, _ := event.Lookup(typ)
+	return entry.Sample
+}
+
+// A fact that is handed out late is told to those endpoints only that were there, and
+// on, when it happened.
+func TestAnEndpointIsToldOfWhatHappensFromThenOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := newReceiver(t)
+	there, _ := w.endpoint(t, ada, r.URL)
+	later, _ := w.endpoint(t, ada, r.URL)
+	off, _ := w.endpoint(t, ada, r.URL)
+	legacy, _ := w.endpoint(t, ada, r.URL)
+	for _, old := range []string{there.ID, off.ID} {
+		w.exec(t, `UPDATE webhooks SET enabled_at = enabled_at - interval '1 minute' WHERE id = $1 AND enabled_at IS NOT NULL`, old)
+	}
+	no, yes := false, true
+	for _, enabled := range []*bool{&no, &yes} {
+		if _, err := w.Update(t.Context(), ada, off.ID, Change{Enabled: enabled}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Update(t.Context(), ada, there.ID, Change{RateLimit: new(int), Enabled: &yes}); err != nil { // it was on
+		t.Fatal(err)
+	}
+	w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, legacy.ID) // made by an older version
+	for name, test := range map[string]struct {
+		age  time.Duration
+		want []string
+	}{
+		"just now":                         {0, []string{there.ID, later.ID, off.ID, legacy.ID}},
+		"before two were there or on":      {30 * time.Second, []string{there.ID, legacy.ID}},
+		"before all that say since when":   {2 * time.Minute, []string{legacy.ID}},
+		"longer ago than anything is kept": {Kept + time.Hour, nil},
+	} {
+		fact := event.New(ada, event.EmailDelivered, time.Now().Add(-test.age), sample(event.EmailDelivered))
+		fact.ID = id.Since(id.Fact, time.Now().Add(-test.age))[:14] + fact.ID[14:]
+		if err := w.db.InTx(t.Context(), func(tx *ent.Tx) error { return w.handle(t.Context(), tx, fact) }); err != nil {
+			t.Fatal(err)
+		}
+		got := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1`, fact.ID)
+		for _, endpoint := range test.want {
+			if w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1 AND webhook_id = $2`, fact.ID, endpoint) != 1 {
+				t.Errorf("%s: %s is not told", name, endpoint)
+			}
+		}
+		if got != len(test.want) {
+			t.Errorf("%s: %d endpoints are told, want %d", name, got, len(test.want))
+		}
 	}
 }

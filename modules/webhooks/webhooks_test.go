@@ -49,7 +49,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	}
 	w := &world{db: dbtest.New(t), log: &expect.Log{}}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	w.bus = bus.New(w.db, log, bus.Options{Poll: 20 * time.Millisecond})
+	w.bus = bus.New(w.db, log, bus.Options{Poll: 20 * time.Millisecond, CatchUp: 100 * time.Millisecond})
 	c := Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlainLoopback: true, Poll: 20 * time.Millisecond,
 		Lookup: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("1.1.1.1")}, nil

@@ -44,7 +44,7 @@ func TestWhoWantsFewAccountsHearsOfThoseOnly(t *testing.T) {
 	b := New(nil, slog.New(slog.DiscardHandler), Options{Signals: signals})
 	b.Register(Consumer{Group: "few", Types: []event.Type{event.EmailSent}, Wants: func(accountID string) bool { return accountID == "acc_wanted" },
 		Refresh: func(context.Context) error { return nil },
-		Handle: func(context.Context, db.Execer, event.Fact) error { return nil }})
+		Handle:  func(context.Context, db.Execer, event.Fact) error { return nil }})
 	for account, wanted := range map[string]int{"acc_wanted": 1, "acc_other": 0} {
 		fact := event.New(account, event.EmailSent, time.Now(), event.Email{EmailID: "msg_1"})
 		m, err := messageOf(fact)

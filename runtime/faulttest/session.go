@@ -48,9 +48,16 @@ func (s *session) command(line string) error {
 	case "RCPT":
 		_, address, _ := strings.Cut(rest, "<")
 		address, _, _ = strings.Cut(address, ">")
+		if strings.HasPrefix(address, Gone) {
+			s.host.sink.refuse(address)
+			return s.write("550 5.1.1 there is no such mailbox here\r\n")
+		}
 		s.to = append(s.to, address)
 		return s.write("250 2.1.5 ok\r\n")
 	case "DATA":
+		if len(s.to) == 0 {
+			return s.write("554 5.5.1 no valid recipients\r\n")
+		}
 		return s.message()
 	case "QUIT":
 		_ = s.write("221 2.0.0 bye\r\n") // the other end may have gone

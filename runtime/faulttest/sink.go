@@ -43,7 +43,11 @@ type Sink struct {
 	hosts      []*Host
 	lines      []Line // flushed
 	unanswered map[Pair]int
+	refused    map[string]int // by recipient
 }
+
+// Gone begins the addresses that every host refuses for good.
+const Gone = "gone"
 
 // record is a line on its way to the disk.
 type record struct {
@@ -58,7 +62,7 @@ func NewSink(t testing.TB) *Sink {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Sink{t: t, joining: make(chan record, 256), ended: make(chan struct{}), unanswered: map[Pair]int{}}
+	s := &Sink{t: t, joining: make(chan record, 256), ended: make(chan struct{}), unanswered: map[Pair]int{}, refused: map[string]int{}}
 	go s.write(file)
 	t.Cleanup(s.close)
 	return s
@@ -115,6 +119,19 @@ func (s *Sink) leave(p Pair) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unanswered[p]++
+}
+
+func (s *Sink) refuse(recipient string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused[recipient]++
+}
+
+// Refused is how often each recipient was refused for good.
+func (s *Sink) Refused() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.refused)
 }
 
 // Lines is all that has arrived.
