@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -22,6 +23,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // most of the time is waiting until facts are old enough to be shown
+		panic(err)
+	}
 	const server = "github.com/postrider/postrider/runtime/db/embedded.(*Server)" // shared, ends with the test binary
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server+".supervise"), goleak.IgnoreAnyFunction(server+".launch.func1"),
 		goleak.IgnoreAnyFunction("os/exec.(*Cmd).writerDescriptor.func1"),

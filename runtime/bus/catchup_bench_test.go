@@ -86,7 +86,7 @@ func workOff(b *testing.B, d *db.DB) (stop func()) {
 	return func() { close(ending); working.Wait() }
 }
 
-func execute(b *testing.B, d *db.DB, query string, args ...any) {
+func execute(b testing.TB, d *db.DB, query string, args ...any) {
 	b.Helper()
 	if _, err := d.SQL.ExecContext(b.Context(), query, args...); err != nil {
 		b.Fatalf("%s: %v", query, err)
@@ -94,15 +94,11 @@ func execute(b *testing.B, d *db.DB, query string, args ...any) {
 }
 
 // fill stores facts of the last week, some at a time.
-func fill(b *testing.B, d *db.DB, n int) {
+func fill(b testing.TB, d *db.DB, n int) {
 	b.Helper()
 	const some = 100_000
-	var digits strings.Builder
-	for shift := 45; shift >= 0; shift -= 5 {
-		fmt.Fprintf(&digits, " || substr('0123456789abcdefghjkmnpqrstvwxyz', (ms >> %d & 31)::integer + 1, 1)", shift)
-	}
 	insert := `INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
-		SELECT 'evt_'` + digits.String() + ` || lpad(i::text, 16, '0'), 'acc_' || i % 1000,
+		SELECT ` + idOfMilliseconds() + ` || lpad(i::text, 16, '0'), 'acc_' || i % 1000,
 			CASE WHEN i % 1000 = 7 THEN 'email.bounced' WHEN i % 2 = 0 THEN 'email.sent' ELSE 'email.delivered' END,
 			'msg_' || lpad((i / 2)::text, 26, '0'), '{"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "subject": "Your receipt", "status": "sent"}', now()
 		FROM (SELECT i, (extract(epoch FROM now() - interval '10 seconds') * 1000 - ($3 - i) * (604800000.0 / $3))::bigint AS ms FROM generate_series($1::bigint, $2::bigint) i) f`

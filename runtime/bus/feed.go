@@ -33,15 +33,20 @@ const (
 	HoldBack = 2 * lateness
 )
 
-// timed is SQL for the id under which a fact is stored. The first ten characters
-// behind the prefix are its milliseconds (package id), in Crockford's base 32.
+// timed is SQL for the id under which a fact is stored.
 func timed(column string) string {
+	return fmt.Sprintf(`greatest(%s COLLATE "C", (SELECT %s FROM (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint - %d AS ms) clock)
+ || substr(%s, 15))`, column, idOfMilliseconds(), lateness.Milliseconds(), column)
+}
+
+// idOfMilliseconds is SQL for what the ids of facts begin with that are made at a time, the
+// column ms: the prefix and ten characters of Crockford's base 32 (package id).
+func idOfMilliseconds() string {
 	var digits strings.Builder
 	for shift := 45; shift >= 0; shift -= 5 {
 		fmt.Fprintf(&digits, " || substr('0123456789abcdefghjkmnpqrstvwxyz', (ms >> %d & 31)::integer + 1, 1)", shift)
 	}
-	return fmt.Sprintf(`greatest(%s COLLATE "C", (SELECT '%s_'%s FROM (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint - %d AS ms) clock)
- || substr(%s, 15))`, column, id.Fact, digits.String(), lateness.Milliseconds(), column)
+	return fmt.Sprintf("'%s_'%s", id.Fact, digits.String())
 }
 
 const selectHorizon = `

@@ -221,7 +221,7 @@ func TestAModuleThatWasOffCatchesUpThroughKills(t *testing.T) {
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	emails, kills := lengthOf(1000, 20_000), lengthOf(3, 20)
+	emails, kills := lengthOf(500, 20_000), lengthOf(2, 20)
 	without := first.Moved(database, outbound(host), "POSTRIDER_MODULES=-webhooks")
 	sendBatches(t, without, emails)
 	expect.Within(t, 10*time.Minute, "everything has arrived", func() bool { return sink.Count() == emails })
