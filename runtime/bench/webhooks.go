@@ -185,7 +185,9 @@ WITH stored AS (
 
 // fannedOut stores events with their deliveries, as the fan-out leaves them.
 func (h *hooks) fannedOut(ctx context.Context, n int) error {
-	return h.store(ctx, n, storeFactsSQL+`
+	return h.store(ctx, n, storeFactsSQL+`, handled AS (
+	INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) SELECT 'webhooks', min(id), max(id), array_agg(id) FROM stored
+)
 INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, due_at, fence, attempts, round, replays, error, created_at)
 SELECT 'whd' || substr(f.id, 4), f.account_id, w.id, f.id, 'email.delivered', f.created_at, 'pending', now(), 0, 0, 0, 0, '', now()
 FROM stored f JOIN webhooks w ON w.account_id = f.account_id`, "webhooks")

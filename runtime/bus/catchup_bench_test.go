@@ -96,7 +96,7 @@ func execute(b testing.TB, d *db.DB, query string, args ...any) {
 // fill stores facts of the last week, some at a time.
 func fill(b testing.TB, d *db.DB, n int) {
 	b.Helper()
-	const some = 100_000
+	const some = 20_000
 	insert := `INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
 		SELECT ` + idOfMilliseconds() + ` || lpad(i::text, 16, '0'), 'acc_' || i % 1000,
 			CASE WHEN i % 1000 = 7 THEN 'email.bounced' WHEN i % 2 = 0 THEN 'email.sent' ELSE 'email.delivered' END,
