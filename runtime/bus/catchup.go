@@ -48,9 +48,10 @@ func (g *group) pause(length time.Duration) {
 	}
 }
 
-// lookAround looks at the facts from the mark to the horizon, for as long as looks are
-// apart. It tells whether there are more; then the next call goes on at once. It does
-// nothing while another process looks, or has just looked.
+// lookAround looks once at the facts from the mark to the horizon. It tells whether its
+// time (Options.CatchUp) was over before it reached the horizon: then the caller calls
+// again at once, with unfinished, and the next look begins at the mark as it is by then.
+// It does nothing while another process looks, or has just looked.
 func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err error) {
 	notWithin := g.options.CatchUp
 	if unfinished {
@@ -67,7 +68,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	if err != nil {
 		return false, err
 	}
-	// Behind the horizon: what Wants answers afterwards holds for every fact before it.
+	// The horizon is known first, so what Wants answers after this holds for every fact before it.
 	if refresh := g.consumer.Refresh; refresh != nil {
 		if err := refresh(ctx); err != nil {
 			return false, err

@@ -15,17 +15,21 @@ const (
 	selectOpen = `
 WITH looked AS MATERIALIZED (
   SELECT id, account_id, type FROM facts WHERE id >= $2 AND id < $3 ORDER BY id LIMIT $5
+), seen AS (
+  SELECT count(*) AS n, coalesce(max(id), '') AS last FROM looked
 ), settled AS (
-  SELECT unnest(fact_ids) AS id FROM bus_handled WHERE consumer = $1 AND last_id >= $2 AND first_id <= (SELECT max(id) FROM looked)
+  SELECT unnest(fact_ids) AS id FROM bus_handled WHERE consumer = $1 AND last_id >= $2 AND first_id <= (SELECT last FROM seen)
   UNION ALL
-  SELECT fact_id FROM bus_poison WHERE consumer = $1 AND fact_id >= $2 AND fact_id <= (SELECT max(id) FROM looked)
+  SELECT fact_id FROM bus_poison WHERE consumer = $1 AND fact_id >= $2 AND fact_id <= (SELECT last FROM seen)
+), waiting AS (
+  SELECT fact_id AS id FROM bus_messages WHERE consumer = $1 AND fact_id >= $2 AND fact_id <= (SELECT last FROM seen)
 ), open AS (
-  SELECT looked.id, looked.account_id, m.fact_id IS NOT NULL AS waits
-  FROM looked LEFT JOIN bus_messages m ON m.consumer = $1 AND m.fact_id = looked.id
+  SELECT looked.id, looked.account_id, waiting.id IS NOT NULL AS waits
+  FROM looked LEFT JOIN waiting ON waiting.id = looked.id
   WHERE looked.type = ANY($4) AND NOT EXISTS (SELECT FROM settled WHERE settled.id = looked.id)
 )
 SELECT seen.n, seen.last, first.waits, missing.id, missing.account_id
-FROM (SELECT count(*) AS n, coalesce(max(id), '') AS last FROM looked) seen
+FROM seen
 CROSS JOIN (SELECT coalesce(min(id), '') AS waits FROM open WHERE waits) first
 LEFT JOIN (SELECT id, account_id FROM open WHERE NOT waits) missing ON true
 ORDER BY missing.id`

@@ -44,16 +44,16 @@ func TestPlanHandsOutWhatIsOwedAndMovesTheMarkToTheFirstOpenFact(t *testing.T) {
 func TestTheMarkStaysAtAFactThatWaits(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	fill(t, d, 2*looksAt+1000)
+	fill(t, d.SQL, 2*looksAt+1000)
 	c := Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.EmailDelivered, event.EmailBounced}}
 	g := newGroup(New(d, slog.New(slog.DiscardHandler), Options{CatchUp: time.Hour}), c)
-	execute(t, d, `INSERT INTO bus_marks (consumer, until_id, types) VALUES ('g', '', $1)`, typeNames(c))
-	execute(t, d, `INSERT INTO bus_messages (consumer, fact_id) SELECT 'g', id FROM facts ORDER BY id OFFSET 10 LIMIT 1`)
-	execute(t, d, `INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids)
+	execute(t, d.SQL, `INSERT INTO bus_marks (consumer, until_id, types) VALUES ('g', '', $1)`, typeNames(c))
+	execute(t, d.SQL, `INSERT INTO bus_messages (consumer, fact_id) SELECT 'g', id FROM facts ORDER BY id OFFSET 10 LIMIT 1`)
+	execute(t, d.SQL, `INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids)
 		SELECT 'g', min(id), max(id), array_agg(id) FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM facts WHERE id NOT IN (SELECT fact_id FROM bus_messages)) f GROUP BY n / 50`)
 	look := func() (mark int) {
 		t.Helper()
-		execute(t, d, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
+		execute(t, d.SQL, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
 		if more, err := g.lookAround(t.Context(), false); err != nil || more {
 			t.Fatalf("the look ended with more %t: %v", more, err)
 		}
@@ -65,7 +65,7 @@ func TestTheMarkStaysAtAFactThatWaits(t *testing.T) {
 	if mark := look(); mark != 10 {
 		t.Errorf("the mark has passed %d facts, want those 10 before the one that waits", mark)
 	}
-	execute(t, d, `DELETE FROM bus_messages`)
+	execute(t, d.SQL, `DELETE FROM bus_messages`)
 	if mark := look(); mark != 10 {
 		t.Errorf("the mark has passed %d facts, want those 10 before the one that is handed out again", mark)
 	}
@@ -73,8 +73,8 @@ func TestTheMarkStaysAtAFactThatWaits(t *testing.T) {
 	if err := d.SQL.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM bus_messages), (SELECT count(*) FROM facts)`).Scan(&waiting, &all); err != nil || waiting != 1 {
 		t.Errorf("%d facts were handed out again, want the one whose message was lost: %v", waiting, err)
 	}
-	execute(t, d, `INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) SELECT 'g', fact_id, fact_id, ARRAY[fact_id] FROM bus_messages`)
-	execute(t, d, `DELETE FROM bus_messages`)
+	execute(t, d.SQL, `INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) SELECT 'g', fact_id, fact_id, ARRAY[fact_id] FROM bus_messages`)
+	execute(t, d.SQL, `DELETE FROM bus_messages`)
 	if mark := look(); mark != all {
 		t.Errorf("the mark has passed %d facts of %d that are handled", mark, all)
 	}
