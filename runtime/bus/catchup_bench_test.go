@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,6 +47,12 @@ func BenchmarkCatchUp(b *testing.B) {
 	fewAccounts := Consumer{Group: "few-accounts", Types: []event.Type{event.EmailSent, event.EmailBounced},
 		Wants: func(account string) bool { return strings.HasSuffix(account, "0") }}
 	both := []Consumer{fewTypes, fewAccounts}
+	plans := map[string]string{}
+	b.Cleanup(func() { // behind the figures
+		for _, name := range slices.Sorted(maps.Keys(plans)) {
+			fmt.Printf("\n%s\n%s", name, plans[name])
+		}
+	})
 	look := func(name string, groups []Consumer, prepare string, args ...any) {
 		for _, c := range groups {
 			b.Run(name+"/"+c.Group, func(b *testing.B) {
@@ -65,7 +73,7 @@ func BenchmarkCatchUp(b *testing.B) {
 				b.StopTimer()
 				execute(b, patient, prepare, args...)
 				execute(b, patient, `UPDATE bus_marks SET looked_at = now() - interval '1 day'`)
-				explain(b, d, g)
+				plans[b.Name()] = explain(b, d, g)
 			})
 		}
 	}
@@ -122,9 +130,10 @@ func fill(b testing.TB, d *sql.DB, n int) {
 	b.Logf("%d facts stored in %s", n, time.Since(begin).Round(time.Second))
 }
 
-// explain prints the plan of the statement that looks; the log of a benchmark would cut it.
-func explain(b *testing.B, d *db.DB, g *group) {
+// explain gives the plan of the statement that looks.
+func explain(b *testing.B, d *db.DB, g *group) string {
 	b.Helper()
+	var plan strings.Builder
 	horizon, err := (&Log{d}).Horizon(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -139,7 +148,6 @@ func explain(b *testing.B, d *db.DB, g *group) {
 			return err
 		}
 		defer rows.Close()
-		var plan strings.Builder
 		for rows.Next() {
 			var line string
 			if err := rows.Scan(&line); err != nil {
@@ -147,10 +155,10 @@ func explain(b *testing.B, d *db.DB, g *group) {
 			}
 			plan.WriteString(line + "\n")
 		}
-		fmt.Fprintf(os.Stderr, "%s\n%s", b.Name(), plan.String())
 		return rows.Err()
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
+	return plan.String()
 }
