@@ -33,7 +33,7 @@ func (g *group) catchUp(ctx context.Context) {
 		}
 		if failing = err != nil; !unfinished {
 			every := g.options.CatchUp
-			g.pause(every - every/10 + rand.N(every/5+1))
+			g.pause(every + rand.N(every/5+1)) // at least so long, or this process had just looked itself
 		}
 	}
 }
