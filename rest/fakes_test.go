@@ -243,7 +243,6 @@ type fakeStore struct {
 	mu      sync.Mutex
 	answers map[string]idempotency.Answer // by key
 	bodies  map[string]string
-	refused int
 	busy    bool // the first request with any key is still running
 }
 
@@ -280,11 +279,23 @@ func (f *fakeStore) Replay(context.Context, *idempotency.Claim) (*idempotency.An
 	return nil, errors.New("nobody else had the key")
 }
 
-// Refuse keeps an answer for every key that has begun and has none.
-func (f *fakeStore) Refuse(_ context.Context, _ *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+// Lookup is asked after a refusal: the keys that have begun and have no answer are free
+// again. It has nothing to give, as Replay.
+func (f *fakeStore) Lookup(context.Context, *idempotency.Claim) (*idempotency.Answer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.refused++
+	for key := range f.bodies {
+		if _, has := f.answers[key]; !has {
+			delete(f.bodies, key)
+		}
+	}
+	return nil, nil //nolint:nilnil // as the real one: there is none
+}
+
+// Record keeps an answer for every key that has begun and has none.
+func (f *fakeStore) Record(_ context.Context, _ *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.keep(a)
 	return a, nil
 }

@@ -166,9 +166,10 @@ func New(p Params) (*Service, error) {
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
-		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Size: size}, s.flushAccepts)
+		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Size: size, Final: keyIsBusy}, s.flushAccepts)
 	}
 	s.accepts, s.heavyAccepts, s.batchAccepts = joiner(2, acceptBatch), joiner(1, acceptBatch), joiner(1, acceptBatch/MaxBatch+1)
+	s.apartAccepts = joiner(4, 1)
 	s.deliveries = worker.New(worker.Queue[delivery, smtpclient.Outcome]{
 		Name: "delivery", Claim: s.claim, Run: s.deliver, Settle: s.settle, Extend: s.extend, Release: s.release,
 	}, worker.Config{
@@ -219,6 +220,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	s.accepts.Close()
 	s.heavyAccepts.Close()
 	s.batchAccepts.Close()
+	s.apartAccepts.Close()
 	if s.stopNudging != nil {
 		s.stopNudging()
 	}
@@ -256,6 +258,9 @@ type Service struct {
 	// somebody's upload.
 	heavyAccepts *db.Joiner[*submission]
 	batchAccepts *db.Joiner[*submission]
+	// Submissions that shared a batch with a busy key are stored one by one.
+	apartAccepts *db.Joiner[*submission]
+	busyKeys     busyKeys
 	memory       *semaphore.Weighted // of composed heavy messages
 	reads        *semaphore.Weighted // of relayed messages that are read for somebody
 	load         heavyLoad
