@@ -54,7 +54,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		}),
 		fx.StartTimeout(startTimeout), fx.StopTimeout(drainTimeout),
 		// 1. What the caller has made.
-		fx.Supply(f.Config, f.Options, f.Logger),
+		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names())),
 		fx.Provide(
 			func() *db.DB { return f.Store.db },
 			func() *secret.Box { return f.Store.box },
@@ -62,7 +62,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS, newInbound),
+		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS, newInbound),
 		fx.Invoke(keepHouse),
 		// 4. Each module's settings.
 		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig, webhooksConfig, inboundConfig),

@@ -5,7 +5,7 @@
 -- every attempt of the node counts as begun, so it is not worth a write to the log.
 CREATE UNLOGGED TABLE "begun_attempts" (
   "node" integer NOT NULL,
+  "round" bigint NOT NULL,
   "recipients" bigint[] NOT NULL,
-  "updated_at" timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   PRIMARY KEY ("node")
 ) WITH (fillfactor = 50);

@@ -27,7 +27,14 @@ type Server struct {
 // look at POSTRIDER_TEST_DATABASE_URL.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
-	server, err := startFromCache(map[string]string{"shared_buffers": "32MB"})
+	return NewServerIn(t, "")
+}
+
+// NewServerIn is NewServer with its data below a folder of the test's own: a disk that
+// is to become full, say. An empty folder is the usual one.
+func NewServerIn(t testing.TB, folder string) *Server {
+	t.Helper()
+	server, err := startBelow(folder, map[string]string{"shared_buffers": "32MB"})
 	if err != nil {
 		t.Fatalf("test server: %v", err)
 	}
