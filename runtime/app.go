@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
@@ -35,7 +36,8 @@ type Foundation struct {
 	Store    *store
 	Listener net.Listener
 	Logger   *slog.Logger
-	Fail     func(error) // ends the service when a part that it needs has ended
+	Draining *atomic.Bool // set once a stop was asked for
+	Fail     func(error)  // ends the service when a part that it needs has ended
 }
 
 // New joins the modules that are on, as a story in five parts. Hooks only start

@@ -35,7 +35,7 @@ type health struct {
 	db       pinger
 	stored   func() time.Duration // since the last write that was stored
 	late     lateness             // nil: this assembly sends nothing
-	draining atomic.Bool
+	draining *atomic.Bool
 	log      *slog.Logger
 }
 

@@ -59,6 +59,9 @@ func (s *Server) Open() *db.DB {
 // when the server is stopped and started.
 func (s *Server) URL() string { return s.url }
 
+// Folder is where its data is: for NewServerIn, below the folder of the test's own.
+func (s *Server) Folder() string { return filepath.Dir(s.data) }
+
 // PID is the process id of the postmaster.
 func (s *Server) PID() int { return s.server.PID() }
 
