@@ -34,8 +34,27 @@ func burst(t *testing.T, nodes faulttest.Cluster, ledger *faulttest.Ledger, name
 // stored yet: nothing arrives twice.
 func TestDrillOutagesDoubleNothing(t *testing.T) {
 	t.Parallel()
-	for _, outage := range lengthOf([]time.Duration{15 * time.Second}, []time.Duration{5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute}) {
-		t.Run(outage.String(), func(t *testing.T) {
+	type outage struct {
+		name   string
+		length time.Duration
+		begin  func(t *testing.T, database *dbtest.Server)
+		end    func(database *dbtest.Server)
+	}
+	stopped := func(length time.Duration) outage {
+		return outage{"stopped for " + length.String(), length, func(t *testing.T, database *dbtest.Server) {
+			t.Helper()
+			if err := syscall.Kill(database.PID(), syscall.SIGQUIT); err != nil { // pg_ctl stop -m immediate
+				t.Fatal(err)
+			}
+			database.Stop()
+		}, (*dbtest.Server).Start}
+	}
+	frozen := func(length time.Duration) outage {
+		return outage{"frozen for " + length.String(), length, func(_ *testing.T, database *dbtest.Server) { database.Freeze() }, (*dbtest.Server).Thaw}
+	}
+	for _, out := range lengthOf([]outage{stopped(15 * time.Second)}, []outage{stopped(5 * time.Second), stopped(15 * time.Second), stopped(30 * time.Second),
+		stopped(time.Minute), stopped(2 * time.Minute), frozen(15 * time.Second), frozen(time.Minute)}) {
+		t.Run(out.name, func(t *testing.T) {
 			t.Parallel()
 			sink := faulttest.NewSink(t)
 			host := sink.Listen("127.0.0.1:0")
@@ -47,13 +66,10 @@ func TestDrillOutagesDoubleNothing(t *testing.T) {
 			burst(t, nodes, load.Ledger, "burst", lengthOf(600, 1200))
 			expect.Within(t, 20*time.Second, "deliveries are under way", func() bool { return host.Hits() >= 50 })
 			open := len(nodes[0].OpenAttempts())
-			stopped := time.Now()
-			if err := syscall.Kill(database.PID(), syscall.SIGQUIT); err != nil { // pg_ctl stop -m immediate
-				t.Fatal(err)
-			}
-			database.Stop()
-			<-time.After(outage)
-			database.Start()
+			gone := time.Now()
+			out.begin(t, database)
+			<-time.After(out.length)
+			out.end(database)
 			back, arrived := time.Now(), sink.Count()
 			expect.Within(t, 15*time.Second, "mail is accepted again", func() bool { return load.LastAccepted().After(back) })
 			accepts := time.Since(back)
@@ -69,7 +85,7 @@ func TestDrillOutagesDoubleNothing(t *testing.T) {
 			atMost(t, "accepts again after it is back", accepts, 10*time.Second)
 			atMost(t, "delivers again after it is back", delivers, 10*time.Second)
 			onlyUnavailable(t, load)
-			result := load.Audit(sink, nodes[0].OpenBetween(stopped, back), nil)
+			result := load.Audit(sink, nodes[0].OpenBetween(gone, back), nil)
 			audit(t, result)
 			figure(t, "doubled", result.Duplicates, "0")
 			if result.Duplicates > 0 || open == 0 {

@@ -83,10 +83,9 @@ type Node struct {
 
 	mu         sync.Mutex
 	id         int32
-	beat       time.Time // when the last beat was sent that was stored
-	stored     time.Time // when it was heard that it was
-	until      time.Time // by the database clock: a claim that runs later takes nothing
-	claimsFrom time.Time
+	beat       time.Time     // when the last beat was sent that was stored
+	until      time.Time     // by the database clock: a claim that runs later takes nothing
+	claimsFrom time.Time     // the latest pause ends
 	holdsFrom  time.Time     // leases from before are doubtful
 	published  int64         // the lock that the row names
 	changed    chan struct{} // closed by the next beat that is stored
@@ -209,9 +208,11 @@ func (n *Node) live(ctx context.Context) error {
 	return nil
 }
 
-// elapsed takes the stricter of the two clocks: CLOCK_MONOTONIC does not count the time
+// elapsed is the time since then.
+func elapsed(since time.Time) time.Duration { return between(since, time.Now()) }
+
+// between takes the stricter of the two clocks: CLOCK_MONOTONIC does not count the time
 // that the machine was suspended, the wall clock may be set back.
-func elapsed(since time.Time) time.Duration {
-	now := time.Now()
-	return max(now.Sub(since), now.Round(0).Sub(since.Round(0)))
+func between(from, to time.Time) time.Duration {
+	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }

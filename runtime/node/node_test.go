@@ -321,3 +321,30 @@ func TestTimesAgree(t *testing.T) {
 		}
 	}
 }
+
+// After a fail-over the clock of the database may be another one's, and behind. A silence
+// that this process has lived through is one all the same.
+func TestASilenceCountsWhateverTheClockOfTheDatabaseSays(t *testing.T) {
+	t.Parallel()
+	m := prepared(t, dbtest.New(t), "one")
+	long := time.Now().Add(-2 * quick.silent)
+	m.note(heard{sent: long, seen: long})
+	if m.mayClaim() || m.Holds(long) {
+		t.Error("a silent node may claim, or holds what it had")
+	}
+	m.note(heard{sent: time.Now(), seen: long.Add(-time.Hour)})
+	if m.mayClaim() || m.Holds(long) {
+		t.Error("right after a silence it may claim, or holds what it had before")
+	}
+	if !m.Holds(time.Now()) {
+		t.Error("it does not hold what it takes now")
+	}
+	since := time.Now()
+	within(t, "it may claim after the pause, if its beats go on", func() bool {
+		m.note(heard{sent: time.Now(), seen: long})
+		return m.mayClaim()
+	})
+	if took := time.Since(since); took < quick.pause-100*time.Millisecond {
+		t.Errorf("it may claim after %s, want not before %s", took, quick.pause)
+	}
+}

@@ -17,12 +17,17 @@ type heard struct {
 func (n *Node) note(h heard) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if h.sent.Sub(n.beat) > n.times.holds {
+	silence := between(n.beat, h.sent)
+	if silence > n.times.holds {
 		n.holdsFrom = h.sent
 	}
-	now := time.Now()
-	n.beat, n.stored, n.until, n.published = h.sent, now, h.seen.Add(n.times.silent), h.lock
-	n.claimsFrom = now.Add(h.wait)
+	if silence > n.times.silent && !n.beat.IsZero() { // whatever the clock of the database says: it may be another one's
+		h.wait = max(h.wait, n.times.pause)
+	}
+	n.beat, n.until, n.published = h.sent, h.seen.Add(n.times.silent), h.lock
+	if from := time.Now().Add(h.wait); from.After(n.claimsFrom) {
+		n.claimsFrom = from
+	}
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
