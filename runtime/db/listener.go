@@ -87,7 +87,7 @@ func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notificatio
 	if err != nil {
 		s.setLock(nil, 0)
 		_ = conn.Close()
-		for range notifications { //nolint:revive // until the connection has ended
+		for range notifications { // until the connection has ended
 		}
 		return nil, nil, err
 	}

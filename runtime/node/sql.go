@@ -22,9 +22,9 @@ WITH others AS (
 		coalesce(bool_or(name = $1::text AND NOT pg_try_advisory_xact_lock_shared(lock)), false) AS twin
 	FROM nodes WHERE seen_at > now() - $6 * interval '1 microsecond'
 ), made AS (
-	INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from)
-	SELECT $1::text, $2::text, $3::jsonb, clock_timestamp(), clock_timestamp(),
-		CASE WHEN silent AND NOT steady THEN clock_timestamp() + $5 * interval '1 microsecond' ELSE clock_timestamp() END FROM others
+	INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from)
+	SELECT at, $1::text, $2::text, $3::jsonb, at, CASE WHEN silent AND NOT steady THEN at + $5 * interval '1 microsecond' ELSE at END
+	FROM others, clock_timestamp() AS at
 	RETURNING id
 )
 SELECT made.id, others.twin FROM made, others`
@@ -138,7 +138,7 @@ func (n *Node) bury(ctx context.Context, gone []int64) {
 		return
 	}
 	for _, id := range gone {
-		n.handBack(ctx, int32(id)) //nolint:gosec // from a column of this width
+		n.handBack(ctx, int32(id))
 	}
 	if time.Since(n.swept) > n.times.forget/6 {
 		n.swept = time.Now()

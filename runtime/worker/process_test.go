@@ -15,11 +15,11 @@ import (
 
 // process is one whose standing the test sets.
 type process struct {
-	mu              sync.Mutex
-	claims, runs    chan struct{} // closed while it may
-	doubtfulBefore  time.Time
-	back            chan struct{}
-	reported, heard []bool
+	mu             sync.Mutex
+	claims, runs   chan struct{} // closed while it may
+	doubtfulBefore time.Time
+	back           chan struct{}
+	reported       []bool
 }
 
 func newProcess() *process {
