@@ -273,6 +273,19 @@ func TestARefusalIsNotKeptUnderItsKey(t *testing.T) {
 	}
 }
 
+// Of two equal requests the slower one may be refused because of what the faster one did.
+// It answers as that one.
+func TestARefusalGivesWayToAnEqualRequestThatWasFaster(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.sending.fail = fault.Conflictf(fault.CodeConflict, "It is there already")
+	b.store.winner = &idempotency.Answer{Status: 200, Body: []byte(`{"id":"msg_first"}`)}
+	got := b.do(t, request{method: "POST", path: "/api/emails", body: simple, header: map[string]string{"Idempotency-Key": "k"}})
+	if got.status != 200 || got.body != `{"id":"msg_first"}` || got.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the slower of two equal requests was answered %d %s, want the answer of the faster", got.status, got.body)
+	}
+}
+
 func TestFirstRequestOfAKeyIsStillRunning(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
