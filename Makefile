@@ -39,8 +39,12 @@ test-race: toolchain postgres ## run every test under the race detector
 	$(GO) test -race ./...
 
 .PHONY: torture
-torture: build postgres ## kill, stop, freeze and cut for about half an hour, and count what became of the mail
-	@POSTRIDER_TORTURE=long POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=60m -v -run '$(or $(ONLY),.)' ./runtime/faulttest
+torture: build postgres ## kill, stop, freeze and cut for about three quarters of an hour, and count what became of the mail
+	@POSTRIDER_TORTURE=long POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/faulttest
+
+.PHONY: drill
+drill: build postgres ## the same with three processes on one database, which is killed and restarted, and 200 kills, 100 stops, 36 network faults of one
+	@POSTRIDER_TORTURE=long POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=120m -v -run '$(or $(ONLY),Drill|KillsAtRandom|DatabaseStopped|NetworkFaults)' ./runtime/faulttest
 
 .PHONY: bench
 bench: build postgres ## measure accepts and end-to-end delivery beside pgbench and RSA signing

@@ -54,7 +54,11 @@ type Attempt struct {
 	// a source address or a smarthost; empty: the machine's own address
 	Way string `json:"way,omitempty"`
 	// what the answer means, runtime/mail/bounce; empty when delivered
-	Class        string `json:"class,omitempty"`
+	Class string `json:"class,omitempty"`
+	// id of the process that claimed it
+	Node *int32 `json:"node,omitempty"`
+	// claimed before there was a connection for it
+	Ahead        bool `json:"ahead,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -63,7 +67,9 @@ func (*Attempt) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case attempt.FieldID, attempt.FieldRecipientID, attempt.FieldNumber, attempt.FieldFence, attempt.FieldCode:
+		case attempt.FieldAhead:
+			values[i] = new(sql.NullBool)
+		case attempt.FieldID, attempt.FieldRecipientID, attempt.FieldNumber, attempt.FieldFence, attempt.FieldCode, attempt.FieldNode:
 			values[i] = new(sql.NullInt64)
 		case attempt.FieldEmailID, attempt.FieldAccountID, attempt.FieldOutcome, attempt.FieldPhase, attempt.FieldEnhancedCode, attempt.FieldReply, attempt.FieldRemoteHost, attempt.FieldRemoteAddr, attempt.FieldTLS, attempt.FieldTLSPolicy, attempt.FieldLocalAddr, attempt.FieldWay, attempt.FieldClass:
 			values[i] = new(sql.NullString)
@@ -208,6 +214,19 @@ func (_m *Attempt) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Class = value.String
 			}
+		case attempt.FieldNode:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field node", values[i])
+			} else if value.Valid {
+				_m.Node = new(int32)
+				*_m.Node = int32(value.Int64)
+			}
+		case attempt.FieldAhead:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field ahead", values[i])
+			} else if value.Valid {
+				_m.Ahead = value.Bool
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -308,6 +327,14 @@ func (_m *Attempt) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("class=")
 	builder.WriteString(_m.Class)
+	builder.WriteString(", ")
+	if v := _m.Node; v != nil {
+		builder.WriteString("node=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("ahead=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Ahead))
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -240,6 +240,34 @@ func (_c *AttemptCreate) SetNillableClass(v *string) *AttemptCreate {
 	return _c
 }
 
+// SetNode sets the "node" field.
+func (_c *AttemptCreate) SetNode(v int32) *AttemptCreate {
+	_c.mutation.SetNode(v)
+	return _c
+}
+
+// SetNillableNode sets the "node" field if the given value is not nil.
+func (_c *AttemptCreate) SetNillableNode(v *int32) *AttemptCreate {
+	if v != nil {
+		_c.SetNode(*v)
+	}
+	return _c
+}
+
+// SetAhead sets the "ahead" field.
+func (_c *AttemptCreate) SetAhead(v bool) *AttemptCreate {
+	_c.mutation.SetAhead(v)
+	return _c
+}
+
+// SetNillableAhead sets the "ahead" field if the given value is not nil.
+func (_c *AttemptCreate) SetNillableAhead(v *bool) *AttemptCreate {
+	if v != nil {
+		_c.SetAhead(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *AttemptCreate) SetID(v int64) *AttemptCreate {
 	_c.mutation.SetID(v)
@@ -317,6 +345,10 @@ func (_c *AttemptCreate) defaults() {
 		v := attempt.DefaultClass
 		_c.mutation.SetClass(v)
 	}
+	if _, ok := _c.mutation.Ahead(); !ok {
+		v := attempt.DefaultAhead
+		_c.mutation.SetAhead(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -385,6 +417,9 @@ func (_c *AttemptCreate) check() error {
 	}
 	if _, ok := _c.mutation.Class(); !ok {
 		return &ValidationError{Name: "class", err: errors.New(`ent: missing required field "Attempt.class"`)}
+	}
+	if _, ok := _c.mutation.Ahead(); !ok {
+		return &ValidationError{Name: "ahead", err: errors.New(`ent: missing required field "Attempt.ahead"`)}
 	}
 	return nil
 }
@@ -494,6 +529,14 @@ func (_c *AttemptCreate) createSpec() (*Attempt, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Class(); ok {
 		_spec.SetField(attempt.FieldClass, field.TypeString, value)
 		_node.Class = value
+	}
+	if value, ok := _c.mutation.Node(); ok {
+		_spec.SetField(attempt.FieldNode, field.TypeInt32, value)
+		_node.Node = &value
+	}
+	if value, ok := _c.mutation.Ahead(); ok {
+		_spec.SetField(attempt.FieldAhead, field.TypeBool, value)
+		_node.Ahead = value
 	}
 	return _node, _spec
 }
@@ -772,6 +815,42 @@ func (u *AttemptUpsert) SetClass(v string) *AttemptUpsert {
 // UpdateClass sets the "class" field to the value that was provided on create.
 func (u *AttemptUpsert) UpdateClass() *AttemptUpsert {
 	u.SetExcluded(attempt.FieldClass)
+	return u
+}
+
+// SetNode sets the "node" field.
+func (u *AttemptUpsert) SetNode(v int32) *AttemptUpsert {
+	u.Set(attempt.FieldNode, v)
+	return u
+}
+
+// UpdateNode sets the "node" field to the value that was provided on create.
+func (u *AttemptUpsert) UpdateNode() *AttemptUpsert {
+	u.SetExcluded(attempt.FieldNode)
+	return u
+}
+
+// AddNode adds v to the "node" field.
+func (u *AttemptUpsert) AddNode(v int32) *AttemptUpsert {
+	u.Add(attempt.FieldNode, v)
+	return u
+}
+
+// ClearNode clears the value of the "node" field.
+func (u *AttemptUpsert) ClearNode() *AttemptUpsert {
+	u.SetNull(attempt.FieldNode)
+	return u
+}
+
+// SetAhead sets the "ahead" field.
+func (u *AttemptUpsert) SetAhead(v bool) *AttemptUpsert {
+	u.Set(attempt.FieldAhead, v)
+	return u
+}
+
+// UpdateAhead sets the "ahead" field to the value that was provided on create.
+func (u *AttemptUpsert) UpdateAhead() *AttemptUpsert {
+	u.SetExcluded(attempt.FieldAhead)
 	return u
 }
 
@@ -1095,6 +1174,48 @@ func (u *AttemptUpsertOne) SetClass(v string) *AttemptUpsertOne {
 func (u *AttemptUpsertOne) UpdateClass() *AttemptUpsertOne {
 	return u.Update(func(s *AttemptUpsert) {
 		s.UpdateClass()
+	})
+}
+
+// SetNode sets the "node" field.
+func (u *AttemptUpsertOne) SetNode(v int32) *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetNode(v)
+	})
+}
+
+// AddNode adds v to the "node" field.
+func (u *AttemptUpsertOne) AddNode(v int32) *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.AddNode(v)
+	})
+}
+
+// UpdateNode sets the "node" field to the value that was provided on create.
+func (u *AttemptUpsertOne) UpdateNode() *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateNode()
+	})
+}
+
+// ClearNode clears the value of the "node" field.
+func (u *AttemptUpsertOne) ClearNode() *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.ClearNode()
+	})
+}
+
+// SetAhead sets the "ahead" field.
+func (u *AttemptUpsertOne) SetAhead(v bool) *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetAhead(v)
+	})
+}
+
+// UpdateAhead sets the "ahead" field to the value that was provided on create.
+func (u *AttemptUpsertOne) UpdateAhead() *AttemptUpsertOne {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateAhead()
 	})
 }
 
@@ -1584,6 +1705,48 @@ func (u *AttemptUpsertBulk) SetClass(v string) *AttemptUpsertBulk {
 func (u *AttemptUpsertBulk) UpdateClass() *AttemptUpsertBulk {
 	return u.Update(func(s *AttemptUpsert) {
 		s.UpdateClass()
+	})
+}
+
+// SetNode sets the "node" field.
+func (u *AttemptUpsertBulk) SetNode(v int32) *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetNode(v)
+	})
+}
+
+// AddNode adds v to the "node" field.
+func (u *AttemptUpsertBulk) AddNode(v int32) *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.AddNode(v)
+	})
+}
+
+// UpdateNode sets the "node" field to the value that was provided on create.
+func (u *AttemptUpsertBulk) UpdateNode() *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateNode()
+	})
+}
+
+// ClearNode clears the value of the "node" field.
+func (u *AttemptUpsertBulk) ClearNode() *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.ClearNode()
+	})
+}
+
+// SetAhead sets the "ahead" field.
+func (u *AttemptUpsertBulk) SetAhead(v bool) *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.SetAhead(v)
+	})
+}
+
+// UpdateAhead sets the "ahead" field to the value that was provided on create.
+func (u *AttemptUpsertBulk) UpdateAhead() *AttemptUpsertBulk {
+	return u.Update(func(s *AttemptUpsert) {
+		s.UpdateAhead()
 	})
 }
 

@@ -291,6 +291,47 @@ func (_u *AttemptUpdate) SetNillableClass(v *string) *AttemptUpdate {
 	return _u
 }
 
+// SetNode sets the "node" field.
+func (_u *AttemptUpdate) SetNode(v int32) *AttemptUpdate {
+	_u.mutation.ResetNode()
+	_u.mutation.SetNode(v)
+	return _u
+}
+
+// SetNillableNode sets the "node" field if the given value is not nil.
+func (_u *AttemptUpdate) SetNillableNode(v *int32) *AttemptUpdate {
+	if v != nil {
+		_u.SetNode(*v)
+	}
+	return _u
+}
+
+// AddNode adds value to the "node" field.
+func (_u *AttemptUpdate) AddNode(v int32) *AttemptUpdate {
+	_u.mutation.AddNode(v)
+	return _u
+}
+
+// ClearNode clears the value of the "node" field.
+func (_u *AttemptUpdate) ClearNode() *AttemptUpdate {
+	_u.mutation.ClearNode()
+	return _u
+}
+
+// SetAhead sets the "ahead" field.
+func (_u *AttemptUpdate) SetAhead(v bool) *AttemptUpdate {
+	_u.mutation.SetAhead(v)
+	return _u
+}
+
+// SetNillableAhead sets the "ahead" field if the given value is not nil.
+func (_u *AttemptUpdate) SetNillableAhead(v *bool) *AttemptUpdate {
+	if v != nil {
+		_u.SetAhead(*v)
+	}
+	return _u
+}
+
 // Mutation returns the AttemptMutation object of the builder.
 func (_u *AttemptUpdate) Mutation() *AttemptMutation {
 	return _u.mutation
@@ -431,6 +472,18 @@ func (_u *AttemptUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Class(); ok {
 		_spec.SetField(attempt.FieldClass, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Node(); ok {
+		_spec.SetField(attempt.FieldNode, field.TypeInt32, value)
+	}
+	if value, ok := _u.mutation.AddedNode(); ok {
+		_spec.AddField(attempt.FieldNode, field.TypeInt32, value)
+	}
+	if _u.mutation.NodeCleared() {
+		_spec.ClearField(attempt.FieldNode, field.TypeInt32)
+	}
+	if value, ok := _u.mutation.Ahead(); ok {
+		_spec.SetField(attempt.FieldAhead, field.TypeBool, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -716,6 +769,47 @@ func (_u *AttemptUpdateOne) SetNillableClass(v *string) *AttemptUpdateOne {
 	return _u
 }
 
+// SetNode sets the "node" field.
+func (_u *AttemptUpdateOne) SetNode(v int32) *AttemptUpdateOne {
+	_u.mutation.ResetNode()
+	_u.mutation.SetNode(v)
+	return _u
+}
+
+// SetNillableNode sets the "node" field if the given value is not nil.
+func (_u *AttemptUpdateOne) SetNillableNode(v *int32) *AttemptUpdateOne {
+	if v != nil {
+		_u.SetNode(*v)
+	}
+	return _u
+}
+
+// AddNode adds value to the "node" field.
+func (_u *AttemptUpdateOne) AddNode(v int32) *AttemptUpdateOne {
+	_u.mutation.AddNode(v)
+	return _u
+}
+
+// ClearNode clears the value of the "node" field.
+func (_u *AttemptUpdateOne) ClearNode() *AttemptUpdateOne {
+	_u.mutation.ClearNode()
+	return _u
+}
+
+// SetAhead sets the "ahead" field.
+func (_u *AttemptUpdateOne) SetAhead(v bool) *AttemptUpdateOne {
+	_u.mutation.SetAhead(v)
+	return _u
+}
+
+// SetNillableAhead sets the "ahead" field if the given value is not nil.
+func (_u *AttemptUpdateOne) SetNillableAhead(v *bool) *AttemptUpdateOne {
+	if v != nil {
+		_u.SetAhead(*v)
+	}
+	return _u
+}
+
 // Mutation returns the AttemptMutation object of the builder.
 func (_u *AttemptUpdateOne) Mutation() *AttemptMutation {
 	return _u.mutation
@@ -886,6 +980,18 @@ func (_u *AttemptUpdateOne) sqlSave(ctx context.Context) (_node *Attempt, err er
 	}
 	if value, ok := _u.mutation.Class(); ok {
 		_spec.SetField(attempt.FieldClass, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Node(); ok {
+		_spec.SetField(attempt.FieldNode, field.TypeInt32, value)
+	}
+	if value, ok := _u.mutation.AddedNode(); ok {
+		_spec.AddField(attempt.FieldNode, field.TypeInt32, value)
+	}
+	if _u.mutation.NodeCleared() {
+		_spec.ClearField(attempt.FieldNode, field.TypeInt32)
+	}
+	if value, ok := _u.mutation.Ahead(); ok {
+		_spec.SetField(attempt.FieldAhead, field.TypeBool, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Attempt{config: _u.config}

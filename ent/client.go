@@ -32,6 +32,7 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
+	"github.com/postrider/postrider/ent/node"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
@@ -93,6 +94,8 @@ type Client struct {
 	Fact *FactClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
+	// Node is the client for interacting with the Node builders.
+	Node *NodeClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
 	// ReceivedContent is the client for interacting with the ReceivedContent builders.
@@ -157,6 +160,7 @@ func (c *Client) init() {
 	c.Engagement = NewEngagementClient(c.config)
 	c.Fact = NewFactClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
+	c.Node = NewNodeClient(c.config)
 	c.Plan = NewPlanClient(c.config)
 	c.ReceivedContent = NewReceivedContentClient(c.config)
 	c.ReceivedEmail = NewReceivedEmailClient(c.config)
@@ -284,6 +288,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Engagement:      NewEngagementClient(cfg),
 		Fact:            NewFactClient(cfg),
 		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
+		Node:            NewNodeClient(cfg),
 		Plan:            NewPlanClient(cfg),
 		ReceivedContent: NewReceivedContentClient(cfg),
 		ReceivedEmail:   NewReceivedEmailClient(cfg),
@@ -338,6 +343,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Engagement:      NewEngagementClient(cfg),
 		Fact:            NewFactClient(cfg),
 		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
+		Node:            NewNodeClient(cfg),
 		Plan:            NewPlanClient(cfg),
 		ReceivedContent: NewReceivedContentClient(cfg),
 		ReceivedEmail:   NewReceivedEmailClient(cfg),
@@ -388,10 +394,10 @@ func (c *Client) Use(hooks ...Hook) {
 		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.CapturedMail,
 		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain,
 		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
-		c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMTPCredential,
-		c.Smarthost, c.Source, c.SourceDay, c.Suppression, c.TLSReportCount,
-		c.Template, c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
-		c.WebhookAttempt, c.WebhookDelivery,
+		c.Node, c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient,
+		c.SMTPCredential, c.Smarthost, c.Source, c.SourceDay, c.Suppression,
+		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.Usage,
+		c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -404,10 +410,10 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.CapturedMail,
 		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain,
 		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
-		c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMTPCredential,
-		c.Smarthost, c.Source, c.SourceDay, c.Suppression, c.TLSReportCount,
-		c.Template, c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
-		c.WebhookAttempt, c.WebhookDelivery,
+		c.Node, c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient,
+		c.SMTPCredential, c.Smarthost, c.Source, c.SourceDay, c.Suppression,
+		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.Usage,
+		c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -450,6 +456,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Fact.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
 		return c.IdempotencyKey.mutate(ctx, m)
+	case *NodeMutation:
+		return c.Node.mutate(ctx, m)
 	case *PlanMutation:
 		return c.Plan.mutate(ctx, m)
 	case *ReceivedContentMutation:
@@ -2925,6 +2933,139 @@ func (c *IdempotencyKeyClient) mutate(ctx context.Context, m *IdempotencyKeyMuta
 		return (&IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown IdempotencyKey mutation op: %q", m.Op())
+	}
+}
+
+// NodeClient is a client for the Node schema.
+type NodeClient struct {
+	config
+}
+
+// NewNodeClient returns a client for the Node from the given config.
+func NewNodeClient(c config) *NodeClient {
+	return &NodeClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `node.Hooks(f(g(h())))`.
+func (c *NodeClient) Use(hooks ...Hook) {
+	c.hooks.Node = append(c.hooks.Node, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `node.Intercept(f(g(h())))`.
+func (c *NodeClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Node = append(c.inters.Node, interceptors...)
+}
+
+// Create returns a builder for creating a Node entity.
+func (c *NodeClient) Create() *NodeCreate {
+	mutation := newNodeMutation(c.config, OpCreate)
+	return &NodeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Node entities.
+func (c *NodeClient) CreateBulk(builders ...*NodeCreate) *NodeCreateBulk {
+	return &NodeCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *NodeClient) MapCreateBulk(slice any, setFunc func(*NodeCreate, int)) *NodeCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &NodeCreateBulk{err: fmt.Errorf("calling to NodeClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*NodeCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &NodeCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Node.
+func (c *NodeClient) Update() *NodeUpdate {
+	mutation := newNodeMutation(c.config, OpUpdate)
+	return &NodeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *NodeClient) UpdateOne(_m *Node) *NodeUpdateOne {
+	mutation := newNodeMutation(c.config, OpUpdateOne, withNode(_m))
+	return &NodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *NodeClient) UpdateOneID(id int32) *NodeUpdateOne {
+	mutation := newNodeMutation(c.config, OpUpdateOne, withNodeID(id))
+	return &NodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Node.
+func (c *NodeClient) Delete() *NodeDelete {
+	mutation := newNodeMutation(c.config, OpDelete)
+	return &NodeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *NodeClient) DeleteOne(_m *Node) *NodeDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *NodeClient) DeleteOneID(id int32) *NodeDeleteOne {
+	builder := c.Delete().Where(node.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &NodeDeleteOne{builder}
+}
+
+// Query returns a query builder for Node.
+func (c *NodeClient) Query() *NodeQuery {
+	return &NodeQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeNode},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Node entity by its id.
+func (c *NodeClient) Get(ctx context.Context, id int32) (*Node, error) {
+	return c.Query().Where(node.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *NodeClient) GetX(ctx context.Context, id int32) *Node {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *NodeClient) Hooks() []Hook {
+	return c.hooks.Node
+}
+
+// Interceptors returns the client interceptors.
+func (c *NodeClient) Interceptors() []Interceptor {
+	return c.inters.Node
+}
+
+func (c *NodeClient) mutate(ctx context.Context, m *NodeMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&NodeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&NodeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&NodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&NodeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Node mutation op: %q", m.Op())
 	}
 }
 
@@ -5439,18 +5580,19 @@ type (
 	hooks struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, CapturedMail,
 		CategoryOptOut, CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck,
-		DomainClaim, Email, Engagement, Fact, IdempotencyKey, Plan, ReceivedContent,
-		ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source, SourceDay,
-		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
-		User, Webhook, WebhookAttempt, WebhookDelivery []ent.Hook
+		DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
+		ReceivedContent, ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source,
+		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
+		TrackingHost, Usage, User, Webhook, WebhookAttempt, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, CapturedMail,
 		CategoryOptOut, CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck,
-		DomainClaim, Email, Engagement, Fact, IdempotencyKey, Plan, ReceivedContent,
-		ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source, SourceDay,
-		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
-		User, Webhook, WebhookAttempt, WebhookDelivery []ent.Interceptor
+		DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
+		ReceivedContent, ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source,
+		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
+		TrackingHost, Usage, User, Webhook, WebhookAttempt,
+		WebhookDelivery []ent.Interceptor
 	}
 )
 

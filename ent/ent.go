@@ -29,6 +29,7 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
+	"github.com/postrider/postrider/ent/node"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
@@ -124,6 +125,7 @@ func checkColumn(t, c string) error {
 			engagement.Table:      engagement.ValidColumn,
 			fact.Table:            fact.ValidColumn,
 			idempotencykey.Table:  idempotencykey.ValidColumn,
+			node.Table:            node.ValidColumn,
 			plan.Table:            plan.ValidColumn,
 			receivedcontent.Table: receivedcontent.ValidColumn,
 			receivedemail.Table:   receivedemail.ValidColumn,

@@ -29,6 +29,7 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
+	"github.com/postrider/postrider/ent/node"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/receivedcontent"
@@ -77,6 +78,7 @@ const (
 	TypeEngagement      = "Engagement"
 	TypeFact            = "Fact"
 	TypeIdempotencyKey  = "IdempotencyKey"
+	TypeNode            = "Node"
 	TypePlan            = "Plan"
 	TypeReceivedContent = "ReceivedContent"
 	TypeReceivedEmail   = "ReceivedEmail"
@@ -3695,6 +3697,9 @@ type AttemptMutation struct {
 	local_addr      *string
 	way             *string
 	class           *string
+	node            *int32
+	addnode         *int32
+	ahead           *bool
 	clearedFields   map[string]struct{}
 	done            bool
 	oldValue        func(context.Context) (*Attempt, error)
@@ -4622,6 +4627,112 @@ func (m *AttemptMutation) ResetClass() {
 	m.class = nil
 }
 
+// SetNode sets the "node" field.
+func (m *AttemptMutation) SetNode(i int32) {
+	m.node = &i
+	m.addnode = nil
+}
+
+// Node returns the value of the "node" field in the mutation.
+func (m *AttemptMutation) Node() (r int32, exists bool) {
+	v := m.node
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNode returns the old "node" field's value of the Attempt entity.
+// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttemptMutation) OldNode(ctx context.Context) (v *int32, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNode: %w", err)
+	}
+	return oldValue.Node, nil
+}
+
+// AddNode adds i to the "node" field.
+func (m *AttemptMutation) AddNode(i int32) {
+	if m.addnode != nil {
+		*m.addnode += i
+	} else {
+		m.addnode = &i
+	}
+}
+
+// AddedNode returns the value that was added to the "node" field in this mutation.
+func (m *AttemptMutation) AddedNode() (r int32, exists bool) {
+	v := m.addnode
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearNode clears the value of the "node" field.
+func (m *AttemptMutation) ClearNode() {
+	m.node = nil
+	m.addnode = nil
+	m.clearedFields[attempt.FieldNode] = struct{}{}
+}
+
+// NodeCleared returns if the "node" field was cleared in this mutation.
+func (m *AttemptMutation) NodeCleared() bool {
+	_, ok := m.clearedFields[attempt.FieldNode]
+	return ok
+}
+
+// ResetNode resets all changes to the "node" field.
+func (m *AttemptMutation) ResetNode() {
+	m.node = nil
+	m.addnode = nil
+	delete(m.clearedFields, attempt.FieldNode)
+}
+
+// SetAhead sets the "ahead" field.
+func (m *AttemptMutation) SetAhead(b bool) {
+	m.ahead = &b
+}
+
+// Ahead returns the value of the "ahead" field in the mutation.
+func (m *AttemptMutation) Ahead() (r bool, exists bool) {
+	v := m.ahead
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAhead returns the old "ahead" field's value of the Attempt entity.
+// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttemptMutation) OldAhead(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAhead is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAhead requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAhead: %w", err)
+	}
+	return oldValue.Ahead, nil
+}
+
+// ResetAhead resets all changes to the "ahead" field.
+func (m *AttemptMutation) ResetAhead() {
+	m.ahead = nil
+}
+
 // Where appends a list predicates to the AttemptMutation builder.
 func (m *AttemptMutation) Where(ps ...predicate.Attempt) {
 	m.predicates = append(m.predicates, ps...)
@@ -4656,7 +4767,7 @@ func (m *AttemptMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AttemptMutation) Fields() []string {
-	fields := make([]string, 0, 19)
+	fields := make([]string, 0, 21)
 	if m.recipient_id != nil {
 		fields = append(fields, attempt.FieldRecipientID)
 	}
@@ -4714,6 +4825,12 @@ func (m *AttemptMutation) Fields() []string {
 	if m.class != nil {
 		fields = append(fields, attempt.FieldClass)
 	}
+	if m.node != nil {
+		fields = append(fields, attempt.FieldNode)
+	}
+	if m.ahead != nil {
+		fields = append(fields, attempt.FieldAhead)
+	}
 	return fields
 }
 
@@ -4760,6 +4877,10 @@ func (m *AttemptMutation) Field(name string) (ent.Value, bool) {
 		return m.Way()
 	case attempt.FieldClass:
 		return m.Class()
+	case attempt.FieldNode:
+		return m.Node()
+	case attempt.FieldAhead:
+		return m.Ahead()
 	}
 	return nil, false
 }
@@ -4807,6 +4928,10 @@ func (m *AttemptMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldWay(ctx)
 	case attempt.FieldClass:
 		return m.OldClass(ctx)
+	case attempt.FieldNode:
+		return m.OldNode(ctx)
+	case attempt.FieldAhead:
+		return m.OldAhead(ctx)
 	}
 	return nil, fmt.Errorf("unknown Attempt field %s", name)
 }
@@ -4949,6 +5074,20 @@ func (m *AttemptMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetClass(v)
 		return nil
+	case attempt.FieldNode:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNode(v)
+		return nil
+	case attempt.FieldAhead:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAhead(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Attempt field %s", name)
 }
@@ -4969,6 +5108,9 @@ func (m *AttemptMutation) AddedFields() []string {
 	if m.addcode != nil {
 		fields = append(fields, attempt.FieldCode)
 	}
+	if m.addnode != nil {
+		fields = append(fields, attempt.FieldNode)
+	}
 	return fields
 }
 
@@ -4985,6 +5127,8 @@ func (m *AttemptMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedFence()
 	case attempt.FieldCode:
 		return m.AddedCode()
+	case attempt.FieldNode:
+		return m.AddedNode()
 	}
 	return nil, false
 }
@@ -5022,6 +5166,13 @@ func (m *AttemptMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddCode(v)
 		return nil
+	case attempt.FieldNode:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNode(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Attempt numeric field %s", name)
 }
@@ -5041,6 +5192,9 @@ func (m *AttemptMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(attempt.FieldEnhancedCode) {
 		fields = append(fields, attempt.FieldEnhancedCode)
+	}
+	if m.FieldCleared(attempt.FieldNode) {
+		fields = append(fields, attempt.FieldNode)
 	}
 	return fields
 }
@@ -5067,6 +5221,9 @@ func (m *AttemptMutation) ClearField(name string) error {
 		return nil
 	case attempt.FieldEnhancedCode:
 		m.ClearEnhancedCode()
+		return nil
+	case attempt.FieldNode:
+		m.ClearNode()
 		return nil
 	}
 	return fmt.Errorf("unknown Attempt nullable field %s", name)
@@ -5132,6 +5289,12 @@ func (m *AttemptMutation) ResetField(name string) error {
 		return nil
 	case attempt.FieldClass:
 		m.ResetClass()
+		return nil
+	case attempt.FieldNode:
+		m.ResetNode()
+		return nil
+	case attempt.FieldAhead:
+		m.ResetAhead()
 		return nil
 	}
 	return fmt.Errorf("unknown Attempt field %s", name)
@@ -17118,6 +17281,737 @@ func (m *IdempotencyKeyMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *IdempotencyKeyMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown IdempotencyKey edge %s", name)
+}
+
+// NodeMutation represents an operation that mutates the Node nodes in the graph.
+type NodeMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int32
+	name          *string
+	version       *string
+	roles         *[]string
+	appendroles   []string
+	started_at    *time.Time
+	seen_at       *time.Time
+	claims_from   *time.Time
+	lock          *int64
+	addlock       *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Node, error)
+	predicates    []predicate.Node
+}
+
+var _ ent.Mutation = (*NodeMutation)(nil)
+
+// nodeOption allows management of the mutation configuration using functional options.
+type nodeOption func(*NodeMutation)
+
+// newNodeMutation creates new mutation for the Node entity.
+func newNodeMutation(c config, op Op, opts ...nodeOption) *NodeMutation {
+	m := &NodeMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeNode,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withNodeID sets the ID field of the mutation.
+func withNodeID(id int32) nodeOption {
+	return func(m *NodeMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Node
+		)
+		m.oldValue = func(ctx context.Context) (*Node, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Node.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withNode sets the old Node of the mutation.
+func withNode(node *Node) nodeOption {
+	return func(m *NodeMutation) {
+		m.oldValue = func(context.Context) (*Node, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m NodeMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m NodeMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Node entities.
+func (m *NodeMutation) SetID(id int32) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *NodeMutation) ID() (id int32, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *NodeMutation) IDs(ctx context.Context) ([]int32, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int32{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Node.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetName sets the "name" field.
+func (m *NodeMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *NodeMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *NodeMutation) ResetName() {
+	m.name = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *NodeMutation) SetVersion(s string) {
+	m.version = &s
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *NodeMutation) Version() (r string, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldVersion(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *NodeMutation) ResetVersion() {
+	m.version = nil
+}
+
+// SetRoles sets the "roles" field.
+func (m *NodeMutation) SetRoles(s []string) {
+	m.roles = &s
+	m.appendroles = nil
+}
+
+// Roles returns the value of the "roles" field in the mutation.
+func (m *NodeMutation) Roles() (r []string, exists bool) {
+	v := m.roles
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRoles returns the old "roles" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldRoles(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRoles is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRoles requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRoles: %w", err)
+	}
+	return oldValue.Roles, nil
+}
+
+// AppendRoles adds s to the "roles" field.
+func (m *NodeMutation) AppendRoles(s []string) {
+	m.appendroles = append(m.appendroles, s...)
+}
+
+// AppendedRoles returns the list of values that were appended to the "roles" field in this mutation.
+func (m *NodeMutation) AppendedRoles() ([]string, bool) {
+	if len(m.appendroles) == 0 {
+		return nil, false
+	}
+	return m.appendroles, true
+}
+
+// ResetRoles resets all changes to the "roles" field.
+func (m *NodeMutation) ResetRoles() {
+	m.roles = nil
+	m.appendroles = nil
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *NodeMutation) SetStartedAt(t time.Time) {
+	m.started_at = &t
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *NodeMutation) StartedAt() (r time.Time, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldStartedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *NodeMutation) ResetStartedAt() {
+	m.started_at = nil
+}
+
+// SetSeenAt sets the "seen_at" field.
+func (m *NodeMutation) SetSeenAt(t time.Time) {
+	m.seen_at = &t
+}
+
+// SeenAt returns the value of the "seen_at" field in the mutation.
+func (m *NodeMutation) SeenAt() (r time.Time, exists bool) {
+	v := m.seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeenAt returns the old "seen_at" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeenAt: %w", err)
+	}
+	return oldValue.SeenAt, nil
+}
+
+// ResetSeenAt resets all changes to the "seen_at" field.
+func (m *NodeMutation) ResetSeenAt() {
+	m.seen_at = nil
+}
+
+// SetClaimsFrom sets the "claims_from" field.
+func (m *NodeMutation) SetClaimsFrom(t time.Time) {
+	m.claims_from = &t
+}
+
+// ClaimsFrom returns the value of the "claims_from" field in the mutation.
+func (m *NodeMutation) ClaimsFrom() (r time.Time, exists bool) {
+	v := m.claims_from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClaimsFrom returns the old "claims_from" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldClaimsFrom(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClaimsFrom is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClaimsFrom requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClaimsFrom: %w", err)
+	}
+	return oldValue.ClaimsFrom, nil
+}
+
+// ResetClaimsFrom resets all changes to the "claims_from" field.
+func (m *NodeMutation) ResetClaimsFrom() {
+	m.claims_from = nil
+}
+
+// SetLock sets the "lock" field.
+func (m *NodeMutation) SetLock(i int64) {
+	m.lock = &i
+	m.addlock = nil
+}
+
+// Lock returns the value of the "lock" field in the mutation.
+func (m *NodeMutation) Lock() (r int64, exists bool) {
+	v := m.lock
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLock returns the old "lock" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldLock(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLock is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLock requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLock: %w", err)
+	}
+	return oldValue.Lock, nil
+}
+
+// AddLock adds i to the "lock" field.
+func (m *NodeMutation) AddLock(i int64) {
+	if m.addlock != nil {
+		*m.addlock += i
+	} else {
+		m.addlock = &i
+	}
+}
+
+// AddedLock returns the value that was added to the "lock" field in this mutation.
+func (m *NodeMutation) AddedLock() (r int64, exists bool) {
+	v := m.addlock
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearLock clears the value of the "lock" field.
+func (m *NodeMutation) ClearLock() {
+	m.lock = nil
+	m.addlock = nil
+	m.clearedFields[node.FieldLock] = struct{}{}
+}
+
+// LockCleared returns if the "lock" field was cleared in this mutation.
+func (m *NodeMutation) LockCleared() bool {
+	_, ok := m.clearedFields[node.FieldLock]
+	return ok
+}
+
+// ResetLock resets all changes to the "lock" field.
+func (m *NodeMutation) ResetLock() {
+	m.lock = nil
+	m.addlock = nil
+	delete(m.clearedFields, node.FieldLock)
+}
+
+// Where appends a list predicates to the NodeMutation builder.
+func (m *NodeMutation) Where(ps ...predicate.Node) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the NodeMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *NodeMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Node, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *NodeMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *NodeMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Node).
+func (m *NodeMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *NodeMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.name != nil {
+		fields = append(fields, node.FieldName)
+	}
+	if m.version != nil {
+		fields = append(fields, node.FieldVersion)
+	}
+	if m.roles != nil {
+		fields = append(fields, node.FieldRoles)
+	}
+	if m.started_at != nil {
+		fields = append(fields, node.FieldStartedAt)
+	}
+	if m.seen_at != nil {
+		fields = append(fields, node.FieldSeenAt)
+	}
+	if m.claims_from != nil {
+		fields = append(fields, node.FieldClaimsFrom)
+	}
+	if m.lock != nil {
+		fields = append(fields, node.FieldLock)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *NodeMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case node.FieldName:
+		return m.Name()
+	case node.FieldVersion:
+		return m.Version()
+	case node.FieldRoles:
+		return m.Roles()
+	case node.FieldStartedAt:
+		return m.StartedAt()
+	case node.FieldSeenAt:
+		return m.SeenAt()
+	case node.FieldClaimsFrom:
+		return m.ClaimsFrom()
+	case node.FieldLock:
+		return m.Lock()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *NodeMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case node.FieldName:
+		return m.OldName(ctx)
+	case node.FieldVersion:
+		return m.OldVersion(ctx)
+	case node.FieldRoles:
+		return m.OldRoles(ctx)
+	case node.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case node.FieldSeenAt:
+		return m.OldSeenAt(ctx)
+	case node.FieldClaimsFrom:
+		return m.OldClaimsFrom(ctx)
+	case node.FieldLock:
+		return m.OldLock(ctx)
+	}
+	return nil, fmt.Errorf("unknown Node field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *NodeMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case node.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case node.FieldVersion:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case node.FieldRoles:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRoles(v)
+		return nil
+	case node.FieldStartedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case node.FieldSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeenAt(v)
+		return nil
+	case node.FieldClaimsFrom:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClaimsFrom(v)
+		return nil
+	case node.FieldLock:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLock(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Node field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *NodeMutation) AddedFields() []string {
+	var fields []string
+	if m.addlock != nil {
+		fields = append(fields, node.FieldLock)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *NodeMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case node.FieldLock:
+		return m.AddedLock()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *NodeMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case node.FieldLock:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLock(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Node numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *NodeMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(node.FieldLock) {
+		fields = append(fields, node.FieldLock)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *NodeMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *NodeMutation) ClearField(name string) error {
+	switch name {
+	case node.FieldLock:
+		m.ClearLock()
+		return nil
+	}
+	return fmt.Errorf("unknown Node nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *NodeMutation) ResetField(name string) error {
+	switch name {
+	case node.FieldName:
+		m.ResetName()
+		return nil
+	case node.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case node.FieldRoles:
+		m.ResetRoles()
+		return nil
+	case node.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case node.FieldSeenAt:
+		m.ResetSeenAt()
+		return nil
+	case node.FieldClaimsFrom:
+		m.ResetClaimsFrom()
+		return nil
+	case node.FieldLock:
+		m.ResetLock()
+		return nil
+	}
+	return fmt.Errorf("unknown Node field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *NodeMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *NodeMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *NodeMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *NodeMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *NodeMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *NodeMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *NodeMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Node unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *NodeMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Node edge %s", name)
 }
 
 // PlanMutation represents an operation that mutates the Plan nodes in the graph.
@@ -31866,6 +32760,7 @@ type WebhookMutation struct {
 	disabled_reason       *string
 	rate_limit            *int
 	addrate_limit         *int
+	rate_full_at          *time.Time
 	secret                *[]byte
 	previous_secret       *[]byte
 	previous_secret_until *time.Time
@@ -32344,6 +33239,55 @@ func (m *WebhookMutation) ResetRateLimit() {
 	delete(m.clearedFields, webhook.FieldRateLimit)
 }
 
+// SetRateFullAt sets the "rate_full_at" field.
+func (m *WebhookMutation) SetRateFullAt(t time.Time) {
+	m.rate_full_at = &t
+}
+
+// RateFullAt returns the value of the "rate_full_at" field in the mutation.
+func (m *WebhookMutation) RateFullAt() (r time.Time, exists bool) {
+	v := m.rate_full_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRateFullAt returns the old "rate_full_at" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldRateFullAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRateFullAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRateFullAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRateFullAt: %w", err)
+	}
+	return oldValue.RateFullAt, nil
+}
+
+// ClearRateFullAt clears the value of the "rate_full_at" field.
+func (m *WebhookMutation) ClearRateFullAt() {
+	m.rate_full_at = nil
+	m.clearedFields[webhook.FieldRateFullAt] = struct{}{}
+}
+
+// RateFullAtCleared returns if the "rate_full_at" field was cleared in this mutation.
+func (m *WebhookMutation) RateFullAtCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldRateFullAt]
+	return ok
+}
+
+// ResetRateFullAt resets all changes to the "rate_full_at" field.
+func (m *WebhookMutation) ResetRateFullAt() {
+	m.rate_full_at = nil
+	delete(m.clearedFields, webhook.FieldRateFullAt)
+}
+
 // SetSecret sets the "secret" field.
 func (m *WebhookMutation) SetSecret(b []byte) {
 	m.secret = &b
@@ -32584,7 +33528,7 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 13)
+	fields := make([]string, 0, 14)
 	if m.account_id != nil {
 		fields = append(fields, webhook.FieldAccountID)
 	}
@@ -32608,6 +33552,9 @@ func (m *WebhookMutation) Fields() []string {
 	}
 	if m.rate_limit != nil {
 		fields = append(fields, webhook.FieldRateLimit)
+	}
+	if m.rate_full_at != nil {
+		fields = append(fields, webhook.FieldRateFullAt)
 	}
 	if m.secret != nil {
 		fields = append(fields, webhook.FieldSecret)
@@ -32648,6 +33595,8 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 		return m.DisabledReason()
 	case webhook.FieldRateLimit:
 		return m.RateLimit()
+	case webhook.FieldRateFullAt:
+		return m.RateFullAt()
 	case webhook.FieldSecret:
 		return m.Secret()
 	case webhook.FieldPreviousSecret:
@@ -32683,6 +33632,8 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldDisabledReason(ctx)
 	case webhook.FieldRateLimit:
 		return m.OldRateLimit(ctx)
+	case webhook.FieldRateFullAt:
+		return m.OldRateFullAt(ctx)
 	case webhook.FieldSecret:
 		return m.OldSecret(ctx)
 	case webhook.FieldPreviousSecret:
@@ -32757,6 +33708,13 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetRateLimit(v)
+		return nil
+	case webhook.FieldRateFullAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRateFullAt(v)
 		return nil
 	case webhook.FieldSecret:
 		v, ok := value.([]byte)
@@ -32847,6 +33805,9 @@ func (m *WebhookMutation) ClearedFields() []string {
 	if m.FieldCleared(webhook.FieldRateLimit) {
 		fields = append(fields, webhook.FieldRateLimit)
 	}
+	if m.FieldCleared(webhook.FieldRateFullAt) {
+		fields = append(fields, webhook.FieldRateFullAt)
+	}
 	if m.FieldCleared(webhook.FieldPreviousSecret) {
 		fields = append(fields, webhook.FieldPreviousSecret)
 	}
@@ -32875,6 +33836,9 @@ func (m *WebhookMutation) ClearField(name string) error {
 		return nil
 	case webhook.FieldRateLimit:
 		m.ClearRateLimit()
+		return nil
+	case webhook.FieldRateFullAt:
+		m.ClearRateFullAt()
 		return nil
 	case webhook.FieldPreviousSecret:
 		m.ClearPreviousSecret()
@@ -32913,6 +33877,9 @@ func (m *WebhookMutation) ResetField(name string) error {
 		return nil
 	case webhook.FieldRateLimit:
 		m.ResetRateLimit()
+		return nil
+	case webhook.FieldRateFullAt:
+		m.ResetRateFullAt()
 		return nil
 	case webhook.FieldSecret:
 		m.ResetSecret()
@@ -33003,6 +33970,8 @@ type WebhookAttemptMutation struct {
 	remote_addr    *string
 	duration_ms    *int
 	addduration_ms *int
+	node           *int32
+	addnode        *int32
 	clearedFields  map[string]struct{}
 	done           bool
 	oldValue       func(context.Context) (*WebhookAttempt, error)
@@ -33679,6 +34648,76 @@ func (m *WebhookAttemptMutation) ResetDurationMs() {
 	delete(m.clearedFields, webhookattempt.FieldDurationMs)
 }
 
+// SetNode sets the "node" field.
+func (m *WebhookAttemptMutation) SetNode(i int32) {
+	m.node = &i
+	m.addnode = nil
+}
+
+// Node returns the value of the "node" field in the mutation.
+func (m *WebhookAttemptMutation) Node() (r int32, exists bool) {
+	v := m.node
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNode returns the old "node" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldNode(ctx context.Context) (v *int32, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNode: %w", err)
+	}
+	return oldValue.Node, nil
+}
+
+// AddNode adds i to the "node" field.
+func (m *WebhookAttemptMutation) AddNode(i int32) {
+	if m.addnode != nil {
+		*m.addnode += i
+	} else {
+		m.addnode = &i
+	}
+}
+
+// AddedNode returns the value that was added to the "node" field in this mutation.
+func (m *WebhookAttemptMutation) AddedNode() (r int32, exists bool) {
+	v := m.addnode
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearNode clears the value of the "node" field.
+func (m *WebhookAttemptMutation) ClearNode() {
+	m.node = nil
+	m.addnode = nil
+	m.clearedFields[webhookattempt.FieldNode] = struct{}{}
+}
+
+// NodeCleared returns if the "node" field was cleared in this mutation.
+func (m *WebhookAttemptMutation) NodeCleared() bool {
+	_, ok := m.clearedFields[webhookattempt.FieldNode]
+	return ok
+}
+
+// ResetNode resets all changes to the "node" field.
+func (m *WebhookAttemptMutation) ResetNode() {
+	m.node = nil
+	m.addnode = nil
+	delete(m.clearedFields, webhookattempt.FieldNode)
+}
+
 // Where appends a list predicates to the WebhookAttemptMutation builder.
 func (m *WebhookAttemptMutation) Where(ps ...predicate.WebhookAttempt) {
 	m.predicates = append(m.predicates, ps...)
@@ -33713,7 +34752,7 @@ func (m *WebhookAttemptMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookAttemptMutation) Fields() []string {
-	fields := make([]string, 0, 12)
+	fields := make([]string, 0, 13)
 	if m.delivery_id != nil {
 		fields = append(fields, webhookattempt.FieldDeliveryID)
 	}
@@ -33750,6 +34789,9 @@ func (m *WebhookAttemptMutation) Fields() []string {
 	if m.duration_ms != nil {
 		fields = append(fields, webhookattempt.FieldDurationMs)
 	}
+	if m.node != nil {
+		fields = append(fields, webhookattempt.FieldNode)
+	}
 	return fields
 }
 
@@ -33782,6 +34824,8 @@ func (m *WebhookAttemptMutation) Field(name string) (ent.Value, bool) {
 		return m.RemoteAddr()
 	case webhookattempt.FieldDurationMs:
 		return m.DurationMs()
+	case webhookattempt.FieldNode:
+		return m.Node()
 	}
 	return nil, false
 }
@@ -33815,6 +34859,8 @@ func (m *WebhookAttemptMutation) OldField(ctx context.Context, name string) (ent
 		return m.OldRemoteAddr(ctx)
 	case webhookattempt.FieldDurationMs:
 		return m.OldDurationMs(ctx)
+	case webhookattempt.FieldNode:
+		return m.OldNode(ctx)
 	}
 	return nil, fmt.Errorf("unknown WebhookAttempt field %s", name)
 }
@@ -33908,6 +34954,13 @@ func (m *WebhookAttemptMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDurationMs(v)
 		return nil
+	case webhookattempt.FieldNode:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNode(v)
+		return nil
 	}
 	return fmt.Errorf("unknown WebhookAttempt field %s", name)
 }
@@ -33928,6 +34981,9 @@ func (m *WebhookAttemptMutation) AddedFields() []string {
 	if m.addduration_ms != nil {
 		fields = append(fields, webhookattempt.FieldDurationMs)
 	}
+	if m.addnode != nil {
+		fields = append(fields, webhookattempt.FieldNode)
+	}
 	return fields
 }
 
@@ -33944,6 +35000,8 @@ func (m *WebhookAttemptMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedStatusCode()
 	case webhookattempt.FieldDurationMs:
 		return m.AddedDurationMs()
+	case webhookattempt.FieldNode:
+		return m.AddedNode()
 	}
 	return nil, false
 }
@@ -33981,6 +35039,13 @@ func (m *WebhookAttemptMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddDurationMs(v)
 		return nil
+	case webhookattempt.FieldNode:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNode(v)
+		return nil
 	}
 	return fmt.Errorf("unknown WebhookAttempt numeric field %s", name)
 }
@@ -34000,6 +35065,9 @@ func (m *WebhookAttemptMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(webhookattempt.FieldDurationMs) {
 		fields = append(fields, webhookattempt.FieldDurationMs)
+	}
+	if m.FieldCleared(webhookattempt.FieldNode) {
+		fields = append(fields, webhookattempt.FieldNode)
 	}
 	return fields
 }
@@ -34026,6 +35094,9 @@ func (m *WebhookAttemptMutation) ClearField(name string) error {
 		return nil
 	case webhookattempt.FieldDurationMs:
 		m.ClearDurationMs()
+		return nil
+	case webhookattempt.FieldNode:
+		m.ClearNode()
 		return nil
 	}
 	return fmt.Errorf("unknown WebhookAttempt nullable field %s", name)
@@ -34070,6 +35141,9 @@ func (m *WebhookAttemptMutation) ResetField(name string) error {
 		return nil
 	case webhookattempt.FieldDurationMs:
 		m.ResetDurationMs()
+		return nil
+	case webhookattempt.FieldNode:
+		m.ResetNode()
 		return nil
 	}
 	return fmt.Errorf("unknown WebhookAttempt field %s", name)

@@ -22,6 +22,7 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
+	"github.com/postrider/postrider/ent/node"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
@@ -223,6 +224,10 @@ func init() {
 	attemptDescClass := attemptFields[19].Descriptor()
 	// attempt.DefaultClass holds the default value on creation for the class field.
 	attempt.DefaultClass = attemptDescClass.Default.(string)
+	// attemptDescAhead is the schema descriptor for ahead field.
+	attemptDescAhead := attemptFields[21].Descriptor()
+	// attempt.DefaultAhead holds the default value on creation for the ahead field.
+	attempt.DefaultAhead = attemptDescAhead.Default.(bool)
 	capturedmailFields := schema.CapturedMail{}.Fields()
 	_ = capturedmailFields
 	// capturedmailDescReceivedAt is the schema descriptor for received_at field.
@@ -553,6 +558,12 @@ func init() {
 	idempotencykeyDescCreatedAt := idempotencykeyFields[6].Descriptor()
 	// idempotencykey.DefaultCreatedAt holds the default value on creation for the created_at field.
 	idempotencykey.DefaultCreatedAt = idempotencykeyDescCreatedAt.Default.(func() time.Time)
+	nodeFields := schema.Node{}.Fields()
+	_ = nodeFields
+	// nodeDescName is the schema descriptor for name field.
+	nodeDescName := nodeFields[1].Descriptor()
+	// node.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	node.NameValidator = nodeDescName.Validators[0].(func(string) error)
 	planFields := schema.Plan{}.Fields()
 	_ = planFields
 	// planDescName is the schema descriptor for name field.
@@ -942,11 +953,11 @@ func init() {
 	// webhook.DefaultDisabledReason holds the default value on creation for the disabled_reason field.
 	webhook.DefaultDisabledReason = webhookDescDisabledReason.Default.(string)
 	// webhookDescCreatedAt is the schema descriptor for created_at field.
-	webhookDescCreatedAt := webhookFields[12].Descriptor()
+	webhookDescCreatedAt := webhookFields[13].Descriptor()
 	// webhook.DefaultCreatedAt holds the default value on creation for the created_at field.
 	webhook.DefaultCreatedAt = webhookDescCreatedAt.Default.(func() time.Time)
 	// webhookDescUpdatedAt is the schema descriptor for updated_at field.
-	webhookDescUpdatedAt := webhookFields[13].Descriptor()
+	webhookDescUpdatedAt := webhookFields[14].Descriptor()
 	// webhook.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	webhook.DefaultUpdatedAt = webhookDescUpdatedAt.Default.(func() time.Time)
 	// webhook.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

@@ -48,6 +48,8 @@ type Tx struct {
 	Fact *FactClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
+	// Node is the client for interacting with the Node builders.
+	Node *NodeClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
 	// ReceivedContent is the client for interacting with the ReceivedContent builders.
@@ -232,6 +234,7 @@ func (tx *Tx) init() {
 	tx.Engagement = NewEngagementClient(tx.config)
 	tx.Fact = NewFactClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
+	tx.Node = NewNodeClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)
 	tx.ReceivedContent = NewReceivedContentClient(tx.config)
 	tx.ReceivedEmail = NewReceivedEmailClient(tx.config)

@@ -34,6 +34,8 @@ type Webhook struct {
 	DisabledReason string `json:"disabled_reason,omitempty"`
 	// deliveries per second; null: as many as the endpoint takes
 	RateLimit *int `json:"rate_limit,omitempty"`
+	// when all of its rate is there again: deliveries are counted by moving it on (GCRA)
+	RateFullAt *time.Time `json:"rate_full_at,omitempty"`
 	// sealed with the master key
 	Secret []byte `json:"-"`
 	// signs too until previous_secret_until
@@ -60,7 +62,7 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case webhook.FieldID, webhook.FieldAccountID, webhook.FieldURL, webhook.FieldDisabledReason:
 			values[i] = new(sql.NullString)
-		case webhook.FieldEnabledAt, webhook.FieldDisabledAt, webhook.FieldPreviousSecretUntil, webhook.FieldCreatedAt, webhook.FieldUpdatedAt:
+		case webhook.FieldEnabledAt, webhook.FieldDisabledAt, webhook.FieldRateFullAt, webhook.FieldPreviousSecretUntil, webhook.FieldCreatedAt, webhook.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -135,6 +137,13 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.RateLimit = new(int)
 				*_m.RateLimit = int(value.Int64)
+			}
+		case webhook.FieldRateFullAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field rate_full_at", values[i])
+			} else if value.Valid {
+				_m.RateFullAt = new(time.Time)
+				*_m.RateFullAt = value.Time
 			}
 		case webhook.FieldSecret:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -231,6 +240,11 @@ func (_m *Webhook) String() string {
 	if v := _m.RateLimit; v != nil {
 		builder.WriteString("rate_limit=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.RateFullAt; v != nil {
+		builder.WriteString("rate_full_at=")
+		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")
 	builder.WriteString("secret=<sensitive>")

@@ -111,6 +111,20 @@ func (_c *WebhookCreate) SetNillableRateLimit(v *int) *WebhookCreate {
 	return _c
 }
 
+// SetRateFullAt sets the "rate_full_at" field.
+func (_c *WebhookCreate) SetRateFullAt(v time.Time) *WebhookCreate {
+	_c.mutation.SetRateFullAt(v)
+	return _c
+}
+
+// SetNillableRateFullAt sets the "rate_full_at" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableRateFullAt(v *time.Time) *WebhookCreate {
+	if v != nil {
+		_c.SetRateFullAt(*v)
+	}
+	return _c
+}
+
 // SetSecret sets the "secret" field.
 func (_c *WebhookCreate) SetSecret(v []byte) *WebhookCreate {
 	_c.mutation.SetSecret(v)
@@ -333,6 +347,10 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 		_spec.SetField(webhook.FieldRateLimit, field.TypeInt, value)
 		_node.RateLimit = &value
 	}
+	if value, ok := _c.mutation.RateFullAt(); ok {
+		_spec.SetField(webhook.FieldRateFullAt, field.TypeTime, value)
+		_node.RateFullAt = &value
+	}
 	if value, ok := _c.mutation.Secret(); ok {
 		_spec.SetField(webhook.FieldSecret, field.TypeBytes, value)
 		_node.Secret = value
@@ -522,6 +540,24 @@ func (u *WebhookUpsert) AddRateLimit(v int) *WebhookUpsert {
 // ClearRateLimit clears the value of the "rate_limit" field.
 func (u *WebhookUpsert) ClearRateLimit() *WebhookUpsert {
 	u.SetNull(webhook.FieldRateLimit)
+	return u
+}
+
+// SetRateFullAt sets the "rate_full_at" field.
+func (u *WebhookUpsert) SetRateFullAt(v time.Time) *WebhookUpsert {
+	u.Set(webhook.FieldRateFullAt, v)
+	return u
+}
+
+// UpdateRateFullAt sets the "rate_full_at" field to the value that was provided on create.
+func (u *WebhookUpsert) UpdateRateFullAt() *WebhookUpsert {
+	u.SetExcluded(webhook.FieldRateFullAt)
+	return u
+}
+
+// ClearRateFullAt clears the value of the "rate_full_at" field.
+func (u *WebhookUpsert) ClearRateFullAt() *WebhookUpsert {
+	u.SetNull(webhook.FieldRateFullAt)
 	return u
 }
 
@@ -773,6 +809,27 @@ func (u *WebhookUpsertOne) UpdateRateLimit() *WebhookUpsertOne {
 func (u *WebhookUpsertOne) ClearRateLimit() *WebhookUpsertOne {
 	return u.Update(func(s *WebhookUpsert) {
 		s.ClearRateLimit()
+	})
+}
+
+// SetRateFullAt sets the "rate_full_at" field.
+func (u *WebhookUpsertOne) SetRateFullAt(v time.Time) *WebhookUpsertOne {
+	return u.Update(func(s *WebhookUpsert) {
+		s.SetRateFullAt(v)
+	})
+}
+
+// UpdateRateFullAt sets the "rate_full_at" field to the value that was provided on create.
+func (u *WebhookUpsertOne) UpdateRateFullAt() *WebhookUpsertOne {
+	return u.Update(func(s *WebhookUpsert) {
+		s.UpdateRateFullAt()
+	})
+}
+
+// ClearRateFullAt clears the value of the "rate_full_at" field.
+func (u *WebhookUpsertOne) ClearRateFullAt() *WebhookUpsertOne {
+	return u.Update(func(s *WebhookUpsert) {
+		s.ClearRateFullAt()
 	})
 }
 
@@ -1201,6 +1258,27 @@ func (u *WebhookUpsertBulk) UpdateRateLimit() *WebhookUpsertBulk {
 func (u *WebhookUpsertBulk) ClearRateLimit() *WebhookUpsertBulk {
 	return u.Update(func(s *WebhookUpsert) {
 		s.ClearRateLimit()
+	})
+}
+
+// SetRateFullAt sets the "rate_full_at" field.
+func (u *WebhookUpsertBulk) SetRateFullAt(v time.Time) *WebhookUpsertBulk {
+	return u.Update(func(s *WebhookUpsert) {
+		s.SetRateFullAt(v)
+	})
+}
+
+// UpdateRateFullAt sets the "rate_full_at" field to the value that was provided on create.
+func (u *WebhookUpsertBulk) UpdateRateFullAt() *WebhookUpsertBulk {
+	return u.Update(func(s *WebhookUpsert) {
+		s.UpdateRateFullAt()
+	})
+}
+
+// ClearRateFullAt clears the value of the "rate_full_at" field.
+func (u *WebhookUpsertBulk) ClearRateFullAt() *WebhookUpsertBulk {
+	return u.Update(func(s *WebhookUpsert) {
+		s.ClearRateFullAt()
 	})
 }
 

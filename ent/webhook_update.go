@@ -165,6 +165,26 @@ func (_u *WebhookUpdate) ClearRateLimit() *WebhookUpdate {
 	return _u
 }
 
+// SetRateFullAt sets the "rate_full_at" field.
+func (_u *WebhookUpdate) SetRateFullAt(v time.Time) *WebhookUpdate {
+	_u.mutation.SetRateFullAt(v)
+	return _u
+}
+
+// SetNillableRateFullAt sets the "rate_full_at" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableRateFullAt(v *time.Time) *WebhookUpdate {
+	if v != nil {
+		_u.SetRateFullAt(*v)
+	}
+	return _u
+}
+
+// ClearRateFullAt clears the value of the "rate_full_at" field.
+func (_u *WebhookUpdate) ClearRateFullAt() *WebhookUpdate {
+	_u.mutation.ClearRateFullAt()
+	return _u
+}
+
 // SetSecret sets the "secret" field.
 func (_u *WebhookUpdate) SetSecret(v []byte) *WebhookUpdate {
 	_u.mutation.SetSecret(v)
@@ -323,6 +343,12 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.RateLimitCleared() {
 		_spec.ClearField(webhook.FieldRateLimit, field.TypeInt)
+	}
+	if value, ok := _u.mutation.RateFullAt(); ok {
+		_spec.SetField(webhook.FieldRateFullAt, field.TypeTime, value)
+	}
+	if _u.mutation.RateFullAtCleared() {
+		_spec.ClearField(webhook.FieldRateFullAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.Secret(); ok {
 		_spec.SetField(webhook.FieldSecret, field.TypeBytes, value)
@@ -496,6 +522,26 @@ func (_u *WebhookUpdateOne) AddRateLimit(v int) *WebhookUpdateOne {
 // ClearRateLimit clears the value of the "rate_limit" field.
 func (_u *WebhookUpdateOne) ClearRateLimit() *WebhookUpdateOne {
 	_u.mutation.ClearRateLimit()
+	return _u
+}
+
+// SetRateFullAt sets the "rate_full_at" field.
+func (_u *WebhookUpdateOne) SetRateFullAt(v time.Time) *WebhookUpdateOne {
+	_u.mutation.SetRateFullAt(v)
+	return _u
+}
+
+// SetNillableRateFullAt sets the "rate_full_at" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableRateFullAt(v *time.Time) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetRateFullAt(*v)
+	}
+	return _u
+}
+
+// ClearRateFullAt clears the value of the "rate_full_at" field.
+func (_u *WebhookUpdateOne) ClearRateFullAt() *WebhookUpdateOne {
+	_u.mutation.ClearRateFullAt()
 	return _u
 }
 
@@ -687,6 +733,12 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	}
 	if _u.mutation.RateLimitCleared() {
 		_spec.ClearField(webhook.FieldRateLimit, field.TypeInt)
+	}
+	if value, ok := _u.mutation.RateFullAt(); ok {
+		_spec.SetField(webhook.FieldRateFullAt, field.TypeTime, value)
+	}
+	if _u.mutation.RateFullAtCleared() {
+		_spec.ClearField(webhook.FieldRateFullAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.Secret(); ok {
 		_spec.SetField(webhook.FieldSecret, field.TypeBytes, value)

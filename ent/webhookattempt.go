@@ -40,7 +40,9 @@ type WebhookAttempt struct {
 	// RemoteAddr holds the value of the "remote_addr" field.
 	RemoteAddr string `json:"remote_addr,omitempty"`
 	// DurationMs holds the value of the "duration_ms" field.
-	DurationMs   *int `json:"duration_ms,omitempty"`
+	DurationMs *int `json:"duration_ms,omitempty"`
+	// id of the process that claimed it
+	Node         *int32 `json:"node,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -49,7 +51,7 @@ func (*WebhookAttempt) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case webhookattempt.FieldID, webhookattempt.FieldNumber, webhookattempt.FieldFence, webhookattempt.FieldStatusCode, webhookattempt.FieldDurationMs:
+		case webhookattempt.FieldID, webhookattempt.FieldNumber, webhookattempt.FieldFence, webhookattempt.FieldStatusCode, webhookattempt.FieldDurationMs, webhookattempt.FieldNode:
 			values[i] = new(sql.NullInt64)
 		case webhookattempt.FieldDeliveryID, webhookattempt.FieldAccountID, webhookattempt.FieldOutcome, webhookattempt.FieldError, webhookattempt.FieldResponse, webhookattempt.FieldRemoteAddr:
 			values[i] = new(sql.NullString)
@@ -152,6 +154,13 @@ func (_m *WebhookAttempt) assignValues(columns []string, values []any) error {
 				_m.DurationMs = new(int)
 				*_m.DurationMs = int(value.Int64)
 			}
+		case webhookattempt.FieldNode:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field node", values[i])
+			} else if value.Valid {
+				_m.Node = new(int32)
+				*_m.Node = int32(value.Int64)
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -229,6 +238,11 @@ func (_m *WebhookAttempt) String() string {
 	builder.WriteString(", ")
 	if v := _m.DurationMs; v != nil {
 		builder.WriteString("duration_ms=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.Node; v != nil {
+		builder.WriteString("node=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteByte(')')

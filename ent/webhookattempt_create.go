@@ -150,6 +150,20 @@ func (_c *WebhookAttemptCreate) SetNillableDurationMs(v *int) *WebhookAttemptCre
 	return _c
 }
 
+// SetNode sets the "node" field.
+func (_c *WebhookAttemptCreate) SetNode(v int32) *WebhookAttemptCreate {
+	_c.mutation.SetNode(v)
+	return _c
+}
+
+// SetNillableNode sets the "node" field if the given value is not nil.
+func (_c *WebhookAttemptCreate) SetNillableNode(v *int32) *WebhookAttemptCreate {
+	if v != nil {
+		_c.SetNode(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *WebhookAttemptCreate) SetID(v int64) *WebhookAttemptCreate {
 	_c.mutation.SetID(v)
@@ -331,6 +345,10 @@ func (_c *WebhookAttemptCreate) createSpec() (*WebhookAttempt, *sqlgraph.CreateS
 	if value, ok := _c.mutation.DurationMs(); ok {
 		_spec.SetField(webhookattempt.FieldDurationMs, field.TypeInt, value)
 		_node.DurationMs = &value
+	}
+	if value, ok := _c.mutation.Node(); ok {
+		_spec.SetField(webhookattempt.FieldNode, field.TypeInt32, value)
+		_node.Node = &value
 	}
 	return _node, _spec
 }
@@ -543,6 +561,30 @@ func (u *WebhookAttemptUpsert) AddDurationMs(v int) *WebhookAttemptUpsert {
 // ClearDurationMs clears the value of the "duration_ms" field.
 func (u *WebhookAttemptUpsert) ClearDurationMs() *WebhookAttemptUpsert {
 	u.SetNull(webhookattempt.FieldDurationMs)
+	return u
+}
+
+// SetNode sets the "node" field.
+func (u *WebhookAttemptUpsert) SetNode(v int32) *WebhookAttemptUpsert {
+	u.Set(webhookattempt.FieldNode, v)
+	return u
+}
+
+// UpdateNode sets the "node" field to the value that was provided on create.
+func (u *WebhookAttemptUpsert) UpdateNode() *WebhookAttemptUpsert {
+	u.SetExcluded(webhookattempt.FieldNode)
+	return u
+}
+
+// AddNode adds v to the "node" field.
+func (u *WebhookAttemptUpsert) AddNode(v int32) *WebhookAttemptUpsert {
+	u.Add(webhookattempt.FieldNode, v)
+	return u
+}
+
+// ClearNode clears the value of the "node" field.
+func (u *WebhookAttemptUpsert) ClearNode() *WebhookAttemptUpsert {
+	u.SetNull(webhookattempt.FieldNode)
 	return u
 }
 
@@ -786,6 +828,34 @@ func (u *WebhookAttemptUpsertOne) UpdateDurationMs() *WebhookAttemptUpsertOne {
 func (u *WebhookAttemptUpsertOne) ClearDurationMs() *WebhookAttemptUpsertOne {
 	return u.Update(func(s *WebhookAttemptUpsert) {
 		s.ClearDurationMs()
+	})
+}
+
+// SetNode sets the "node" field.
+func (u *WebhookAttemptUpsertOne) SetNode(v int32) *WebhookAttemptUpsertOne {
+	return u.Update(func(s *WebhookAttemptUpsert) {
+		s.SetNode(v)
+	})
+}
+
+// AddNode adds v to the "node" field.
+func (u *WebhookAttemptUpsertOne) AddNode(v int32) *WebhookAttemptUpsertOne {
+	return u.Update(func(s *WebhookAttemptUpsert) {
+		s.AddNode(v)
+	})
+}
+
+// UpdateNode sets the "node" field to the value that was provided on create.
+func (u *WebhookAttemptUpsertOne) UpdateNode() *WebhookAttemptUpsertOne {
+	return u.Update(func(s *WebhookAttemptUpsert) {
+		s.UpdateNode()
+	})
+}
+
+// ClearNode clears the value of the "node" field.
+func (u *WebhookAttemptUpsertOne) ClearNode() *WebhookAttemptUpsertOne {
+	return u.Update(func(s *WebhookAttemptUpsert) {
+		s.ClearNode()
 	})
 }
 
@@ -1195,6 +1265,34 @@ func (u *WebhookAttemptUpsertBulk) UpdateDurationMs() *WebhookAttemptUpsertBulk 
 func (u *WebhookAttemptUpsertBulk) ClearDurationMs() *WebhookAttemptUpsertBulk {
 	return u.Update(func(s *WebhookAttemptUpsert) {
 		s.ClearDurationMs()
+	})
+}
+
+// SetNode sets the "node" field.
+func (u *WebhookAttemptUpsertBulk) SetNode(v int32) *WebhookAttemptUpsertBulk {
+	return u.Update(func(s *WebhookAttemptUpsert) {
+		s.SetNode(v)
+	})
+}
+
+// AddNode adds v to the "node" field.
+func (u *WebhookAttemptUpsertBulk) AddNode(v int32) *WebhookAttemptUpsertBulk {
+	return u.Update(func(s *WebhookAttemptUpsert) {
+		s.AddNode(v)
+	})
+}
+
+// UpdateNode sets the "node" field to the value that was provided on create.
+func (u *WebhookAttemptUpsertBulk) UpdateNode() *WebhookAttemptUpsertBulk {
+	return u.Update(func(s *WebhookAttemptUpsert) {
+		s.UpdateNode()
+	})
+}
+
+// ClearNode clears the value of the "node" field.
+func (u *WebhookAttemptUpsertBulk) ClearNode() *WebhookAttemptUpsertBulk {
+	return u.Update(func(s *WebhookAttemptUpsert) {
+		s.ClearNode()
 	})
 }
 

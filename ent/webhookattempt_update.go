@@ -214,6 +214,33 @@ func (_u *WebhookAttemptUpdate) ClearDurationMs() *WebhookAttemptUpdate {
 	return _u
 }
 
+// SetNode sets the "node" field.
+func (_u *WebhookAttemptUpdate) SetNode(v int32) *WebhookAttemptUpdate {
+	_u.mutation.ResetNode()
+	_u.mutation.SetNode(v)
+	return _u
+}
+
+// SetNillableNode sets the "node" field if the given value is not nil.
+func (_u *WebhookAttemptUpdate) SetNillableNode(v *int32) *WebhookAttemptUpdate {
+	if v != nil {
+		_u.SetNode(*v)
+	}
+	return _u
+}
+
+// AddNode adds value to the "node" field.
+func (_u *WebhookAttemptUpdate) AddNode(v int32) *WebhookAttemptUpdate {
+	_u.mutation.AddNode(v)
+	return _u
+}
+
+// ClearNode clears the value of the "node" field.
+func (_u *WebhookAttemptUpdate) ClearNode() *WebhookAttemptUpdate {
+	_u.mutation.ClearNode()
+	return _u
+}
+
 // Mutation returns the WebhookAttemptMutation object of the builder.
 func (_u *WebhookAttemptUpdate) Mutation() *WebhookAttemptMutation {
 	return _u.mutation
@@ -339,6 +366,15 @@ func (_u *WebhookAttemptUpdate) sqlSave(ctx context.Context) (_node int, err err
 	}
 	if _u.mutation.DurationMsCleared() {
 		_spec.ClearField(webhookattempt.FieldDurationMs, field.TypeInt)
+	}
+	if value, ok := _u.mutation.Node(); ok {
+		_spec.SetField(webhookattempt.FieldNode, field.TypeInt32, value)
+	}
+	if value, ok := _u.mutation.AddedNode(); ok {
+		_spec.AddField(webhookattempt.FieldNode, field.TypeInt32, value)
+	}
+	if _u.mutation.NodeCleared() {
+		_spec.ClearField(webhookattempt.FieldNode, field.TypeInt32)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -547,6 +583,33 @@ func (_u *WebhookAttemptUpdateOne) ClearDurationMs() *WebhookAttemptUpdateOne {
 	return _u
 }
 
+// SetNode sets the "node" field.
+func (_u *WebhookAttemptUpdateOne) SetNode(v int32) *WebhookAttemptUpdateOne {
+	_u.mutation.ResetNode()
+	_u.mutation.SetNode(v)
+	return _u
+}
+
+// SetNillableNode sets the "node" field if the given value is not nil.
+func (_u *WebhookAttemptUpdateOne) SetNillableNode(v *int32) *WebhookAttemptUpdateOne {
+	if v != nil {
+		_u.SetNode(*v)
+	}
+	return _u
+}
+
+// AddNode adds value to the "node" field.
+func (_u *WebhookAttemptUpdateOne) AddNode(v int32) *WebhookAttemptUpdateOne {
+	_u.mutation.AddNode(v)
+	return _u
+}
+
+// ClearNode clears the value of the "node" field.
+func (_u *WebhookAttemptUpdateOne) ClearNode() *WebhookAttemptUpdateOne {
+	_u.mutation.ClearNode()
+	return _u
+}
+
 // Mutation returns the WebhookAttemptMutation object of the builder.
 func (_u *WebhookAttemptUpdateOne) Mutation() *WebhookAttemptMutation {
 	return _u.mutation
@@ -702,6 +765,15 @@ func (_u *WebhookAttemptUpdateOne) sqlSave(ctx context.Context) (_node *WebhookA
 	}
 	if _u.mutation.DurationMsCleared() {
 		_spec.ClearField(webhookattempt.FieldDurationMs, field.TypeInt)
+	}
+	if value, ok := _u.mutation.Node(); ok {
+		_spec.SetField(webhookattempt.FieldNode, field.TypeInt32, value)
+	}
+	if value, ok := _u.mutation.AddedNode(); ok {
+		_spec.AddField(webhookattempt.FieldNode, field.TypeInt32, value)
+	}
+	if _u.mutation.NodeCleared() {
+		_spec.ClearField(webhookattempt.FieldNode, field.TypeInt32)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &WebhookAttempt{config: _u.config}

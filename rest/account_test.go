@@ -198,10 +198,4 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 	if got := b.do(t, q); got.status != 409 || !strings.Contains(got.body, "can no longer be read") {
 		t.Errorf("unreadable: %d %s", got.status, got.body)
 	}
-	// A refusal holds no secret and is kept as it is.
-	q = request{method: "POST", path: "/api/api-keys", body: `{"scope":"sending"}`, header: map[string]string{"Idempotency-Key": "k2"}}
-	first, again = b.do(t, q), b.do(t, q)
-	if first.status != 400 || again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("refusal %d %s, then %s", first.status, first.body, again.body)
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
 )
 
 const simple = `{"from":"Ada <ada@example.com>","to":"bob@example.net","subject":"Hi","text":"Hello"}`
@@ -220,29 +221,68 @@ func TestRateLimitHeadersAndRefusal(t *testing.T) {
 func TestIdempotentReplay(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	q := request{method: "POST", path: "/api/emails", body: `{"from":"nobody"}`, header: map[string]string{"Idempotency-Key": "k1"}}
+	q := request{method: "POST", path: "/api/domains", body: `{"name":"example.com"}`, header: map[string]string{"Idempotency-Key": "k1"}}
 	first := b.do(t, q)
 	second := b.do(t, q)
-	if first.status != 400 || second.status != 400 || first.body != second.body {
+	if first.status != 200 || second.status != 200 || first.body != second.body {
 		t.Errorf("replay differs:\n%d %s\n%d %s", first.status, first.body, second.status, second.body)
 	}
 	if first.header.Get("Idempotent-Replayed") != "" || second.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("Idempotent-Replayed: %q then %q", first.header.Get("Idempotent-Replayed"), second.header.Get("Idempotent-Replayed"))
 	}
-	q.body = `{ "from" : "nobody" }`
+	q.body = `{ "name" : "example.com" }`
 	if spaced := b.do(t, q); spaced.body != first.body || spaced.header.Get("Idempotent-Replayed") != "true" {
 		t.Error("white space makes another body")
 	}
-	q.body = simple
+	q.body = `{"name":"example.org"}`
 	other := b.do(t, q)
 	if other.status != 409 {
 		t.Errorf("another body: %d %s", other.status, other.body)
 	}
 	expect.Golden(t, "answers/idempotency_conflict.json", other.body)
-	b.sending.fail = fault.Unavailable(io.EOF)
-	refusedBefore := b.store.refused
-	if got := b.do(t, request{method: "POST", path: "/api/emails", body: simple, header: map[string]string{"Idempotency-Key": "k2"}}); got.status != 503 || b.store.refused != refusedBefore {
-		t.Errorf("503 was kept under the key: %d", got.status)
+}
+
+// A request that was refused did nothing. The same request under the same key is judged
+// anew, and so is another one: a domain may have been verified meanwhile, and a job
+// with a fixed key must be able to send then.
+func TestARefusalIsNotKeptUnderItsKey(t *testing.T) {
+	t.Parallel()
+	q := request{method: "POST", path: "/api/emails", body: simple, header: map[string]string{"Idempotency-Key": "k1"}}
+	for name, refusal := range map[string]error{
+		"403": fault.Forbiddenf(fault.CodeDomainNotVerified, "No verified domain"),
+		"409": idempotency.InProgress(),
+		"429": &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit},
+		"503": fault.Unavailable(io.EOF),
+	} {
+		b := newBundle(t)
+		b.sending.fail = refusal
+		if got := b.do(t, q); fmt.Sprint(got.status) != name {
+			t.Errorf("the refusal was answered %d %s, want %s", got.status, got.body, name)
+		}
+		b.sending.fail = nil
+		if got := b.do(t, q); got.status != 200 || got.header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("after a %s the same request was answered %d %s, want 200 and no replay", name, got.status, got.body)
+		}
+	}
+	b := newBundle(t)
+	if got := b.do(t, request{method: "POST", path: "/api/emails", body: `{"from":"nobody"}`, header: q.header}); got.status != 400 {
+		t.Fatalf("a bad body was answered %d %s, want 400", got.status, got.body)
+	}
+	if got := b.do(t, q); got.status != 200 {
+		t.Errorf("after a 400 the corrected body under the same key was answered %d %s, want 200", got.status, got.body)
+	}
+}
+
+// Of two equal requests the slower one may be refused because of what the faster one did.
+// It answers as that one.
+func TestARefusalGivesWayToAnEqualRequestThatWasFaster(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.sending.fail = fault.Conflictf(fault.CodeConflict, "It is there already")
+	b.store.winner = &idempotency.Answer{Status: 200, Body: []byte(`{"id":"msg_first"}`)}
+	got := b.do(t, request{method: "POST", path: "/api/emails", body: simple, header: map[string]string{"Idempotency-Key": "k"}})
+	if got.status != 200 || got.body != `{"id":"msg_first"}` || got.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the slower of two equal requests was answered %d %s, want the answer of the faster", got.status, got.body)
 	}
 }
 

@@ -59,11 +59,11 @@ type dnsChange struct {
 type dnsEdge struct {
 	api   *API
 	dns   DNSService
-	store Idempotency
+	store IdempotencyRecorder
 }
 
 // DomainDNS makes the routes that publish a domain's records.
-func DomainDNS(service DNSService, store Idempotency) Routes {
+func DomainDNS(service DNSService, store IdempotencyRecorder) Routes {
 	return Routes{name: "domains-dns", add: func(a *API) {
 		e := &dnsEdge{api: a, dns: service, store: store}
 		register(a, operation{
@@ -188,7 +188,7 @@ func (e *dnsEdge) apply(ctx context.Context, in *domainID) (*stored, error) {
 		if claim == nil {
 			return answer, nil
 		}
-		return e.store.Refuse(ctx, claim, answer)
+		return e.store.Record(ctx, claim, answer)
 	})
 }
 

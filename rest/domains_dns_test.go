@@ -158,12 +158,12 @@ type forgetful struct {
 	lost bool
 }
 
-func (f *forgetful) Refuse(ctx context.Context, c *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+func (f *forgetful) Record(ctx context.Context, c *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
 	if !f.lost {
 		f.lost = true
 		return idempotency.Answer{}, errors.New("the connection was lost")
 	}
-	return f.fakeStore.Refuse(ctx, c, a)
+	return f.fakeStore.Record(ctx, c, a)
 }
 
 // The work is asked for again, and finds what it did the first time (see

@@ -44,7 +44,7 @@ type attemptRecord struct {
 	Number       int               `json:"number" doc:"Which attempt for this recipient, from 1."`
 	StartedAt    timestamp         `json:"started_at"`
 	FinishedAt   optionalTimestamp `json:"finished_at" doc:"null while it runs, and when it was cut off."`
-	Outcome      *string           `json:"outcome" enum:"delivered,deferred,bounced,failed,unknown" doc:"null while it runs. unknown: the whole message had gone out and the answer never came, or the service was cut off in the middle: the recipient may have it, and may get a second copy with the same Message-ID."`
+	Outcome      *string           `json:"outcome" enum:"delivered,deferred,bounced,failed,unknown,not_started" doc:"null while it runs. unknown: the whole message had gone out and the answer never came, or the service was cut off in the middle: the recipient may have it, and may get a second copy with the same Message-ID. not_started: the service was cut off before the message had gone out."`
 	Phase        *string           `json:"phase" doc:"The step where it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body, or wait when no connection was made because the receiving servers had just failed." example:"rcpt"`
 	Code         *int              `json:"code" doc:"The SMTP reply code (RFC 5321); null when there was none."`
 	EnhancedCode *string           `json:"enhanced_code" doc:"The enhanced status code (RFC 3463); null when there was none." example:"4.7.1"`
@@ -101,7 +101,7 @@ func (e *emailEdge) delivery(a *API) {
 	register(a, operation{
 		method: http.MethodGet, path: "/emails/{id}/attempts", id: "listEmailAttempts", tag: tagEmails, needs: accounts.ReadSent,
 		summary:     "List the delivery attempts of an email",
-		description: "Newest first, those of all recipients together. Each is recorded before it begins, so one that was cut off is here too, as `unknown`.",
+		description: "Newest first, those of all recipients together. Each is recorded before it begins, so one that was cut off is here too, as `unknown` or `not_started`.",
 		problems:    []int{http.StatusNotFound},
 		example:     map[string]any{"attempts": []any{attemptExample()}, "has_more": false, "next_cursor": nil},
 	}, e.attempts)

@@ -243,8 +243,8 @@ type fakeStore struct {
 	mu      sync.Mutex
 	answers map[string]idempotency.Answer // by key
 	bodies  map[string]string
-	refused int
-	busy    bool // the first request with any key is still running
+	busy    bool                // the first request with any key is still running
+	winner  *idempotency.Answer // of an equal request that was faster than any that is refused
 }
 
 func (f *fakeStore) Begin(_ context.Context, _, _, key string, canonical []byte) (*idempotency.Claim, *idempotency.Answer, error) {
@@ -280,11 +280,23 @@ func (f *fakeStore) Replay(context.Context, *idempotency.Claim) (*idempotency.An
 	return nil, errors.New("nobody else had the key")
 }
 
-// Refuse keeps an answer for every key that has begun and has none.
-func (f *fakeStore) Refuse(_ context.Context, _ *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+// Lookup is asked after a refusal: the keys that have begun and have no answer are free
+// again.
+func (f *fakeStore) Lookup(context.Context, *idempotency.Claim) (*idempotency.Answer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.refused++
+	for key := range f.bodies {
+		if _, has := f.answers[key]; !has {
+			delete(f.bodies, key)
+		}
+	}
+	return f.winner, nil
+}
+
+// Record keeps an answer for every key that has begun and has none.
+func (f *fakeStore) Record(_ context.Context, _ *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.keep(a)
 	return a, nil
 }

@@ -12,12 +12,19 @@ import (
 // Idempotency remembers answers by the caller's Idempotency-Key.
 type Idempotency interface {
 	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Answer, error)
-	Refuse(ctx context.Context, claim *idempotency.Claim, answer idempotency.Answer) (idempotency.Answer, error)
+	Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
 	Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, answer idempotency.Answer) error
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
 }
 
-var _ Idempotency = (*idempotency.Store)(nil)
+// IdempotencyRecorder also keeps the answers of work that shares no transaction with
+// anything here.
+type IdempotencyRecorder interface {
+	Idempotency
+	Record(ctx context.Context, claim *idempotency.Claim, answer idempotency.Answer) (idempotency.Answer, error)
+}
+
+var _ IdempotencyRecorder = (*idempotency.Store)(nil)
 
 // stored is an answer whose bytes are kept, so that a replay is the same octet
 // for octet.
@@ -60,8 +67,9 @@ func (a *API) replay(ctx context.Context, store Idempotency, c *call, claim *ide
 }
 
 // once runs an operation, or replays what an earlier request with the same key was
-// answered. A refusal (4xx) is an answer too, and kept; run keeps its own success
-// under the claim, in the transaction of its effect.
+// answered. run keeps its success under the claim, in the transaction of its effect. A
+// refusal is kept nowhere; it gives way to the success of an equal request that was
+// faster, which may be why this one was refused.
 func (a *API) once(ctx context.Context, store Idempotency, c *call, operation string,
 	run func(*idempotency.Claim) (idempotency.Answer, error)) (*stored, error) {
 	var claim *idempotency.Claim
@@ -90,13 +98,13 @@ func (a *API) once(ctx context.Context, store Idempotency, c *call, operation st
 	if claim == nil || refusal.status >= http.StatusInternalServerError || refusal.status == http.StatusTooManyRequests {
 		return nil, refusal
 	}
-	body, err := marshal(refusal)
-	if err != nil {
+	winner, err := store.Lookup(ctx, claim)
+	switch {
+	case err != nil:
 		return nil, a.fail(ctx, c.requestID, err)
+	case winner == nil:
+		return nil, refusal
 	}
-	answer, err = store.Refuse(ctx, claim, idempotency.Answer{Status: refusal.status, Body: body})
-	if err != nil {
-		return nil, a.fail(ctx, c.requestID, err)
-	}
-	return answered(answer), nil
+	winner.Replayed = true
+	return answered(*winner), nil
 }

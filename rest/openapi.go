@@ -63,7 +63,7 @@ func idempotencyParameter() *huma.Param {
 	one, most := 1, 255
 	return &huma.Param{Name: idempotency.Header, In: "header", Example: "order-1742-receipt",
 		Description: "1 to 255 printable ASCII characters, unique in your account, kept for 24 hours. The same key with the same body gives the first " +
-			"answer again, byte for byte, with `Idempotent-Replayed: true`; with another body it is 409 `idempotency_conflict`. Answers of 2xx and 4xx other than 429 are kept.",
+			"answer again, byte for byte, with `Idempotent-Replayed: true`; with another body it is 409 `idempotency_conflict`. Answers of 2xx are kept; a request that was refused is judged anew.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &one, MaxLength: &most, Pattern: "^[ -~]+$"}}
 }
 

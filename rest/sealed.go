@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -19,7 +18,7 @@ var _ Sealer = (*secret.Box)(nil)
 
 // sealedAnswers keeps answers that show a secret: a replay has to be the same octet
 // for octet, and the secret must lie nowhere in the clear, so the whole answer is
-// sealed for its 24 hours. Refusals hold no secret and stay as they are.
+// sealed for its 24 hours.
 type sealedAnswers struct {
 	Idempotency
 
@@ -31,15 +30,13 @@ func sealAnswers(store Idempotency, box Sealer, c *call) sealedAnswers {
 	return sealedAnswers{Idempotency: store, box: box, context: []byte("idempotency/" + c.AccountID + "/" + c.idempotencyKey)}
 }
 
-func sealed(a idempotency.Answer) bool { return a.Status < http.StatusBadRequest }
-
 // Begin opens what an earlier request was answered.
 func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key string, canonical []byte) (*idempotency.Claim, *idempotency.Answer, error) {
 	claim, earlier, err := s.Idempotency.Begin(ctx, accountID, operation, key, canonical)
 	if err != nil || earlier == nil {
 		return claim, nil, err
 	}
-	opened, err := s.open(*earlier)
+	opened, err := s.open(earlier)
 	return nil, opened, err
 }
 
@@ -55,30 +52,22 @@ func (s sealedAnswers) Replay(ctx context.Context, claim *idempotency.Claim) (*i
 	if err != nil {
 		return nil, err
 	}
-	return s.open(*winner)
+	return s.open(winner)
 }
 
-// Refuse keeps a refusal, and opens the answer of another request that was faster.
-func (s sealedAnswers) Refuse(ctx context.Context, claim *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
-	kept, err := s.Idempotency.Refuse(ctx, claim, a)
-	if err != nil {
-		return idempotency.Answer{}, err
+// Lookup opens the answer of another request, if there is one.
+func (s sealedAnswers) Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error) {
+	winner, err := s.Idempotency.Lookup(ctx, claim)
+	if err != nil || winner == nil {
+		return nil, err
 	}
-	opened, err := s.open(kept)
-	if err != nil {
-		return idempotency.Answer{}, err
-	}
-	return *opened, nil
+	return s.open(winner)
 }
 
-func (s sealedAnswers) open(a idempotency.Answer) (*idempotency.Answer, error) {
-	if !sealed(a) {
-		return &a, nil
-	}
+func (s sealedAnswers) open(a *idempotency.Answer) (*idempotency.Answer, error) {
 	body, err := s.box.Open(a.Body, s.context)
 	if err != nil { // the master key that it was sealed with has been taken away since
 		return nil, fault.Conflictf(fault.CodeConflict, "A request with this Idempotency-Key has succeeded, and its answer can no longer be read").Because(err)
 	}
-	a.Body = body
-	return &a, nil
+	return &idempotency.Answer{Status: a.Status, Body: body, Replayed: a.Replayed}, nil
 }

@@ -39,7 +39,7 @@ type webhookRecord struct {
 	Enabled        bool              `json:"enabled"`
 	DisabledAt     optionalTimestamp `json:"disabled_at"`
 	DisabledReason *string           `json:"disabled_reason" doc:"null while it is enabled. caller: you switched it off; gone: it answered 410; failing: its last 30 deliveries failed." example:"failing"`
-	RateLimit      *int              `json:"rate_limit" doc:"Deliveries per second; null: no limit." example:"20"`
+	RateLimit      *int              `json:"rate_limit" doc:"Deliveries per second, over all processes; null: no limit." example:"20"`
 	CreatedAt      timestamp         `json:"created_at"`
 	UpdatedAt      timestamp         `json:"updated_at"`
 }
@@ -140,7 +140,7 @@ func webhookSchema(change bool) *huma.Schema {
 		"url": {Type: huma.TypeString, Format: "uri", MaxLength: &longest, Description: "Where to POST: `https`, without user name and fragment.", Examples: []any{"https://example.com/hooks"}},
 		"events": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Enum: types},
 			Description: "The event types that it gets; left out or empty is all, those that come in later versions too."},
-		"rate_limit": {Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Description: "Deliveries per second of each delivering process; left out: no limit."},
+		"rate_limit": {Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Description: "Deliveries per second, over all processes; left out: no limit."},
 	}
 	if !change {
 		for _, name := range []string{"events", "rate_limit"} {
@@ -150,7 +150,7 @@ func webhookSchema(change bool) *huma.Schema {
 	}
 	none, one := 0.0, 1
 	fields["events"].Description = "The event types that it gets; empty is all."
-	fields["rate_limit"].Minimum, fields["rate_limit"].Description = &none, "Deliveries per second of each delivering process; 0: no limit."
+	fields["rate_limit"].Minimum, fields["rate_limit"].Description = &none, "Deliveries per second, over all processes; 0: no limit."
 	fields["enabled"] = &huma.Schema{Type: huma.TypeBoolean, Description: "Whether it is delivered to."}
 	s := closed(fields)
 	s.MinProperties = &one

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
@@ -35,7 +36,8 @@ type Foundation struct {
 	Store    *store
 	Listener net.Listener
 	Logger   *slog.Logger
-	Fail     func(error) // ends the service when a part that it needs has ended
+	Draining *atomic.Bool // set once a stop was asked for
+	Fail     func(error)  // ends the service when a part that it needs has ended
 }
 
 // New joins the modules that are on, as a story in five parts. Hooks only start
@@ -54,7 +56,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		}),
 		fx.StartTimeout(startTimeout), fx.StopTimeout(drainTimeout),
 		// 1. What the caller has made.
-		fx.Supply(f.Config, f.Options, f.Logger),
+		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names())),
 		fx.Provide(
 			func() *db.DB { return f.Store.db },
 			func() *secret.Box { return f.Store.box },
@@ -62,7 +64,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS, newInbound),
+		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS, newInbound),
 		fx.Invoke(keepHouse),
 		// 4. Each module's settings.
 		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig, webhooksConfig, inboundConfig),

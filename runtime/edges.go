@@ -29,6 +29,7 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -67,6 +68,7 @@ type edgeParams struct {
 	Registry  *prometheus.Registry
 	Tracing   *telemetry.Tracing
 	Rate      *ratelimit.Limiter
+	Node      *node.Node
 	Routes    []rest.Routes `group:"routes"`
 	Accounts  *accounts.Service
 	Domains   *domains.Service   `optional:"true"`
@@ -87,7 +89,7 @@ type edgeParams struct {
 // edges serves HTTP over everything that is on.
 func edges(f Foundation) fx.Option {
 	return fx.Invoke(func(p edgeParams) error {
-		health := &health{db: p.DB, log: p.Logger, late: p.queueLateness()}
+		health := &health{db: p.DB, stored: p.Node.Stored, draining: f.Draining, log: p.Logger, late: p.queueLateness()}
 		if err := p.gaugeQueue(health.late); err != nil {
 			return fmt.Errorf("metrics: %w", err)
 		}
@@ -95,7 +97,7 @@ func edges(f Foundation) fx.Option {
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
 		}
-		s := newServer(f.Listener, handler, health, p.Logger, f.Fail)
+		s := newServer(f.Listener, handler, f.Draining, p.Logger, f.Fail)
 		if p.EventLog != nil {
 			s.http.RegisterOnShutdown(p.EventLog.Drain) // streams would hold a stop up
 		}

@@ -21,15 +21,21 @@ type pinger interface {
 // to deliver to, by the database clock.
 type lateness func(ctx context.Context) (time.Duration, error)
 
+// storedLimit is how old the last write may be that was certainly stored. One is made
+// every two seconds (package node).
+const storedLimit = 6 * time.Second
+
 // lateLimit is from when on the queue is called degraded.
 const lateLimit = time.Minute
 
 // health answers the probes of an orchestrator. Liveness depends on nothing but
-// the process; readiness on the database and on not being about to stop.
+// the process; readiness on a database that stores what it is given, and on not being
+// about to stop.
 type health struct {
 	db       pinger
-	late     lateness // nil: this assembly sends nothing
-	draining atomic.Bool
+	stored   func() time.Duration // since the last write that was stored
+	late     lateness             // nil: this assembly sends nothing
+	draining *atomic.Bool
 	log      *slog.Logger
 }
 
@@ -47,10 +53,14 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
 	checks, status := map[string]any{"status": "ready", "database": "ok"}, http.StatusOK
-	if err := h.db.Ping(ctx); err != nil {
+	switch err := h.db.Ping(ctx); {
+	case err != nil:
 		h.log.WarnContext(r.Context(), "not ready: the database does not answer", telemetry.KeyError, err)
 		checks["status"], checks["database"], status = "not ready", "away", http.StatusServiceUnavailable
-	} else {
+	case h.stored() > storedLimit: // full, read-only, or without the standby that it waits for
+		h.log.WarnContext(r.Context(), "not ready: the database answers and stores nothing", "last_write", h.stored().Round(time.Second))
+		checks["status"], checks["database"], status = "not ready", "not storing", http.StatusServiceUnavailable
+	default:
 		h.checkQueue(ctx, checks)
 	}
 	if h.draining.Load() {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/fx"
@@ -74,7 +75,8 @@ func run(parent context.Context, cfg config.Config, o Options) (err error) {
 	defer func() { end.of(store, err) }()
 	// 4. Join the modules and start them.
 	var seeds seeder
-	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: store, Listener: listener, Logger: log, Fail: fail}, fx.Invoke(func(s seeder) { seeds = s }))
+	var draining atomic.Bool
+	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: store, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, fx.Invoke(func(s seeder) { seeds = s }))
 	if err := app.Err(); err != nil {
 		return fmt.Errorf("assemble: %w", err)
 	}
@@ -85,7 +87,7 @@ func run(parent context.Context, cfg config.Config, o Options) (err error) {
 	}
 	// 5. Say where everything is; in development mode there is an account to use.
 	if err := announce(ctx, cfg, o, store, seeds, modules, log); err != nil {
-		return errors.Join(err, stopApp(app))
+		return errors.Join(err, stopApp(app, drainTimeout))
 	}
 	// 6. Until somebody says stop, or a part that we need ends.
 	<-ctx.Done()
@@ -94,9 +96,16 @@ func run(parent context.Context, cfg config.Config, o Options) (err error) {
 		failed = nil
 	}
 	end.begin()
-	// 7. Drain, in the reverse order of the start. The deferred calls above stop
+	// 7. Say so, and go on for a while, so that a load balancer has time to look.
+	draining.Store(true)
+	delay := cfg.Process.DrainDelay
+	if failed != nil {
+		delay = 0
+	}
+	<-time.After(delay)
+	// 8. Drain, in the reverse order of the start. The deferred calls above stop
 	// the database last.
-	return errors.Join(failed, stopApp(app))
+	return errors.Join(failed, stopApp(app, drainTimeout-delay))
 }
 
 // ending is the last part of a life: it says when it begins and when it is over.
@@ -126,8 +135,8 @@ func (e *ending) of(s *store, err error) {
 	e.log.Info("stopped: everything has ended", "duration", took)
 }
 
-func stopApp(app *fx.App) error {
-	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+func stopApp(app *fx.App, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	if err := app.Stop(ctx); err != nil {
 		return fmt.Errorf("stop: %w", err)

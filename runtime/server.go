@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,7 +27,6 @@ type server struct {
 	http     *http.Server
 	listener net.Listener
 	cut      context.CancelFunc // ends every request's context
-	health   *health
 	log      *slog.Logger
 	fail     func(error) // ends the service
 }
@@ -40,13 +40,24 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-func newServer(l net.Listener, h http.Handler, health *health, log *slog.Logger, fail func(error)) *server {
+func newServer(l net.Listener, h http.Handler, draining *atomic.Bool, log *slog.Logger, fail func(error)) *server {
 	base, cut := context.WithCancel(context.Background()) // lives as long as the server does
-	return &server{listener: l, cut: cut, health: health, log: log, fail: fail, http: &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+	return &server{listener: l, cut: cut, log: log, fail: fail, http: &http.Server{
+		Handler: leaving(h, draining), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken handshakes and the like
 	}}
+}
+
+// leaving closes each connection with its next answer once a stop was asked for, so that
+// whoever keeps connections comes back to another process.
+func leaving(h http.Handler, draining *atomic.Bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 func (s *server) start(context.Context) error {
@@ -60,7 +71,6 @@ func (s *server) start(context.Context) error {
 
 // stop refuses new connections, lets requests end, and cuts those that do not.
 func (s *server) stop(ctx context.Context) error {
-	s.health.draining.Store(true)
 	grace, cancel := context.WithTimeout(ctx, streamGrace)
 	defer cancel()
 	err := s.http.Shutdown(grace)

@@ -51,6 +51,10 @@ const (
 	FieldWay = "way"
 	// FieldClass holds the string denoting the class field in the database.
 	FieldClass = "class"
+	// FieldNode holds the string denoting the node field in the database.
+	FieldNode = "node"
+	// FieldAhead holds the string denoting the ahead field in the database.
+	FieldAhead = "ahead"
 	// Table holds the table name of the attempt in the database.
 	Table = "attempts"
 )
@@ -77,6 +81,8 @@ var Columns = []string{
 	FieldLocalAddr,
 	FieldWay,
 	FieldClass,
+	FieldNode,
+	FieldAhead,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -114,6 +120,8 @@ var (
 	DefaultWay string
 	// DefaultClass holds the default value on creation for the "class" field.
 	DefaultClass string
+	// DefaultAhead holds the default value on creation for the "ahead" field.
+	DefaultAhead bool
 )
 
 // Outcome defines the type for the "outcome" enum field.
@@ -121,11 +129,12 @@ type Outcome string
 
 // Outcome values.
 const (
-	OutcomeDelivered Outcome = "delivered"
-	OutcomeDeferred  Outcome = "deferred"
-	OutcomeBounced   Outcome = "bounced"
-	OutcomeFailed    Outcome = "failed"
-	OutcomeUnknown   Outcome = "unknown"
+	OutcomeDelivered  Outcome = "delivered"
+	OutcomeDeferred   Outcome = "deferred"
+	OutcomeBounced    Outcome = "bounced"
+	OutcomeFailed     Outcome = "failed"
+	OutcomeUnknown    Outcome = "unknown"
+	OutcomeNotStarted Outcome = "not_started"
 )
 
 func (o Outcome) String() string {
@@ -135,7 +144,7 @@ func (o Outcome) String() string {
 // OutcomeValidator is a validator for the "outcome" field enum values. It is called by the builders before save.
 func OutcomeValidator(o Outcome) error {
 	switch o {
-	case OutcomeDelivered, OutcomeDeferred, OutcomeBounced, OutcomeFailed, OutcomeUnknown:
+	case OutcomeDelivered, OutcomeDeferred, OutcomeBounced, OutcomeFailed, OutcomeUnknown, OutcomeNotStarted:
 		return nil
 	default:
 		return fmt.Errorf("attempt: invalid enum value for outcome field: %q", o)
@@ -243,4 +252,14 @@ func ByWay(opts ...sql.OrderTermOption) OrderOption {
 // ByClass orders the results by the class field.
 func ByClass(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldClass, opts...).ToFunc()
+}
+
+// ByNode orders the results by the node field.
+func ByNode(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldNode, opts...).ToFunc()
+}
+
+// ByAhead orders the results by the ahead field.
+func ByAhead(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAhead, opts...).ToFunc()
 }

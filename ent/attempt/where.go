@@ -144,6 +144,16 @@ func Class(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldClass, v))
 }
 
+// Node applies equality check predicate on the "node" field. It's identical to NodeEQ.
+func Node(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldNode, v))
+}
+
+// Ahead applies equality check predicate on the "ahead" field. It's identical to AheadEQ.
+func Ahead(v bool) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldAhead, v))
+}
+
 // RecipientIDEQ applies the EQ predicate on the "recipient_id" field.
 func RecipientIDEQ(v int64) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldRecipientID, v))
@@ -1222,6 +1232,66 @@ func ClassEqualFold(v string) predicate.Attempt {
 // ClassContainsFold applies the ContainsFold predicate on the "class" field.
 func ClassContainsFold(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldContainsFold(FieldClass, v))
+}
+
+// NodeEQ applies the EQ predicate on the "node" field.
+func NodeEQ(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldNode, v))
+}
+
+// NodeNEQ applies the NEQ predicate on the "node" field.
+func NodeNEQ(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldNode, v))
+}
+
+// NodeIn applies the In predicate on the "node" field.
+func NodeIn(vs ...int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldNode, vs...))
+}
+
+// NodeNotIn applies the NotIn predicate on the "node" field.
+func NodeNotIn(vs ...int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldNode, vs...))
+}
+
+// NodeGT applies the GT predicate on the "node" field.
+func NodeGT(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldNode, v))
+}
+
+// NodeGTE applies the GTE predicate on the "node" field.
+func NodeGTE(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldNode, v))
+}
+
+// NodeLT applies the LT predicate on the "node" field.
+func NodeLT(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldNode, v))
+}
+
+// NodeLTE applies the LTE predicate on the "node" field.
+func NodeLTE(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldNode, v))
+}
+
+// NodeIsNil applies the IsNil predicate on the "node" field.
+func NodeIsNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldIsNull(FieldNode))
+}
+
+// NodeNotNil applies the NotNil predicate on the "node" field.
+func NodeNotNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotNull(FieldNode))
+}
+
+// AheadEQ applies the EQ predicate on the "ahead" field.
+func AheadEQ(v bool) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldAhead, v))
+}
+
+// AheadNEQ applies the NEQ predicate on the "ahead" field.
+func AheadNEQ(v bool) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldAhead, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -155,7 +155,7 @@ var (
 		{Name: "fence", Type: field.TypeInt64},
 		{Name: "started_at", Type: field.TypeTime},
 		{Name: "finished_at", Type: field.TypeTime, Nullable: true},
-		{Name: "outcome", Type: field.TypeEnum, Nullable: true, Enums: []string{"delivered", "deferred", "bounced", "failed", "unknown"}},
+		{Name: "outcome", Type: field.TypeEnum, Nullable: true, Enums: []string{"delivered", "deferred", "bounced", "failed", "unknown", "not_started"}},
 		{Name: "phase", Type: field.TypeString, Default: ""},
 		{Name: "code", Type: field.TypeInt, Nullable: true},
 		{Name: "enhanced_code", Type: field.TypeString, Nullable: true},
@@ -167,6 +167,8 @@ var (
 		{Name: "local_addr", Type: field.TypeString, Default: ""},
 		{Name: "way", Type: field.TypeString, Default: ""},
 		{Name: "class", Type: field.TypeString, Default: ""},
+		{Name: "node", Type: field.TypeInt32, Nullable: true},
+		{Name: "ahead", Type: field.TypeBool, Default: false},
 	}
 	// AttemptsTable holds the schema information for the "attempts" table.
 	AttemptsTable = &schema.Table{
@@ -623,6 +625,23 @@ var (
 				Columns: []*schema.Column{IdempotencyKeysColumns[7]},
 			},
 		},
+	}
+	// NodesColumns holds the columns for the "nodes" table.
+	NodesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt32, Increment: true},
+		{Name: "name", Type: field.TypeString},
+		{Name: "version", Type: field.TypeString},
+		{Name: "roles", Type: field.TypeJSON},
+		{Name: "started_at", Type: field.TypeTime},
+		{Name: "seen_at", Type: field.TypeTime},
+		{Name: "claims_from", Type: field.TypeTime},
+		{Name: "lock", Type: field.TypeInt64, Nullable: true},
+	}
+	// NodesTable holds the schema information for the "nodes" table.
+	NodesTable = &schema.Table{
+		Name:       "nodes",
+		Columns:    NodesColumns,
+		PrimaryKey: []*schema.Column{NodesColumns[0]},
 	}
 	// PlansColumns holds the columns for the "plans" table.
 	PlansColumns = []*schema.Column{
@@ -1146,6 +1165,7 @@ var (
 		{Name: "disabled_at", Type: field.TypeTime, Nullable: true},
 		{Name: "disabled_reason", Type: field.TypeString, Default: ""},
 		{Name: "rate_limit", Type: field.TypeInt, Nullable: true},
+		{Name: "rate_full_at", Type: field.TypeTime, Nullable: true},
 		{Name: "secret", Type: field.TypeBytes},
 		{Name: "previous_secret", Type: field.TypeBytes, Nullable: true},
 		{Name: "previous_secret_until", Type: field.TypeTime, Nullable: true},
@@ -1180,6 +1200,7 @@ var (
 		{Name: "response", Type: field.TypeString, Default: ""},
 		{Name: "remote_addr", Type: field.TypeString, Default: ""},
 		{Name: "duration_ms", Type: field.TypeInt, Nullable: true},
+		{Name: "node", Type: field.TypeInt32, Nullable: true},
 	}
 	// WebhookAttemptsTable holds the schema information for the "webhook_attempts" table.
 	WebhookAttemptsTable = &schema.Table{
@@ -1272,6 +1293,7 @@ var (
 		EngagementsTable,
 		FactsTable,
 		IdempotencyKeysTable,
+		NodesTable,
 		PlansTable,
 		ReceivedContentsTable,
 		ReceivedEmailsTable,

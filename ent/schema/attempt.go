@@ -8,7 +8,7 @@ import (
 )
 
 // Attempt is one delivery attempt. An attempt without an outcome is either
-// running or was cut off: its result is unknown.
+// running or was cut off: its result is unknown, unless it had not started.
 type Attempt struct{ ent.Schema }
 
 // Fields of the Attempt.
@@ -22,7 +22,7 @@ func (Attempt) Fields() []ent.Field {
 		field.Int64("fence").Immutable(),
 		field.Time("started_at").Immutable(),
 		field.Time("finished_at").Optional().Nillable(),
-		field.Enum("outcome").Values("delivered", "deferred", "bounced", "failed", "unknown").Optional().Nillable(),
+		field.Enum("outcome").Values("delivered", "deferred", "bounced", "failed", "unknown", "not_started").Optional().Nillable(),
 		field.String("phase").Default("").Comment("where it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body"),
 		field.Int("code").Optional().Nillable(),
 		field.String("enhanced_code").Optional().Nillable(),
@@ -34,6 +34,8 @@ func (Attempt) Fields() []ent.Field {
 		field.String("local_addr").Default("").Comment("the address that the connection came from"),
 		field.String("way").Default("").Comment("a source address or a smarthost; empty: the machine's own address"),
 		field.String("class").Default("").Comment("what the answer means, runtime/mail/bounce; empty when delivered"),
+		field.Int32("node").Optional().Nillable().Comment("id of the process that claimed it"),
+		field.Bool("ahead").Default(false).Comment("claimed before there was a connection for it"),
 	}
 }
 

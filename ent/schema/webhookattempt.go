@@ -27,6 +27,7 @@ func (WebhookAttempt) Fields() []ent.Field {
 		field.String("response").Default("").Comment("the beginning of the answer's body, at most 4 KiB"),
 		field.String("remote_addr").Default(""),
 		field.Int("duration_ms").Optional().Nillable(),
+		field.Int32("node").Optional().Nillable().Comment("id of the process that claimed it"),
 	}
 }
 

@@ -29,6 +29,8 @@ const (
 	FieldDisabledReason = "disabled_reason"
 	// FieldRateLimit holds the string denoting the rate_limit field in the database.
 	FieldRateLimit = "rate_limit"
+	// FieldRateFullAt holds the string denoting the rate_full_at field in the database.
+	FieldRateFullAt = "rate_full_at"
 	// FieldSecret holds the string denoting the secret field in the database.
 	FieldSecret = "secret"
 	// FieldPreviousSecret holds the string denoting the previous_secret field in the database.
@@ -54,6 +56,7 @@ var Columns = []string{
 	FieldDisabledAt,
 	FieldDisabledReason,
 	FieldRateLimit,
+	FieldRateFullAt,
 	FieldSecret,
 	FieldPreviousSecret,
 	FieldPreviousSecretUntil,
@@ -131,6 +134,11 @@ func ByDisabledReason(opts ...sql.OrderTermOption) OrderOption {
 // ByRateLimit orders the results by the rate_limit field.
 func ByRateLimit(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRateLimit, opts...).ToFunc()
+}
+
+// ByRateFullAt orders the results by the rate_full_at field.
+func ByRateFullAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRateFullAt, opts...).ToFunc()
 }
 
 // ByPreviousSecretUntil orders the results by the previous_secret_until field.

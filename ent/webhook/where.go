@@ -99,6 +99,11 @@ func RateLimit(v int) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldRateLimit, v))
 }
 
+// RateFullAt applies equality check predicate on the "rate_full_at" field. It's identical to RateFullAtEQ.
+func RateFullAt(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldRateFullAt, v))
+}
+
 // Secret applies equality check predicate on the "secret" field. It's identical to SecretEQ.
 func Secret(v []byte) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldSecret, v))
@@ -477,6 +482,56 @@ func RateLimitIsNil() predicate.Webhook {
 // RateLimitNotNil applies the NotNil predicate on the "rate_limit" field.
 func RateLimitNotNil() predicate.Webhook {
 	return predicate.Webhook(sql.FieldNotNull(FieldRateLimit))
+}
+
+// RateFullAtEQ applies the EQ predicate on the "rate_full_at" field.
+func RateFullAtEQ(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldRateFullAt, v))
+}
+
+// RateFullAtNEQ applies the NEQ predicate on the "rate_full_at" field.
+func RateFullAtNEQ(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldRateFullAt, v))
+}
+
+// RateFullAtIn applies the In predicate on the "rate_full_at" field.
+func RateFullAtIn(vs ...time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldIn(FieldRateFullAt, vs...))
+}
+
+// RateFullAtNotIn applies the NotIn predicate on the "rate_full_at" field.
+func RateFullAtNotIn(vs ...time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotIn(FieldRateFullAt, vs...))
+}
+
+// RateFullAtGT applies the GT predicate on the "rate_full_at" field.
+func RateFullAtGT(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGT(FieldRateFullAt, v))
+}
+
+// RateFullAtGTE applies the GTE predicate on the "rate_full_at" field.
+func RateFullAtGTE(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGTE(FieldRateFullAt, v))
+}
+
+// RateFullAtLT applies the LT predicate on the "rate_full_at" field.
+func RateFullAtLT(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLT(FieldRateFullAt, v))
+}
+
+// RateFullAtLTE applies the LTE predicate on the "rate_full_at" field.
+func RateFullAtLTE(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLTE(FieldRateFullAt, v))
+}
+
+// RateFullAtIsNil applies the IsNil predicate on the "rate_full_at" field.
+func RateFullAtIsNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldIsNull(FieldRateFullAt))
+}
+
+// RateFullAtNotNil applies the NotNil predicate on the "rate_full_at" field.
+func RateFullAtNotNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotNull(FieldRateFullAt))
 }
 
 // SecretEQ applies the EQ predicate on the "secret" field.

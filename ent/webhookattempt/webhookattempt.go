@@ -37,6 +37,8 @@ const (
 	FieldRemoteAddr = "remote_addr"
 	// FieldDurationMs holds the string denoting the duration_ms field in the database.
 	FieldDurationMs = "duration_ms"
+	// FieldNode holds the string denoting the node field in the database.
+	FieldNode = "node"
 	// Table holds the table name of the webhookattempt in the database.
 	Table = "webhook_attempts"
 )
@@ -56,6 +58,7 @@ var Columns = []string{
 	FieldResponse,
 	FieldRemoteAddr,
 	FieldDurationMs,
+	FieldNode,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -173,4 +176,9 @@ func ByRemoteAddr(opts ...sql.OrderTermOption) OrderOption {
 // ByDurationMs orders the results by the duration_ms field.
 func ByDurationMs(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDurationMs, opts...).ToFunc()
+}
+
+// ByNode orders the results by the node field.
+func ByNode(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldNode, opts...).ToFunc()
 }

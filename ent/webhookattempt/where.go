@@ -109,6 +109,11 @@ func DurationMs(v int) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldDurationMs, v))
 }
 
+// Node applies equality check predicate on the "node" field. It's identical to NodeEQ.
+func Node(v int32) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldEQ(FieldNode, v))
+}
+
 // DeliveryIDEQ applies the EQ predicate on the "delivery_id" field.
 func DeliveryIDEQ(v string) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldDeliveryID, v))
@@ -732,6 +737,56 @@ func DurationMsIsNil() predicate.WebhookAttempt {
 // DurationMsNotNil applies the NotNil predicate on the "duration_ms" field.
 func DurationMsNotNil() predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldNotNull(FieldDurationMs))
+}
+
+// NodeEQ applies the EQ predicate on the "node" field.
+func NodeEQ(v int32) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldEQ(FieldNode, v))
+}
+
+// NodeNEQ applies the NEQ predicate on the "node" field.
+func NodeNEQ(v int32) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldNEQ(FieldNode, v))
+}
+
+// NodeIn applies the In predicate on the "node" field.
+func NodeIn(vs ...int32) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldIn(FieldNode, vs...))
+}
+
+// NodeNotIn applies the NotIn predicate on the "node" field.
+func NodeNotIn(vs ...int32) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldNotIn(FieldNode, vs...))
+}
+
+// NodeGT applies the GT predicate on the "node" field.
+func NodeGT(v int32) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldGT(FieldNode, v))
+}
+
+// NodeGTE applies the GTE predicate on the "node" field.
+func NodeGTE(v int32) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldGTE(FieldNode, v))
+}
+
+// NodeLT applies the LT predicate on the "node" field.
+func NodeLT(v int32) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldLT(FieldNode, v))
+}
+
+// NodeLTE applies the LTE predicate on the "node" field.
+func NodeLTE(v int32) predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldLTE(FieldNode, v))
+}
+
+// NodeIsNil applies the IsNil predicate on the "node" field.
+func NodeIsNil() predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldIsNull(FieldNode))
+}
+
+// NodeNotNil applies the NotNil predicate on the "node" field.
+func NodeNotNil() predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldNotNull(FieldNode))
 }
 
 // And groups predicates with the AND operator between them.

@@ -3575,18 +3575,20 @@ func (ec *executionContext) marshalOAttemptOutcome2ᚖgithubᚗcomᚋpostrider�
 
 var (
 	unmarshalOAttemptOutcome2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋattemptᚐOutcome = map[string]attempt.Outcome{
-		"DELIVERED": attempt.OutcomeDelivered,
-		"DEFERRED":  attempt.OutcomeDeferred,
-		"BOUNCED":   attempt.OutcomeBounced,
-		"FAILED":    attempt.OutcomeFailed,
-		"UNKNOWN":   attempt.OutcomeUnknown,
+		"DELIVERED":   attempt.OutcomeDelivered,
+		"DEFERRED":    attempt.OutcomeDeferred,
+		"BOUNCED":     attempt.OutcomeBounced,
+		"FAILED":      attempt.OutcomeFailed,
+		"UNKNOWN":     attempt.OutcomeUnknown,
+		"NOT_STARTED": attempt.OutcomeNotStarted,
 	}
 	marshalOAttemptOutcome2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋattemptᚐOutcome = map[attempt.Outcome]string{
-		attempt.OutcomeDelivered: "DELIVERED",
-		attempt.OutcomeDeferred:  "DEFERRED",
-		attempt.OutcomeBounced:   "BOUNCED",
-		attempt.OutcomeFailed:    "FAILED",
-		attempt.OutcomeUnknown:   "UNKNOWN",
+		attempt.OutcomeDelivered:  "DELIVERED",
+		attempt.OutcomeDeferred:   "DEFERRED",
+		attempt.OutcomeBounced:    "BOUNCED",
+		attempt.OutcomeFailed:     "FAILED",
+		attempt.OutcomeUnknown:    "UNKNOWN",
+		attempt.OutcomeNotStarted: "NOT_STARTED",
 	}
 )
 

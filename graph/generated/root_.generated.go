@@ -3725,8 +3725,10 @@ enum AttemptOutcome {
   BOUNCED
   "The attempt could not succeed for another reason."
   FAILED
-  "The whole message had gone out, but the answer never came."
+  "The whole message had gone out but the answer never came, or the service was cut off in the middle."
   UNKNOWN
+  "The service was cut off before the message had gone out."
+  NOT_STARTED
 }
 
 "One event of an email."

@@ -49,7 +49,7 @@ func (s *Service) joiner(sub *submission) *db.Joiner[*submission] {
 // accept stores the submission together with others that wait. It gives the
 // stored answer to replay when another request was first with the key.
 func (s *Service) accept(ctx context.Context, sub *submission) (*idempotency.Answer, error) {
-	err := s.joiner(sub).Do(ctx, sub)
+	err := s.submit(ctx, sub)
 	switch {
 	case errors.Is(err, errTaken):
 		return s.idempotency.Replay(ctx, sub.claim)
@@ -75,7 +75,8 @@ func (s *Service) accept(ctx context.Context, sub *submission) (*idempotency.Ans
 }
 
 // flushAccepts writes submissions in one transaction. An error refuses them all,
-// which the joiner then tries one by one.
+// which the joiner then tries one by one. While another request holds one of their
+// keys, those without a key are written and the others have ErrBusy.
 func (s *Service) flushAccepts(ctx context.Context, batch []*submission) []error {
 	errs := make([]error, len(batch))
 	stored, err := s.storeOnce(ctx, batch)
@@ -93,11 +94,13 @@ func (s *Service) flushAccepts(ctx context.Context, batch []*submission) []error
 		}
 		return s.insertAccepted(ctx, tx, accepted(batch, errs))
 	})
-	if refusedByDatabase(err) && len(batch) == 1 && len(batch[0].items) > 1 {
+	switch {
+	case errors.Is(err, idempotency.ErrBusy):
+		return s.flushWithoutKeys(ctx, batch, err)
+	case refusedByDatabase(err) && len(batch) == 1 && len(batch[0].items) > 1:
 		err = s.flushItems(ctx, batch[0])
 		return []error{err}
-	}
-	if err != nil {
+	case err != nil:
 		return repeat(errs, err)
 	}
 	return errs
@@ -176,7 +179,7 @@ func (s *Service) storeAnswers(ctx context.Context, tx db.Execer, batch []*submi
 	if len(claimed) == 0 {
 		return nil
 	}
-	taken, err := idempotency.StoreMany(ctx, tx, claimed)
+	taken, err := idempotency.TryStoreMany(ctx, tx, claimed, keyPatience(len(batch)))
 	if err != nil {
 		return fmt.Errorf("store idempotent answers: %w", err)
 	}

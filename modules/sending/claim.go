@@ -31,23 +31,24 @@ type delivery struct {
 	way         smtpclient.Way
 	ticket      ticket // of the lane; nil for what is not to be tried
 	untried     string // why the lane is paused: no attempt is made
+	ahead       bool   // claimed before there was a connection for it
 }
 
 // takeSQL makes deliveries of picked rows: it pushes their due_at to the end of the
 // lease and writes their attempt rows, all in one statement. An attempt of an
-// earlier claim that has no outcome was cut off: what became of it is unknown, and is
-// now recorded as that.
+// earlier claim that has no outcome was cut off: what became of it is unknown, unless it
+// is known that it had not started, and is now recorded as that.
 const takeSQL = `
 WITH claimed AS (
 	UPDATE recipients r SET due_at = now() + $3 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1, lane = NULL
-	FROM unnest($1::bigint[], $2::text[]) AS v (id, way) WHERE r.id = v.id
-	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.queued_at, r.delay_notified_at, v.way
+	FROM unnest($1::bigint[], $2::text[], $6::bool[]) AS v (id, way, ahead) WHERE r.id = v.id
+	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.queued_at, r.delay_notified_at, v.way, v.ahead
 ), cut_off AS (
-	UPDATE attempts a SET outcome = 'unknown', finished_at = now()
+	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now()
 	FROM claimed c WHERE c.attempts > 1 AND a.recipient_id = c.id AND a.outcome IS NULL
 ), opened AS (
-	INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, phase, reply, remote_host, remote_addr, tls, way)
-	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '', way FROM claimed
+	INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, phase, reply, remote_host, remote_addr, tls, way, node, ahead)
+	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '', way, NULLIF($5::int, 0), ahead FROM claimed
 )
 SELECT id, fence, email_id, account_id, address, attempts,
 	(extract(epoch FROM now() - queued_at) * 1000000)::bigint,
@@ -94,7 +95,7 @@ func (s *Service) claimOnce(ctx context.Context, limit int, lease time.Duration)
 		common += pickAhead
 	}
 	err = s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
-		if list, err = pick(ctx, tx, common, draws); err != nil {
+		if list, err = pick(ctx, tx, common, draws, s.node.Until()); err != nil {
 			return fmt.Errorf("pick recipients: %w", err)
 		}
 		s.parking.drawn(draws, list)
@@ -137,10 +138,12 @@ func end(list []pickedRow, jobs []delivery) {
 func (s *Service) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow, lease time.Duration) ([]delivery, error) {
 	var ids []int64
 	var labels []string
+	var ahead []bool
 	byID := map[int64]pickedRow{}
 	for _, c := range list {
 		if c.verdict == take || c.verdict == untried {
 			ids, labels, byID[c.id] = append(ids, c.id), append(labels, c.way.Label), c
+			ahead = append(ahead, c.ahead())
 		}
 	}
 	if len(ids) == 0 {
@@ -149,7 +152,7 @@ func (s *Service) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	if err := s.ways.Count(ctx, tx, labels); err != nil {
 		return nil, fmt.Errorf("count by way: %w", err)
 	}
-	rows, err := tx.Look(ctx, takeSQL, pq.Array(ids), pq.Array(labels), lease.Microseconds(), delayNoticeEvery.Microseconds())
+	rows, err := tx.Look(ctx, takeSQL, pq.Array(ids), pq.Array(labels), lease.Microseconds(), delayNoticeEvery.Microseconds(), s.node.ID(), pq.Array(ahead))
 	if err != nil {
 		return nil, fmt.Errorf("claim recipients: %w", err)
 	}
@@ -162,6 +165,10 @@ func (s *Service) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	for i := range jobs {
 		c := byID[jobs[i].recipientID]
 		jobs[i].way, jobs[i].destination, jobs[i].via, jobs[i].ticket, jobs[i].untried = c.way, c.Destination, c.Via, c.ticket, c.reason
+		jobs[i].ahead = c.ahead()
+	}
+	if slices.Contains(ahead, true) {
+		s.begun.show()
 	}
 	if err := attachMessages(ctx, tx, jobs); err != nil {
 		return nil, fmt.Errorf("load claimed emails: %w", err)

@@ -18,9 +18,10 @@ type Config struct {
 }
 
 // DefaultConfig suits one small machine. The lease is how long a message of a
-// process that was killed waits for another; it is prolonged while a delivery runs.
+// process that was killed waits for another at most; it is prolonged while a delivery
+// runs.
 func DefaultConfig() Config {
-	return Config{Concurrency: 32, ClaimBatch: 100, Lease: 25 * time.Second, Poll: time.Second}
+	return Config{Concurrency: 32, ClaimBatch: 100, Lease: 12 * time.Second, Poll: time.Second}
 }
 
 // Validate reports every setting that cannot work.

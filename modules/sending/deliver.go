@@ -57,13 +57,18 @@ func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) 
 	}
 	return s.transport.Deliver(ctx, smtpclient.Envelope{
 		From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode, Way: d.way, SevenBit: msg.sevenBit,
-	}, msg.raw, stillOurs(lease))
+	}, msg.raw, s.beforeFinalDot(ctx, d, lease))
 }
 
-// stillOurs is asked right before the final dot: a worker that was stopped past
+// beforeFinalDot is asked right before the final dot: a worker that was stopped past
 // its lease must not send what another has taken over.
-func stillOurs(lease *worker.Lease) func() error {
+func (s *Service) beforeFinalDot(ctx context.Context, d delivery, lease *worker.Lease) func() error {
 	return func() error {
+		if d.ahead {
+			if err := s.begun.note(ctx, d.recipientID); err != nil {
+				return err
+			}
+		}
 		if !lease.Valid() {
 			return worker.ErrLeaseOver
 		}

@@ -29,9 +29,11 @@
 //   - Suppression and caps are asked in that same transaction; what the answer says
 //     is what they said.
 //   - An attempt row is committed before the attempt begins. An attempt that was
-//     cut off keeps no outcome until the next claim marks it unknown: after its
-//     final dot it may have been delivered, so a second copy is possible there
-//     and nowhere else. Both copies carry the same Message-ID.
+//     cut off keeps no outcome until the next claim, or somebody who hands back the
+//     claims of a dead process (gone.go), marks it unknown: after its final dot it may
+//     have been delivered, so a second copy is possible there and nowhere else. Both
+//     copies carry the same Message-ID. One that is known not to have come to its dot
+//     is marked as not started (begun.go).
 //   - An outcome is stored only under the fencing number of its claim, so a
 //     worker that was stopped past its lease changes nothing.
 //   - Cancel, reschedule and release change a row on the condition that it is

@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/node"
 )
 
 // Module gives *Service and runs its deliveries.
@@ -33,6 +34,7 @@ var Module = fx.Module("sending",
 		func(s *idempotency.Store) Answers { return s },
 		func(t *smtpclient.Transport) Transport { return t },
 		func(s *db.Signals) Signals { return s },
+		func(n *node.Node) Node { return n },
 	),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{

@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"errors"
 	"time"
 
 	"github.com/postrider/postrider/ent/attempt"
@@ -49,8 +50,19 @@ func judgeTemporary(d delivery, out smtpclient.Outcome) verdict {
 	if d.noticeDue {
 		v.event = event.EmailDeliveryDelayed
 	}
+	if errors.Is(out.Err, smtpclient.ErrHeldBack) && d.attempt <= heldBackTries {
+		v.wait, v.event = min(v.wait, heldBackWait), ""
+	}
 	return v
 }
+
+// A message that we held back ourselves, because it was not certain that the delivery
+// was still ours, says nothing of the receiver: it is tried again soon. Should there be
+// something wrong with us for long, the usual waits hold.
+const (
+	heldBackWait  = 5 * time.Second
+	heldBackTries = 3
+)
 
 // divert gives the verdict where the sender has a smarthost for what the direct way
 // does not manage: the next attempt is made at once, through that.

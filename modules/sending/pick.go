@@ -32,6 +32,9 @@ type pickedRow struct {
 	reason  string // untried: why its lane is paused
 }
 
+// ahead tells that it is claimed before there is a connection for it.
+func (c pickedRow) ahead() bool { return c.ticket != nil && c.ticket.Ahead() }
+
 // grant is what becomes of a pickedRow.
 type grant int
 
@@ -43,15 +46,20 @@ const (
 )
 
 // ticket is a reservation of a lane.
-type ticket interface{ End() }
+type ticket interface {
+	End()
+	Ahead() bool // there was no connection for it
+}
 
-// pickSQL locks due rows of the common queue, and of each lane that has room.
+// pickSQL locks due rows of the common queue, and of each lane that has room. It locks
+// none from the time $5 on, where there is one: the process that has sent it may have
+// been silent since, and others may be about to store what is due.
 const pickSQL = `
 WITH common AS (
-	SELECT id FROM recipients WHERE due_at <= now() AND lane IS NULL ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+	SELECT id FROM recipients WHERE due_at <= now() AND lane IS NULL AND ($5::timestamptz IS NULL OR now() < $5) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
 ), drawn AS (
 	SELECT r.id FROM unnest($2::text[], $3::int[], $4::bigint[]) AS l (lane, room, late), LATERAL (
-		SELECT id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond'
+		SELECT id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($5::timestamptz IS NULL OR now() < $5)
 		ORDER BY due_at LIMIT l.room FOR UPDATE SKIP LOCKED) r
 )
 SELECT r.id, r.lane, r.destination, r.via, r.account_id, e.domain_id
@@ -64,19 +72,28 @@ type draw struct {
 	late time.Duration // overdue for at least so long
 }
 
-// pick locks up to common rows of the common queue and what the draws say.
-func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw) ([]pickedRow, error) {
+// pick locks up to common rows of the common queue and what the draws say, before a time
+// by the clock of the database.
+func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, until time.Time) ([]pickedRow, error) {
 	lanes, rooms, late := make([]string, len(draws)), make([]int64, len(draws)), make([]int64, len(draws))
 	for i, d := range draws {
 		lanes[i], rooms[i], late[i] = d.lane, int64(d.room), d.late.Microseconds()
 	}
-	rows, err := tx.Look(ctx, pickSQL, common, pq.Array(lanes), pq.Array(rooms), pq.Array(late))
+	rows, err := tx.Look(ctx, pickSQL, common, pq.Array(lanes), pq.Array(rooms), pq.Array(late), orNull(until))
 	if err != nil {
 		return nil, err
 	}
 	return scanAll(rows, func(c *pickedRow) []any {
 		return []any{&c.id, &c.lane, &c.Destination, &c.Via, &c.AccountID, &c.DomainID}
 	})
+}
+
+// orNull is a time for a statement, null for none.
+func orNull(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
 }
 
 // judgePicked decides what becomes of each, with at most limit deliveries.

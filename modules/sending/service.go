@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"time"
 
 	"go.uber.org/fx"
 	"golang.org/x/sync/semaphore"
@@ -21,6 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -117,6 +119,14 @@ type Transport interface {
 	Deliver(ctx context.Context, e smtpclient.Envelope, msg []byte, beforeFinalDot func() error) smtpclient.Outcome
 }
 
+// Node is this process among those that share the database.
+type Node interface {
+	worker.Process
+	ID() int32        // 0: none
+	Until() time.Time // by the database clock, for claims; zero: any time
+	OnGone(what string, f node.HandBack)
+}
+
 // Signals wakes the delivering processes after a commit.
 type Signals interface {
 	Wake(channel string)
@@ -146,6 +156,7 @@ type Params struct {
 	Transport   Transport
 	ReturnPaths *returnpath.Signer
 	Signals     Signals
+	Node        Node `optional:"true"` // nil: a process that knows of no others
 	Pages       *page.Codec
 	Logger      *slog.Logger
 	Workers     *worker.Metrics
@@ -156,8 +167,11 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
+	if p.Node == nil {
+		p.Node = node.None{}
+	}
 	s := &Service{
-		db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
+		node: p.Node, db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
 		suppression: p.Suppression, templates: p.Templates, quota: p.Quota, rewriter: p.Rewriter,
 		idempotency: p.Idempotency, ways: p.Ways, lanes: p.Lanes, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
 		acceptOnly:   p.Config.Concurrency == 0,
@@ -166,13 +180,18 @@ func New(p Params) (*Service, error) {
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
-		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Size: size}, s.flushAccepts)
+		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Size: size, Final: keyIsBusy}, s.flushAccepts)
 	}
 	s.accepts, s.heavyAccepts, s.batchAccepts = joiner(2, acceptBatch), joiner(1, acceptBatch), joiner(1, acceptBatch/MaxBatch+1)
+	s.apartAccepts = joiner(4, 1)
+	s.begun.store = s.storeBegun
+	p.Node.OnGone("deliveries", s.handBackOf)
 	s.deliveries = worker.New(worker.Queue[delivery, smtpclient.Outcome]{
 		Name: "delivery", Claim: s.claim, Run: s.deliver, Settle: s.settle, Extend: s.extend, Release: s.release,
 	}, worker.Config{
-		Concurrency: 2 * p.Config.Concurrency, Batch: p.Config.ClaimBatch, Lease: p.Config.Lease, Poll: p.Config.Poll,
+		// The lanes let in no more than this: those with a connection, and half as many that
+		// wait for one.
+		Concurrency: p.Config.Concurrency + (p.Config.Concurrency+1)/2, Batch: p.Config.ClaimBatch, Lease: p.Config.Lease, Poll: p.Config.Poll, Process: p.Node,
 	}, p.Logger, p.Workers)
 	p.Lanes.OnRoom(func() {
 		if !s.parking.empty() {
@@ -219,13 +238,18 @@ func (s *Service) Stop(ctx context.Context) error {
 	s.accepts.Close()
 	s.heavyAccepts.Close()
 	s.batchAccepts.Close()
+	s.apartAccepts.Close()
 	if s.stopNudging != nil {
 		s.stopNudging()
 	}
 	if s.releases != nil {
 		s.releases.stop(ctx)
 	}
-	return s.deliveries.Stop(ctx)
+	err := s.deliveries.Stop(ctx)
+	if err == nil && s.begun.shown() { // else somebody has to find out what became of the rest
+		err = s.forgetBegun(ctx, s.node.ID())
+	}
+	return err
 }
 
 // Service accepts, delivers and tells of messages.
@@ -246,6 +270,8 @@ type Service struct {
 	transport    Transport
 	returnPaths  *returnpath.Signer
 	signals      Signals
+	node         Node
+	begun        begun // of what was claimed ahead
 	pages        *page.Codec
 	logger       *slog.Logger
 	acceptOnly   bool
@@ -256,6 +282,9 @@ type Service struct {
 	// somebody's upload.
 	heavyAccepts *db.Joiner[*submission]
 	batchAccepts *db.Joiner[*submission]
+	// Submissions that shared a batch with a busy key are stored one by one.
+	apartAccepts *db.Joiner[*submission]
+	busyKeys     busyKeys
 	memory       *semaphore.Weighted // of composed heavy messages
 	reads        *semaphore.Weighted // of relayed messages that are read for somebody
 	load         heavyLoad

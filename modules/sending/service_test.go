@@ -71,9 +71,11 @@ type fixture struct {
 	idem *idempotency.Store
 	near *neighbours
 	peer *peer
+
+	params Params
 }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t *testing.T, change ...func(*Params)) *fixture {
 	t.Helper()
 	d := dbtest.New(t)
 	log := slog.New(slog.DiscardHandler)
@@ -92,9 +94,13 @@ func newFixture(t *testing.T) *fixture {
 		identity: domains.Identity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com", Selector: "pr1", Key: testKey(),
 			TLSMode: smtpclient.TLSOpportunistic},
 	}}
-	f.Service, err = New(Params{Config: DefaultConfig(), DB: d, Bus: b, Timeline: b.Log(), Accounts: f.near, Domains: f.near, Suppression: f.near, Templates: f.near, Quota: f.near, Idempotency: idem,
-		Ways: f.near, Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: f.peer, ReturnPaths: paths, Signals: nobody{}, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
-	if err != nil {
+	p := Params{Config: DefaultConfig(), DB: d, Bus: b, Timeline: b.Log(), Accounts: f.near, Domains: f.near, Suppression: f.near, Templates: f.near, Quota: f.near, Idempotency: idem,
+		Ways: f.near, Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: f.peer, ReturnPaths: paths, Signals: nobody{}, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log}
+	for _, set := range change {
+		set(&p)
+	}
+	f.params = p
+	if f.Service, err = New(p); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -51,6 +51,7 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 			return err
 		}
 		s.bus.WakeFor(facts...)
+		s.begun.forget(deliveriesOf(plain)...)
 	}
 	if len(batch) == 0 && len(turnedAway) == 0 {
 		return nil
@@ -83,8 +84,17 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 	if err == nil {
 		s.parking.add(labelsOf(turnedAway))
 		s.bus.WakeFor(facts...)
+		s.begun.forget(deliveriesOf(batch)...)
 	}
 	return err
+}
+
+func deliveriesOf(list []finished) []delivery {
+	jobs := make([]delivery, len(list))
+	for i, f := range list {
+		jobs[i] = f.delivery
+	}
+	return jobs
 }
 
 // judge asks first whether another way is left.

@@ -27,36 +27,58 @@ type delivery struct {
 	round     int // from 1, since it was queued or replayed
 	data      json.RawMessage
 
-	url       string
-	secret    []byte // sealed
-	previous  []byte // sealed; nil when it signs no more
-	rateLimit int    // 0: none
-	doubtful  bool   // counts among those whose endpoints have not proven themselves
-	begun     time.Time
+	url      string
+	secret   []byte // sealed
+	previous []byte // sealed; nil when it signs no more
+	again    int64  // microseconds until the endpoint's rate admits another one; 0: it does now
+	doubtful bool   // counts among those whose endpoints have not proven themselves
+	begun    time.Time
 }
 
-// claimSQL finds the endpoints for which something waits by skipping through the
-// index, one look for each, and takes of each no more than there is room for: rows
-// behind an endpoint that is down are never read. What was queued while its endpoint
-// was being deleted, by a transaction that could not see that, fails. An attempt of an earlier claim
-// that has no outcome was cut off; whether it was heard is unknown.
-const claimSQL = `
+// waitingSQL finds the endpoints for which something waits by skipping through the
+// index, one look for each.
+const waitingSQL = `
 WITH RECURSIVE waiting AS (
 	(SELECT webhook_id FROM webhook_deliveries WHERE due_at IS NOT NULL ORDER BY webhook_id LIMIT 1)
 	UNION ALL
 	SELECT (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.due_at IS NOT NULL AND d.webhook_id > w.webhook_id ORDER BY d.webhook_id LIMIT 1)
 	FROM waiting w WHERE w.webhook_id IS NOT NULL
-), orphaned AS (
+)`
+
+// claimSQL takes of each endpoint no more than there is room for: rows behind an endpoint
+// that is down are never read. What was queued while its endpoint was being deleted, by a
+// transaction that could not see that, fails. An attempt of an earlier claim
+// that has no outcome was cut off; whether it was heard is unknown.
+//
+// An endpoint with a rate has it over all processes: what is taken is counted in its row,
+// as package ratelimit does (generic cell rate algorithm, here with the room of one
+// endpoint as its burst). The row is locked first, so that it is its newest state that
+// decides; an endpoint whose row another claim holds is left to that one. Where nothing is
+// admitted yet, or nothing is due, no row is locked.
+//
+// From the time $9 on, where there is one, nothing is taken: the process that has sent it
+// may have been silent since, and others may be about to store what is due.
+const claimSQL = waitingSQL + `, orphaned AS (
 	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, fence = fence + 1, settled_at = now(), error = $8
 	FROM waiting LEFT JOIN webhooks w ON w.id = waiting.webhook_id
 	WHERE d.webhook_id = waiting.webhook_id AND d.due_at IS NOT NULL AND w.id IS NULL
+), rated AS (
+	SELECT w.id, rate.every, rate.every * least(w.rate_limit, $11) AS most, greatest((extract(epoch FROM w.rate_full_at - now()) * 1000000)::bigint, 0) AS ahead
+	FROM webhooks w CROSS JOIN LATERAL (SELECT ceil(1000000.0 / w.rate_limit)::bigint AS every) rate
+	WHERE w.id IN (SELECT webhook_id FROM waiting) AND w.enabled AND w.rate_limit IS NOT NULL
+		AND (w.rate_full_at IS NULL OR w.rate_full_at <= now() + rate.every * (least(w.rate_limit, $11) - 1) * interval '1 microsecond')
+		AND EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.due_at <= now())
+	ORDER BY w.id FOR UPDATE OF w SKIP LOCKED
 ), endpoints AS (
-	SELECT w.id, least(coalesce(k.room, $5), CASE WHEN k.id IS NULL THEN w.rate_limit END) AS room, coalesce(k.doubtful, false) AS doubtful
+	SELECT w.id, least(coalesce(k.room, $5), CASE WHEN r.id IS NOT NULL THEN greatest((r.most - r.ahead) / r.every, 0) END) AS room, coalesce(k.doubtful, false) AS doubtful
 	FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id AND w.enabled
+	LEFT JOIN rated r ON r.id = w.id
 	LEFT JOIN unnest($2::text[], $3::bigint[], $4::bool[]) AS k (id, room, doubtful) ON k.id = w.id
+	WHERE w.rate_limit IS NULL OR r.id IS NOT NULL
 ), candidates AS (
 	SELECT d.id, d.due_at, e.doubtful FROM endpoints e CROSS JOIN LATERAL (
-		SELECT id, due_at FROM webhook_deliveries WHERE webhook_id = e.id AND due_at <= now() ORDER BY due_at LIMIT e.room FOR UPDATE SKIP LOCKED
+		SELECT id, due_at FROM webhook_deliveries WHERE webhook_id = e.id AND due_at <= now() AND ($9::timestamptz IS NULL OR now() < $9)
+		ORDER BY due_at LIMIT e.room FOR UPDATE SKIP LOCKED
 	) d WHERE e.room > 0
 ), picked AS (
 	SELECT id FROM (SELECT id, due_at, doubtful, row_number() OVER (PARTITION BY doubtful ORDER BY due_at) AS place FROM candidates) c
@@ -65,16 +87,22 @@ WITH RECURSIVE waiting AS (
 	UPDATE webhook_deliveries d SET due_at = now() + $7 * interval '1 microsecond', fence = d.fence + 1, attempts = d.attempts + 1, round = d.round + 1
 	FROM picked p WHERE d.id = p.id
 	RETURNING d.id, d.fence, d.account_id, d.webhook_id, d.event_id, d.event_type, d.event_created_at, d.attempts, d.round, d.data
+), counted AS (
+	SELECT r.id, r.most, r.every, r.ahead + count(*) * r.every AS ahead FROM rated r JOIN claimed c ON c.webhook_id = r.id GROUP BY r.id, r.most, r.every, r.ahead
+), used AS (
+	UPDATE webhooks w SET rate_full_at = now() + c.ahead * interval '1 microsecond' FROM counted c WHERE w.id = c.id
 ), cut_off AS (
 	UPDATE webhook_attempts a SET outcome = 'unknown', finished_at = now()
 	FROM claimed c WHERE c.attempts > 1 AND a.delivery_id = c.id AND a.outcome IS NULL
 ), opened AS (
-	INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr)
-	SELECT id, account_id, attempts, fence, now(), '', '', '' FROM claimed
+	INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr, node)
+	SELECT id, account_id, attempts, fence, now(), '', '', '', NULLIF($10::int, 0) FROM claimed
 )
 SELECT c.id, c.fence, c.account_id, c.webhook_id, c.event_id, c.event_type, c.event_created_at, c.attempts, c.round, coalesce(c.data, f.data)::text,
-	w.url, w.secret, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END, coalesce(w.rate_limit, 0)
+	w.url, w.secret, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END,
+	greatest(coalesce(u.ahead + u.every - u.most, 0), 0)
 FROM claimed c JOIN webhooks w ON w.id = c.webhook_id AND w.account_id = c.account_id
+LEFT JOIN counted u ON u.id = c.webhook_id
 LEFT JOIN facts f ON f.id = c.event_id AND f.account_id = c.account_id`
 
 // claim takes due deliveries under a lease, with what is to be said.
@@ -83,13 +111,18 @@ func (s *Service) claim(ctx context.Context, limit int, length time.Duration) ([
 	if limit = min(limit, l.most); limit <= 0 {
 		return nil, nil
 	}
-	rows, err := s.db.QueryPrepared(ctx, claimSQL, limit, db.Texts(l.ids), pq.Array(l.rooms), pq.Array(l.doubtful), l.room, l.shared, length.Microseconds(), deleted)
+	var until *time.Time
+	if at := s.node.Until(); !at.IsZero() {
+		until = &at
+	}
+	rows, err := s.db.QueryPrepared(ctx, claimSQL, limit, db.Texts(l.ids), pq.Array(l.rooms), pq.Array(l.doubtful), l.room, l.shared, length.Microseconds(), deleted,
+		until, s.node.ID(), s.config.PerEndpoint)
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)
 	}
 	jobs, err := scanAll(rows, func(d *delivery) []any {
 		return []any{&d.id, &d.fence, &d.accountID, &d.webhookID, &d.eventID, &d.eventType, &d.eventAt, &d.attempt, &d.round, optionalJSON{&d.data},
-			&d.url, &d.secret, &d.previous, &d.rateLimit}
+			&d.url, &d.secret, &d.previous, &d.again}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)

@@ -44,8 +44,9 @@ func (c Config) withDefaults() Config {
 // connectTimeout bounds TCP and TLS each.
 const connectTimeout = 5 * time.Second
 
-// lease outlives a POST by far, so that only a process that is gone loses one.
-const lease = time.Minute
+// lease is as long as a delivery may wait in the process and then a POST may take, so
+// that only a process that is gone loses one.
+const lease = 25 * time.Second
 
 // Validate reports every wrong field.
 func (c Config) Validate() error {

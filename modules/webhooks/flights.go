@@ -38,11 +38,7 @@ type flight struct {
 	prompt bool        // the latest answer was
 	more   bool        // the latest claim took all that it might
 	used   time.Time
-
-	rate   float64 // per second; 0: no limit
-	tokens float64
-	filled time.Time
-	timer  *time.Timer // nudges when there is a token again
+	timer  *time.Timer // nudges when the rate of the endpoint admits one again
 }
 
 // doubtful: it was tried, and did not answer promptly, or does not just now.
@@ -94,22 +90,7 @@ func (f *flights) roomOf(e *flight, now time.Time) int {
 	if !e.prompt || e.late(now) > 0 {
 		room = 1
 	}
-	if room -= len(e.begun); e.rate > 0 {
-		e.fill(now, f.per)
-		room = min(room, int(e.tokens))
-	}
-	return max(0, room)
-}
-
-// fill adds the tokens of the time since it was called last; a short burst is no
-// more than may be under way at once.
-func (e *flight) fill(now time.Time, burst int) {
-	if most := min(e.rate, float64(burst)); e.filled.IsZero() {
-		e.tokens = max(1, most)
-	} else {
-		e.tokens = min(max(1, most), e.tokens+now.Sub(e.filled).Seconds()*e.rate)
-	}
-	e.filled = now
+	return max(0, room-len(e.begun))
 }
 
 // begin counts what a claim took.
@@ -123,13 +104,6 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 		if e == nil {
 			e = &flight{}
 			f.byID[j.webhookID] = e
-		}
-		if rate := float64(j.rateLimit); rate != e.rate {
-			e.rate, e.filled = rate, time.Time{}
-		}
-		if e.rate > 0 {
-			e.fill(now, f.per)
-			e.tokens--
 		}
 		if j.doubtful = e.doubtful(now); j.doubtful {
 			f.unproven++
@@ -149,9 +123,9 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 		f.byID[id].more = true
 	}
 	for _, j := range jobs {
-		if e := f.byID[j.webhookID]; e.more && e.rate > 0 && e.tokens < 1 {
+		if e := f.byID[j.webhookID]; j.again > 0 {
 			e.stop()
-			e.timer = time.AfterFunc(time.Duration((1-e.tokens)/e.rate*float64(time.Second))+time.Millisecond, f.nudge)
+			e.timer = time.AfterFunc(time.Duration(j.again)*time.Microsecond+time.Millisecond, f.nudge)
 		}
 	}
 }

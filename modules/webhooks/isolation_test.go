@@ -96,7 +96,7 @@ func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 	}
 }
 
-// The limits of a claim, without a clock: a rate, the room of one, the half of the doubtful.
+// The limits of a claim, without a clock: the room of one, the half of the doubtful.
 // What hangs takes no room of others after two seconds, however many hang at once.
 func TestHangingFlightsGiveTheirRoomBack(t *testing.T) {
 	t.Parallel()
@@ -126,8 +126,8 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	t.Parallel()
 	f := newFlights(12, 4)
 	now := time.Unix(1_000_000, 0)
-	job := func(webhook string, rate int) delivery { return delivery{webhookID: webhook, rateLimit: rate} }
-	jobs := []delivery{job("a", 0), job("a", 0), job("b", 2)}
+	job := func(webhook string) delivery { return delivery{webhookID: webhook} }
+	jobs := []delivery{job("a"), job("a"), job("b")}
 	f.begin(f.limits(now), jobs, now)
 	room := func(webhook string, now time.Time) int64 {
 		l := f.limits(now)
@@ -147,7 +147,7 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	}
 	f.end(jobs[1], &answer{status: 200, took: time.Millisecond})
 	f.end(jobs[2], &answer{status: 500, took: time.Millisecond})
-	if got := []int64{room("a", now), room("b", now), room("b", now.Add(time.Second)), int64(f.limits(now).shared)}; got[0] != 4 || got[1] != 1 || got[2] != 2 || got[3] != 6 {
+	if got := []int64{room("a", now), room("b", now), int64(f.limits(now).shared)}; got[0] != 4 || got[1] != 4 || got[2] != 6 {
 		t.Errorf("after the answers %v", got)
 	}
 	f.close()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/node"
 )
 
 // Module gives *Service, lets it hear of every public event and delivers.
@@ -15,6 +16,7 @@ var Module = fx.Module("webhooks",
 	fx.Provide(
 		fx.Private,
 		func(s *db.Signals) Signals { return s },
+		func(n *node.Node) Node { return n },
 	),
 	// When Fx joins the modules, before the first hook runs: the bus has not started.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {

@@ -8,12 +8,14 @@ import (
 	"net/netip"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/worker"
@@ -23,6 +25,14 @@ import (
 type Signals interface {
 	Wake(channel string)
 	Subscribe(channel string) (<-chan struct{}, func())
+}
+
+// Node is this process among those that share the database.
+type Node interface {
+	worker.Process
+	ID() int32        // 0: none
+	Until() time.Time // by the database clock, for claims; zero: any time
+	OnGone(what string, f node.HandBack)
 }
 
 // deliveryChannel is woken when deliveries became due.
@@ -36,6 +46,7 @@ type Params struct {
 	DB      *db.DB
 	Box     *secret.Box
 	Signals Signals
+	Node    Node `optional:"true"` // nil: a process that knows of no others
 	Cursors *page.Codec
 	Logger  *slog.Logger
 	Workers *worker.Metrics
@@ -46,6 +57,7 @@ type Service struct {
 	db      *db.DB
 	box     *secret.Box
 	signals Signals
+	node    Node
 	cursors *page.Codec
 	log     *slog.Logger
 	config  Config
@@ -73,14 +85,18 @@ func New(p Params) (*Service, error) {
 	c := p.Config.withDefaults()
 	c.Lookup = withLocalhost(c.Lookup)
 	guard := egress.NewGuard(c.Allow)
-	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
+	if p.Node == nil {
+		p.Node = node.None{}
+	}
+	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: c.Lookup}),
 		lookup: c.Lookup, public: publicTypes(), flights: newFlights(c.Concurrency, c.PerEndpoint), unhear: func() {}, unfollow: func() {}}
 	s.deliveries = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: s.claim, Run: s.deliver, Settle: s.settle, Release: s.release,
-	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll}, p.Logger, p.Workers)
+	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
 	s.flights.nudge = s.deliveries.Nudge
+	p.Node.OnGone("webhook deliveries", s.handBackOf)
 	return s, nil
 }
 

@@ -15,16 +15,15 @@ import (
 	"encoding/json"
 	"html/template"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/postrider/postrider/ent"
 	inbox "github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -90,16 +89,14 @@ func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 // this is. A name that a stranger owns may resolve to 127.0.0.1 (DNS rebinding),
 // and then the stranger's page would be of one origin with ours.
 func isLocal(host string, also []string) bool {
-	name := host
-	if bare, _, err := net.SplitHostPort(host); err == nil {
-		name = bare
+	if loopback.Host(host) {
+		return true
 	}
-	name = strings.TrimSuffix(strings.ToLower(strings.Trim(name, "[]")), ".")
+	name := loopback.Name(host)
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
-	// RFC 6761 section 6.3: names below localhost are loopback.
-	return name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(also, name)
+	return slices.Contains(also, name)
 }
 
 // refuse answers an error. Only what was meant for a reader is shown.

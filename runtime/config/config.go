@@ -33,6 +33,7 @@ type Config struct {
 	DataDir  string
 	Database Database
 	HTTP     HTTP
+	Process  Process
 	Secrets  Secrets
 	Modules  string // for ParseModules
 	Mail     Mail
@@ -148,6 +149,7 @@ func (c Config) LogValue() slog.Value {
 		slog.Any("database", c.Database),
 		slog.Group("http", slog.String("addr", c.HTTP.Addr), slog.String("base_url", c.HTTP.BaseURL),
 			slog.Any("trusted_proxies", c.HTTP.TrustedProxies)),
+		slog.Group("process", slog.String("node", c.Process.Node), slog.Duration("drain_delay", c.Process.DrainDelay)),
 		slog.Group("secrets", slog.Int("keys", len(c.Secrets.Keys)), slog.String("key_file", c.Secrets.KeyFile)),
 		slog.String("modules", c.Modules),
 		slog.Group("mail", slog.Any("outbound", c.Mail.Outbound), slog.Any("fallback", c.Mail.Fallback), slog.Int("mx_port", c.Mail.MXPort),

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,6 +40,7 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 	want := config.Config{
 		Mode: config.Dev, DataDir: "data",
 		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", BaseURL: "http://127.0.0.1:8080"},
+		Process: config.Process{Node: "laptop"},
 		Secrets: config.Secrets{KeyFile: "data/master.key"},
 		Mail:    config.Mail{Outbound: config.Outbound{How: config.Capture}, MXPort: 25, Hostname: "laptop", Concurrency: 128, InboundAddr: "127.0.0.1:2525"},
 		Relay:   config.Relay{Addr: "127.0.0.1:2587", TLSAddr: "127.0.0.1:2465"},
@@ -65,6 +67,7 @@ func TestDefaultsOfProduction(t *testing.T) {
 	want := config.Config{
 		Mode: config.Serve, DataDir: "/var/lib/postrider",
 		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", BaseURL: "https://mail.example.com"},
+		Process: config.Process{Node: "box7"},
 		Secrets: config.Secrets{Keys: keys},
 		Mail:    config.Mail{Outbound: config.Outbound{How: config.MX}, MXPort: 25, Hostname: "box7", Concurrency: 128, InboundAddr: ":25"},
 		Relay:   config.Relay{Addr: ":587", TLSAddr: ":465"},
@@ -85,8 +88,8 @@ func TestEverySettingArrives(t *testing.T) {
 		ModuleSettings: config.ModuleSettings{Modules: " -sending "},
 		LogSettings:    config.LogSettings{LogFormat: "text", LogLevel: "DEBUG"},
 		HTTPAddr:       ":0", AllowPublic: "1", BaseURL: "http://Bücher.example:8443/", TrustedProxies: "192.0.2.9",
-		MasterKey: masterKey,
-		Outbound:  "smtps://user%40x:p%2Fw@relay.example.com", MXPort: "2525", MXAllow: "10.1.2.3/8, 192.0.2.7,fd00::/8",
+		MasterKey: masterKey, Node: "api-1", DrainDelay: "5s",
+		Outbound: "smtps://user%40x:p%2Fw@relay.example.com", MXPort: "2525", MXAllow: "10.1.2.3/8, 192.0.2.7,fd00::/8",
 		Fallback: "smtp://relay.example.net",
 		DNS:      "192.0.2.1", Hostname: "MX1.Example.com.", DeliveryConcurrency: "7", LanesFile: "/etc/lanes.txt",
 		InboundAddr: "127.0.0.1:26", InboundProxies: "10.0.0.0/8",
@@ -103,6 +106,7 @@ func TestEverySettingArrives(t *testing.T) {
 			RiskLosingAcceptedMail: true},
 		HTTP: config.HTTP{Addr: ":0", BaseURL: "http://xn--bcher-kva.example:8443",
 			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.9/32")}},
+		Process: config.Process{Node: "api-1", DrainDelay: 5 * time.Second},
 		Secrets: config.Secrets{Keys: got.Secrets.Keys},
 		Mail: config.Mail{
 			Outbound: config.Outbound{How: config.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true, Username: "user@x", Password: secret.New("p/w")},
@@ -218,6 +222,10 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		"another way out":           {config.Serve, func(s *config.Settings) { s.Outbound = "https://h" }, "none of mx, capture"},
 		"a key twice":               {config.Serve, func(s *config.Settings) { s.MasterKey += "," + masterKey }, "key 2 is key 1 again"},
 		"DNS server on port 0":      {config.Serve, func(s *config.Settings) { s.DNS = "127.0.0.1:0" }, "POSTRIDER_DNS"},
+		"a node with a space":       {config.Serve, func(s *config.Settings) { s.Node = "box 7" }, `POSTRIDER_NODE is "box 7"`},
+		"a drain beyond the stop":   {config.Serve, func(s *config.Settings) { s.DrainDelay = "16s" }, "from 0 to 15s"},
+		"a drain before it":         {config.Serve, func(s *config.Settings) { s.DrainDelay = "-1" }, "from 0 to 15s"},
+		"a drain of no time":        {config.Serve, func(s *config.Settings) { s.DrainDelay = "soon" }, "POSTRIDER_DRAIN_DELAY"},
 		"production names, no host": {config.Serve, func(s *config.Settings) { s.BaseURL = "https://localhost" }, "POSTRIDER_RETURN_PATH_HOST is required"},
 	} {
 		t.Run(name, func(t *testing.T) {

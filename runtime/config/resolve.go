@@ -27,6 +27,7 @@ func Resolve(mode Mode, s Settings) (Config, error) {
 		DataDir:  r.dataDir(s),
 		Database: r.database(s),
 		HTTP:     r.http(s),
+		Process:  r.process(s),
 		Modules:  strings.TrimSpace(s.Modules),
 		Mail:     r.mail(s),
 		Relay:    r.relay(s),

@@ -14,6 +14,9 @@ type Settings struct {
 	TrustedProxies string `env:"POSTRIDER_TRUSTED_PROXIES" group:"HTTP" help:"Address ranges of proxies in front whose X-Forwarded-For is believed, separated by commas (none)." name:"trusted-proxies" placeholder:"CIDR,..."`
 	BaseURL        string `env:"POSTRIDER_BASE_URL"     group:"HTTP" help:"The public URL, for links. Production needs it; development takes it from the address."            name:"base-url"     placeholder:"URL"`
 
+	Node       string `env:"POSTRIDER_NODE"        group:"Process" help:"Name of this process among those that share the database, the same after a restart (the host name). Several on one machine need one each."                             name:"node"        placeholder:"NAME"`
+	DrainDelay string `env:"POSTRIDER_DRAIN_DELAY" group:"Process" help:"How long a process that was asked to stop says on /readyz that it is draining and still takes requests and mail (0); 5s behind a load balancer, 15s at most." name:"drain-delay" placeholder:"TIME"`
+
 	MasterKey string `env:"POSTRIDER_MASTER_KEY" group:"Secrets" help:"Encrypts secrets at rest: base64 of 32 octets; several separated by commas, the first one seals. Production needs it; development keeps one in the data directory. Rather set it in the environment than on the command line." name:"master-key" placeholder:"KEY,..."`
 
 	Outbound            string `env:"POSTRIDER_OUTBOUND"             group:"Mail" help:"mx (default), capture (development only, its default), or smtp://user:password@host:port, smtps://… for a smarthost."   name:"outbound"             placeholder:"HOW"`

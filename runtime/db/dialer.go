@@ -20,7 +20,7 @@ const chunk = 256 << 10
 // dialer makes connections on which nothing waits for ever.
 type dialer struct {
 	timeout time.Duration // of each read and write
-	idle    time.Duration // of each read, when not 0: a listener mostly waits
+	idle    time.Duration // of each read, when not 0: a statement may take long
 	stalled atomic.Int64  // when an operation last ran into its deadline, Unix nanoseconds; 0 after a success
 	probed  atomic.Int64  // when a new connection was last tried during a stall
 }

@@ -35,6 +35,9 @@ type JoinerConfig[T any] struct {
 	MaxWaiting int           // items waiting, 4096; more are refused
 	Timeout    time.Duration // of one flush, 5 s, and a second more for each slowest octets
 	Size       func(T) int   // octets of an item; nil: not counted
+	// Final tells an error that its item gets as it is, without a flush of its own; nil:
+	// there is none.
+	Final func(error) bool
 }
 
 // slowest is how many octets a second a database takes that is not to be called
@@ -57,7 +60,8 @@ var errJoinerClosed = errors.New("shutting down")
 // returns one error per item, or nil when all are stored. When it has an error
 // for every item of several, nothing may be stored: each item is then flushed
 // alone, so that a bad one does not take the others with it, unless the
-// database is away.
+// database is away. An error goes to the items of its flush and to nobody else;
+// those who were in none are told that the database is away in words of the Joiner.
 func NewJoiner[T any](config JoinerConfig[T], flush func(ctx context.Context, items []T) []error) *Joiner[T] {
 	set := func(value *int, standard int) {
 		if *value <= 0 {
@@ -73,6 +77,9 @@ func NewJoiner[T any](config JoinerConfig[T], flush func(ctx context.Context, it
 	}
 	if config.Size == nil {
 		config.Size = func(T) int { return 0 }
+	}
+	if config.Final == nil {
+		config.Final = func(error) bool { return false }
 	}
 	return &Joiner[T]{config: config, flush: flush}
 }
@@ -182,19 +189,31 @@ func (j *Joiner[T]) settle(batch []*waiting[T]) {
 		return
 	}
 	for i, w := range batch {
-		err := j.try(batch[i : i+1])[0]
+		err := errs[i]
+		if !j.config.Final(err) {
+			err = j.try(batch[i : i+1])[0]
+		}
 		w.done <- err
 		if fault.IsDatabaseAway(err) {
 			rest := batch[i+1:]
-			tell(rest, slices.Repeat([]error{err}, len(rest)))
+			tell(rest, slices.Repeat([]error{notTried(err)}, len(rest)))
+			j.refuseLate(err)
 			return
 		}
 	}
 }
 
+// notTried is the error of an item that was in no flush while the database was
+// found away. It has the words of the error that was met and nothing that a caller
+// could take for its own.
+func notTried(met error) error {
+	return fault.Unavailable(fmt.Errorf("not tried, the database was just found away: %s", met.Error()))
+}
+
 // refuseLate passes the bad news on to those who have waited for long while
 // the database was found away: a flush of their own would take as long again.
-func (j *Joiner[T]) refuseLate(err error) {
+func (j *Joiner[T]) refuseLate(met error) {
+	err := notTried(met)
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	j.queue = slices.DeleteFunc(j.queue, func(w *waiting[T]) bool {

@@ -163,6 +163,79 @@ func TestJoinerWithDatabaseAwayTriesOnce(t *testing.T) {
 	})
 }
 
+// ownError is what one item is told, and nobody else may be.
+type ownError struct {
+	item int
+	err  error
+}
+
+func (e ownError) Error() string { return fmt.Sprintf("about item %d", e.item) }
+func (e ownError) Unwrap() error { return e.err }
+
+// An error goes to the items of its flush. Who was in none, because the database was
+// found away meanwhile, gets an error of the Joiner.
+func TestJoinerGivesNobodyTheErrorOfAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		started := make(chan struct{})
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxItems: 4}, func(_ context.Context, items []int) []error {
+			if len(items) > 1 {
+				return slices.Repeat([]error{errors.New("refused together")}, len(items))
+			}
+			if items[0] == 1 {
+				<-started
+				return nil
+			}
+			<-time.After(4 * time.Second) // fake time: the deadline of a frozen server
+			return []error{ownError{items[0], driver.ErrBadConn}}
+		})
+		results := doAll(t.Context(), j, 1, 2, 3, 4, 5, 6) // 1 alone, then 2 to 5, and 6 waits
+		close(started)
+		for i, err := range results() {
+			var own ownError
+			switch {
+			case i == 0 && err != nil:
+				t.Errorf("item 1, which was stored, was told %v", err)
+			case i > 0 && !fault.IsDatabaseAway(err):
+				t.Errorf("item %d was told %v, want that the database is away", i+1, err)
+			case errors.As(err, &own) && own.item != i+1:
+				t.Errorf("item %d was told the error of item %d", i+1, own.item)
+			case i > 1 && errors.As(err, &own):
+				t.Errorf("item %d was in no flush and was told %v", i+1, err)
+			}
+		}
+	})
+}
+
+// An error that is final is told without another flush; the others are tried alone.
+func TestJoinerTriesNoItemAloneWhoseErrorIsFinal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		final, open := errors.New("final"), errors.New("refused together")
+		g := newGate(func(items []int) []error {
+			errs := make([]error, len(items))
+			for i, item := range items {
+				if len(items) > 1 {
+					errs[i] = open
+					if item%2 == 0 {
+						errs[i] = final
+					}
+				}
+			}
+			return errs
+		})
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, Final: func(err error) bool { return errors.Is(err, final) }}, g.flush)
+		results := doAll(t.Context(), j, 1, 2, 3, 4) // 1 alone, then the others
+		close(g.open)
+		if got := fmt.Sprint(results()); got != "[<nil> final <nil> final]" {
+			t.Errorf("results = %s", got)
+		}
+		if got := fmt.Sprint(g.batches); got != "[[1] [2 3 4] [3]]" {
+			t.Errorf("batches = %s, want 3 alone and nobody else again", got)
+		}
+	})
+}
+
 func TestJoinerWithdrawsOnlyWhatStillWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

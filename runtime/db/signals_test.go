@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 func newSignals(t *testing.T, d *db.DB) *db.Signals {
@@ -131,4 +132,38 @@ func TestSignalsCloseOnAFrozenServer(t *testing.T) {
 		t.Errorf("Close took %s", took)
 	}
 	server.Thaw()
+}
+
+// The connection that listens holds a lock, which is free as soon as the connection has
+// ended, and each connection has one of its own.
+func TestSignalsHoldALock(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	s := newSignals(t, d)
+	listening(t, s, "mail")
+	first, held := s.Lock()
+	free := func(key int64) (free bool) {
+		if err := d.SQL.QueryRowContext(t.Context(), `SELECT pg_try_advisory_xact_lock_shared($1)`, key).Scan(&free); err != nil {
+			t.Fatal(err)
+		}
+		return free
+	}
+	if !held || free(first) {
+		t.Errorf("connected, the lock %d is held: %v, free: %v", first, held, free(first))
+	}
+	woken(t, s.LockChanged(), "a lock was taken")
+	if _, err := d.SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
+		t.Fatal(err)
+	}
+	woken(t, s.LockChanged(), "the lock was lost, or taken anew")
+	expect.Within(t, 15*time.Second, "another lock is held", func() bool {
+		second, held := s.Lock()
+		return held && second != first && !free(second) && free(first)
+	})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if key, held := s.Lock(); held {
+		t.Errorf("closed, it holds the lock %d", key)
+	}
 }

@@ -15,10 +15,16 @@ import (
 
 // IsDatabaseAway tells an error of a database that is down, frozen, full,
 // read-only or shutting down from one of a statement that is wrong. Work that
-// met it was not stored and may be tried again.
+// met it was not stored and may be tried again. An *Error is judged by its kind
+// alone: its cause may well be an error of the database, as a lock that another
+// request holds is, and says nothing of the work of others.
 func IsDatabaseAway(err error) bool {
 	if err == nil {
 		return false
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		return known.Kind == Away
 	}
 	var server *pq.Error
 	if errors.As(err, &server) {

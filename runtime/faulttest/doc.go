@@ -22,5 +22,6 @@
 //
 // `make test` runs the short form of every case. `make torture` sets
 // POSTRIDER_TORTURE=long, runs one case after the other, and prints their figures
-// as a table.
+// as a table. `make drill` does so with the cases of several processes (TestDrill…),
+// and with the kills, stops and network faults of one.
 package faulttest

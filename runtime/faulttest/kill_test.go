@@ -47,7 +47,7 @@ func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
 	figure(t, "kills", kills, "10 short, 200 long")
 	audit(t, load.Audit(sink, open, nil))
 	atMost(t, "delivery resumes after a kill, longest", resumed, 30*time.Second)
-	figure(t, "what the killed process held arrives after, longest", heldFor(sink, heldSince), "its lease of 25s, and a poll")
+	figure(t, "what the killed process held arrives after, longest", heldFor(sink, heldSince), "its lease of 12s, and a poll")
 	if n := load.Contradictions(); n > 0 {
 		t.Errorf("%d replays of a key had another answer", n)
 	}
@@ -153,6 +153,6 @@ func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 	expect.Within(t, 20*time.Second, "the first worker delivers new mail", func() bool { return more.Missing(sink) == 0 })
 	settled(t, first)
 	figure(t, "attempts held by the stopped worker", held, "> 0")
-	figure(t, "the second worker has delivered all after", took, "a lease of 25s, and a little")
+	figure(t, "the second worker has delivered all after", took, "a lease of 12s, and a little")
 	audit(t, load.Audit(sink, nil, nil))
 }

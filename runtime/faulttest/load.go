@@ -15,12 +15,13 @@ import (
 type Load struct {
 	*Ledger
 
-	server  *Server
+	servers []*Server // in turn
 	stop    chan struct{}
 	callers sync.WaitGroup
 
 	mu    sync.Mutex
 	next  int
+	turn  int
 	again int // replays of one key that were answered with another body
 }
 
@@ -28,8 +29,11 @@ type Load struct {
 const Pace = 15 * time.Millisecond
 
 // Begin starts callers of every kind, sets times.
-func Begin(s *Server, sets int) *Load {
-	l := &Load{Ledger: NewLedger(), server: s, stop: make(chan struct{})}
+func Begin(s *Server, sets int) *Load { return BeginOn(Cluster{s}, sets) }
+
+// BeginOn is Begin for several servers: each request goes to the next one.
+func BeginOn(servers Cluster, sets int) *Load {
+	l := &Load{Ledger: NewLedger(), servers: servers, stop: make(chan struct{})}
 	for range sets {
 		for _, call := range []func(context.Context, string){l.single, l.batch, l.scheduled, l.keyed} {
 			l.callers.Go(func() { l.run(call) })
@@ -55,7 +59,17 @@ func (l *Load) run(call func(context.Context, string)) {
 func (l *Load) End() {
 	close(l.stop)
 	l.callers.Wait()
-	l.server.client.CloseIdleConnections()
+	for _, s := range l.servers {
+		s.client.CloseIdleConnections()
+	}
+}
+
+// server is the next one.
+func (l *Load) server() *Server {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn++
+	return l.servers[l.turn%len(l.servers)]
 }
 
 // Contradictions is how many replays of a key had another answer than the first.
@@ -90,7 +104,7 @@ func read(a Answer) (r receipt) {
 }
 
 func (l *Load) send(ctx context.Context, to, body string, header ...string) Answer {
-	return l.ask(ctx, l.server, to, body, header...)
+	return l.ask(ctx, l.server(), to, body, header...)
 }
 
 func (l *Load) single(ctx context.Context, to string) { l.send(ctx, to, email(to, "")) }
@@ -102,12 +116,20 @@ func (l *Load) scheduled(ctx context.Context, to string) {
 
 func (l *Load) batch(ctx context.Context, name string) {
 	const size = 4
-	items, to := make([]string, size), make([]string, size)
+	to := make([]string, size)
 	for i := range size {
 		to[i] = fmt.Sprintf("b%d%s", i, name)
+	}
+	l.SendBatch(ctx, l.server(), to)
+}
+
+// SendBatch makes one request with an email for each recipient.
+func (l *Ledger) SendBatch(ctx context.Context, s *Server, to []string) Answer {
+	items := make([]string, len(to))
+	for i := range to {
 		items[i] = email(to[i], "")
 	}
-	a := l.server.Do(ctx, http.MethodPost, "/api/emails/batch", `{"emails":[`+strings.Join(items, ",")+`]}`)
+	a := s.Do(ctx, http.MethodPost, "/api/emails/batch", `{"emails":[`+strings.Join(items, ",")+`]}`)
 	var accepted []Accepted
 	for i, item := range read(a).Data {
 		if item.ID != "" {
@@ -115,6 +137,7 @@ func (l *Load) batch(ctx context.Context, name string) {
 		}
 	}
 	l.answered(a, accepted...)
+	return a
 }
 
 // keyed repeats until it has an answer, and then once more.

@@ -42,6 +42,7 @@ type Server struct {
 	BaseURL   string `json:"base_url"`
 	APIKey    string `json:"api_key"`
 	AccountID string `json:"account_id"`
+	Inbound   string `json:"inbound_addr"`
 }
 
 // Start runs the program in development mode on a database. env is NAME=value.
@@ -189,6 +190,19 @@ func (s *Server) Do(ctx context.Context, method, path, body string, header ...st
 		return Answer{}
 	}
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: content}
+}
+
+// ClosesConnections tells whether the server ends a connection with its answer.
+func (s *Server) ClosesConnections(ctx context.Context) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.BaseURL+"/healthz", http.NoBody)
+	if err != nil {
+		return false
+	}
+	answer, err := s.client.Do(request)
+	if err != nil {
+		return false
+	}
+	return answer.Body.Close() == nil && answer.Close
 }
 
 // Query asks the database, on a connection of its own, and gives all as text.

@@ -32,16 +32,9 @@ type Answer struct {
 	Replayed bool // given again, not made by this request
 }
 
-// storable tells whether an answer is an outcome rather than a wish to try again.
+// storable tells whether an answer is that of a request which did something.
 func (a Answer) storable() bool {
-	switch {
-	case a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices:
-		return true
-	case a.Status >= http.StatusBadRequest && a.Status < http.StatusInternalServerError:
-		return a.Status != http.StatusTooManyRequests
-	default:
-		return false
-	}
+	return a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices
 }
 
 // Claim is a request's hold on its key. It is used by one request at a time. A
@@ -50,7 +43,6 @@ type Claim struct {
 	accountID string
 	key       string
 	hash      [sha256.Size]byte
-	lost      bool // another request has the key
 }
 
 func newClaim(accountID, operation, key string, canonicalBody []byte) (*Claim, error) {
@@ -83,8 +75,8 @@ type ClaimedAnswer struct {
 
 // Store keeps the answer under the claim's key. It belongs in the transaction of
 // the effect, before the effect. ErrTaken: another request has the key, so this
-// transaction must be rolled back. A Conflict fault: another request held the key
-// for too long; roll back and answer that.
+// transaction must be rolled back. InProgress: another request held the key for too
+// long; roll back and answer that.
 func (c *Claim) Store(ctx context.Context, tx Execer, a Answer) error {
 	taken, err := StoreMany(ctx, tx, []ClaimedAnswer{{Claim: c, Answer: a}})
 	if err != nil {

@@ -17,10 +17,17 @@
 //	if replay != nil { answer it }
 //	in the transaction of the effect: claim.Store(ctx, tx, answer)
 //	  ErrTaken: roll back, then answer store.Replay(ctx, claim)
-//	the request is refused (4xx): store.Refuse(ctx, claim, answer)
+//	the request is refused: answer store.Lookup(ctx, claim) if it has one, else the refusal
 //
 // A request without a key has a nil *Claim, on which all of this does nothing.
 //
-// Stored: 2xx, and 4xx other than 429. A 429 or a 5xx is not an outcome: the
-// caller may repeat it under the same key.
+// Stored: 2xx. A request that was refused did nothing, so the same request under
+// the same key is judged anew: by then the domain may be verified.
+//
+// # Keys that share a transaction
+//
+// StoreMany stores the answers of many requests with one statement. A key that
+// another transaction holds makes the statement wait, and with it every request of
+// the batch. TryStoreMany gives up soon, with ErrBusy: roll back, and store the
+// requests apart, so that only the one whose key is held goes on waiting.
 package idempotency

@@ -176,32 +176,49 @@ func TestExpiredKeyIsFree(t *testing.T) {
 	}
 }
 
-func TestRefusalIsReplayedAndAWishToTryAgainIsNot(t *testing.T) {
+func TestOnlyWhatDidSomethingIsKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for status, kept := range map[int]bool{400: true, 403: true, 404: true, 409: true, 413: true, 429: false, 500: false, 502: false, 503: false, 304: false} {
-		key := fmt.Sprint("key-", status)
-		refusal := idempotency.Answer{Status: status, Body: []byte(`{"error":{}}`)}
-		got, err := b.Refuse(t.Context(), b.begin(t, "acc_1", key, "{}"), refusal)
-		if diff := cmp.Diff(refusal, got); err != nil || diff != "" {
-			t.Errorf("refuse %d: %v (-want +got):\n%s", status, err, diff)
-		}
-		claim, replay, err := b.Begin(t.Context(), "acc_1", operation, key, []byte("{}"))
-		if kept {
-			wantReplay(t, replay, err, refusal)
-		} else if err != nil || claim == nil || replay != nil {
-			t.Errorf("%d was kept: %v, %v", status, replay, err)
+	for _, status := range []int{304, 400, 403, 404, 409, 413, 429, 500, 502, 503} {
+		if err := b.begin(t, "acc_1", fmt.Sprint("key-", status), "{}").Store(t.Context(), b.db.Hot, idempotency.Answer{Status: status}); err == nil {
+			t.Errorf("the answer %d was stored", status)
 		}
 	}
-	twin := b.begin(t, "acc_1", "twin", "{}")
-	if err := b.begin(t, "acc_1", "twin", "{}").Store(t.Context(), b.db.Hot, ok("winner")); err != nil {
+	if n := b.count(t, `SELECT count(*) FROM idempotency_keys`); n != 0 {
+		t.Errorf("%d answers are stored, want none", n)
+	}
+}
+
+// Older versions kept refusals for a day, "still running" among them. Such a key is free.
+func TestRefusalOfAnOlderVersionIsAsGoodAsNone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec(t, `INSERT INTO idempotency_keys (account_id, key, request_hash, status, body, expires_at) VALUES ('acc_1', 'k', '', 409, 'in progress', now() + interval '1 day')`)
+	answer, err := b.request(t.Context(), "acc_1", "k", "{}", "new")
+	if err != nil || answer.Replayed || string(answer.Body) != "new" {
+		t.Fatalf("with a kept 409: %v, %v; want a new answer", answer, err)
+	}
+	_, got, err := b.Begin(t.Context(), "acc_1", operation, "k", []byte("{}"))
+	wantReplay(t, got, err, ok("new"))
+}
+
+// Whoever was refused because an equal request was faster answers as that one.
+func TestLookupFindsTheEqualRequestThatWasFaster(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	late, other := b.begin(t, "acc_1", "k", "{}"), b.begin(t, "acc_1", "k", `{"a":1}`)
+	if got, err := b.Lookup(t.Context(), late); got != nil || err != nil {
+		t.Errorf("before: %v, %v; want nothing", got, err)
+	}
+	if err := b.begin(t, "acc_1", "k", "{}").Store(t.Context(), b.db.Hot, ok("winner")); err != nil {
 		t.Fatal(err)
 	}
-	got, err := b.Refuse(t.Context(), twin, idempotency.Answer{Status: 400})
-	wantReplay(t, &got, err, ok("winner"))
-	if err := b.begin(t, "acc_1", "5xx", "{}").Store(t.Context(), b.db.Hot, idempotency.Answer{Status: 503}); err == nil {
-		t.Error("a 503 was stored with an effect")
-	}
+	got, err := b.Lookup(t.Context(), late)
+	wantReplay(t, got, err, ok("winner"))
+	_, err = b.Lookup(t.Context(), other)
+	wantCode(t, err, fault.CodeIdempotencyConflict)
+	recorded, err := b.Record(t.Context(), late, ok("late"))
+	wantReplay(t, &recorded, err, ok("winner"))
 }
 
 func TestRequestWithoutAKeyPassesThrough(t *testing.T) {
@@ -214,8 +231,11 @@ func TestRequestWithoutAKeyPassesThrough(t *testing.T) {
 	if err := claim.Store(t.Context(), b.db.Hot, ok("x")); err != nil {
 		t.Error(err)
 	}
-	if got, err := b.Refuse(t.Context(), claim, idempotency.Answer{Status: 400}); err != nil || got.Status != 400 {
-		t.Errorf("refuse = %v, %v", got, err)
+	if got, err := b.Record(t.Context(), claim, ok("x")); err != nil || got.Status != 200 {
+		t.Errorf("record = %v, %v", got, err)
+	}
+	if got, err := b.Lookup(t.Context(), claim); err != nil || got != nil {
+		t.Errorf("lookup = %v, %v", got, err)
 	}
 	if n := b.count(t, `SELECT count(*) FROM idempotency_keys`); n != 0 {
 		t.Errorf("%d rows", n)

@@ -121,10 +121,8 @@ func TestOneWhoWaitsTooLongIsToldSo(t *testing.T) {
 			return claim.Store(t.Context(), tx, ok("second"))
 		})
 		wantCode(t, err, fault.CodeIdempotencyInProgress)
-		// An edge that passes the conflict on as a refusal must not make it the answer.
-		inProgress := idempotency.Answer{Status: 409, Body: []byte("in progress")}
-		if got, err := b.Refuse(t.Context(), claim, inProgress); err != nil || got.Replayed {
-			t.Errorf("refuse = %v, %v", got, err)
+		if fault.IsDatabaseAway(err) {
+			t.Errorf("a key that is held was taken for a database that is away: %v", err)
 		}
 	}
 	if err := tx.Commit(); err != nil {
@@ -244,5 +242,49 @@ func TestCallerWhoLeavesIsNotTakenForARunningRequest(t *testing.T) {
 	err := claim.Store(ctx, b.db.Hot, ok("x"))
 	if err == nil || fault.From(err).Code == fault.CodeIdempotencyInProgress {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A batch gives up soon on a key that is held, and says so. Its session waits as before
+// for everything that comes after.
+func TestABatchGivesUpSoonOnAHeldKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tx, err := b.db.Hot.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.begin(t, "acc_1", "held", "{}").Store(t.Context(), tx, ok("first")); err != nil {
+		t.Fatal(err)
+	}
+	try := func(keys ...string) (taken []bool, after string, err error) {
+		var batch []idempotency.ClaimedAnswer
+		for _, key := range keys {
+			batch = append(batch, idempotency.ClaimedAnswer{Claim: b.begin(t, "acc_1", key, "{}"), Answer: ok(key)})
+		}
+		err = b.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
+			if taken, err = idempotency.TryStoreMany(t.Context(), tx, batch, 20*time.Millisecond); err != nil {
+				return err
+			}
+			return tx.QueryRowContext(t.Context(), `SHOW lock_timeout`).Scan(&after)
+		})
+		return taken, after, err
+	}
+	begin := time.Now()
+	if _, _, err := try("a", "held", "z"); !errors.Is(err, idempotency.ErrBusy) || fault.IsDatabaseAway(err) {
+		t.Errorf("a batch with a held key: %v, want ErrBusy", err)
+	}
+	if took := time.Since(begin); took > time.Second {
+		t.Errorf("a batch with a held key gave up after %s", took)
+	}
+	taken, after, err := try("a", "z")
+	if err != nil || taken[0] || taken[1] || after != "2s" {
+		t.Errorf("the others: taken %v, lock_timeout %s afterwards, %v; want neither taken, 2s", taken, after, err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if taken, _, err := try("held"); err != nil || taken[0] {
+		t.Errorf("once the key is free: taken %v, %v", taken, err)
 	}
 }

@@ -7,30 +7,45 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/lib/pq"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-// An expired row is as good as none. One that another transaction is inserting
-// makes this statement wait for that transaction: this is what serialises equal
-// requests. Rows go in by key, so that two batches never wait for each other.
-// Only text arrays are sent: pq.Array has no binary form of others.
+// An expired row is as good as none, and so is a refusal, which older versions kept.
+// A row that another transaction is inserting makes this statement wait for that
+// transaction: this is what serialises equal requests. Rows go in by key, so that two
+// batches never wait for each other. Only text arrays are sent: pq.Array has no binary
+// form of others.
+//
+// $6 is how long it waits in milliseconds, empty for as long as the session does.
+// What was set before is set again at the end, when all rows are in: the sum of
+// them is taken first.
 const storeSQL = `
-INSERT INTO idempotency_keys AS held (account_id, key, request_hash, status, body, created_at, expires_at)
-SELECT n.account_id, n.key, n.request_hash, n.status, n.body, now(), now() + interval '24 hours'
-FROM unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[], $5::bytea[])
-     WITH ORDINALITY AS n (account_id, key, request_hash, status, body, place)
-ORDER BY n.place
-ON CONFLICT (account_id, key) DO UPDATE
-SET request_hash = excluded.request_hash, status = excluded.status, body = excluded.body,
-    created_at = excluded.created_at, expires_at = excluded.expires_at
-WHERE held.expires_at <= now()
-RETURNING held.account_id, held.key`
+WITH patience AS MATERIALIZED (
+	SELECT before, set_config('lock_timeout', coalesce(nullif($6, ''), before), true)
+	FROM (SELECT current_setting('lock_timeout') AS before OFFSET 0) session
+), stored AS (
+	INSERT INTO idempotency_keys AS held (account_id, key, request_hash, status, body, created_at, expires_at)
+	SELECT n.account_id, n.key, n.request_hash, n.status, n.body, now(), now() + interval '24 hours'
+	FROM patience, unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[], $5::bytea[])
+	     WITH ORDINALITY AS n (account_id, key, request_hash, status, body, place)
+	ORDER BY n.place
+	ON CONFLICT (account_id, key) DO UPDATE
+	SET request_hash = excluded.request_hash, status = excluded.status, body = excluded.body,
+	    created_at = excluded.created_at, expires_at = excluded.expires_at
+	WHERE held.expires_at <= now() OR held.status >= 400
+	RETURNING held.account_id, held.key
+), together AS (
+	SELECT coalesce(array_agg(account_id), '{}') AS accounts, coalesce(array_agg(key), '{}') AS keys FROM stored
+)
+SELECT accounts::text[], keys::text[], set_config('lock_timeout', before, true) FROM together, patience`
 
 const findSQL = `
 SELECT request_hash, status, body FROM idempotency_keys
-WHERE account_id = $1 AND key = $2 AND expires_at > now()`
+WHERE account_id = $1 AND key = $2 AND expires_at > now() AND status < 400`
 
 // SKIP LOCKED: a row that a request is replacing right now is not old any more.
 const sweepSQL = `
@@ -39,35 +54,44 @@ WITH old AS (
 ), gone AS (DELETE FROM idempotency_keys k USING old WHERE k.id = old.id RETURNING 1)
 SELECT count(*) FROM gone`
 
-type address struct{ accountID, key string }
+// Key names a key of an account.
+type Key struct{ AccountID, Name string }
 
-func (c *Claim) address() address { return address{c.accountID, c.key} }
+// Key is what the claim is on.
+func (c *Claim) Key() Key { return Key{c.accountID, c.key} }
+
+// ErrBusy says that another transaction holds one of the keys: roll back, then store
+// the requests apart.
+var ErrBusy = errors.New("idempotency key held by a request that is running")
 
 // StoreMany is Store for many requests that share a transaction: one statement.
 // taken[i] tells that another request, in this list or elsewhere, has the key of
 // answers[i]: leave out its effect and Replay it after the commit. On an error
-// nothing may be committed. Answers that are not outcomes (429, 5xx) are refused:
-// whoever has one has no effect to commit.
+// nothing may be committed. Answers other than 2xx are refused: whoever has one has
+// no effect to commit.
 func StoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer) (taken []bool, err error) {
+	return storeMany(ctx, tx, answers, 0)
+}
+
+// TryStoreMany is StoreMany that waits for another transaction for so long at most.
+// Its error is ErrBusy then.
+func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience time.Duration) (taken []bool, err error) {
+	return storeMany(ctx, tx, answers, max(patience, time.Millisecond))
+}
+
+// storeMany waits as long as the session does when patience is 0.
+func storeMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience time.Duration) (taken []bool, err error) {
 	taken = make([]bool, len(answers))
 	order, err := storeOrder(answers, taken)
 	if err != nil || len(order) == 0 {
 		return taken, err
 	}
-	stored, err := insert(ctx, tx, answers, order)
+	stored, err := insert(ctx, tx, answers, order, patience)
 	if err != nil {
-		for _, i := range order {
-			answers[i].Claim.lost = true // until a later try says otherwise
-		}
-		return nil, storeError(ctx, err)
+		return nil, storeError(ctx, err, patience)
 	}
 	for _, i := range order {
-		taken[i] = !stored[answers[i].Claim.address()]
-	}
-	for i, a := range answers {
-		if a.Claim != nil {
-			a.Claim.lost = taken[i]
-		}
+		taken[i] = !stored[answers[i].Claim.Key()]
 	}
 	return taken, nil
 }
@@ -76,16 +100,16 @@ func StoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer) (taken [
 // keys the first is inserted, the others are taken.
 func storeOrder(answers []ClaimedAnswer, taken []bool) ([]int, error) {
 	order := make([]int, 0, len(answers))
-	first := make(map[address]bool, len(answers))
+	first := make(map[Key]bool, len(answers))
 	for i, a := range answers {
 		switch {
 		case a.Claim == nil:
 		case !a.Answer.storable():
 			return nil, fmt.Errorf("store idempotent answer: status %d is no outcome", a.Answer.Status)
-		case first[a.Claim.address()]:
+		case first[a.Claim.Key()]:
 			taken[i] = true
 		default:
-			first[a.Claim.address()] = true
+			first[a.Claim.Key()] = true
 			order = append(order, i)
 		}
 	}
@@ -96,7 +120,7 @@ func storeOrder(answers []ClaimedAnswer, taken []bool) ([]int, error) {
 	return order, nil
 }
 
-func insert(ctx context.Context, tx Execer, answers []ClaimedAnswer, order []int) (map[address]bool, error) {
+func insert(ctx context.Context, tx Execer, answers []ClaimedAnswer, order []int, patience time.Duration) (map[Key]bool, error) {
 	n := len(order)
 	accounts, keys := make([]string, n), make([]string, n)
 	hashes, bodies, statuses := make([][]byte, n), make([][]byte, n), make([]int64, n)
@@ -108,38 +132,49 @@ func insert(ctx context.Context, tx Execer, answers []ClaimedAnswer, order []int
 			bodies[at] = []byte{} // an empty body, not NULL
 		}
 	}
-	rows, err := tx.QueryContext(ctx, storeSQL, pq.Array(accounts), pq.Array(keys), pq.Array(hashes), pq.Array(statuses), pq.Array(bodies))
+	limit := "" // as it is
+	if patience > 0 {
+		limit = strconv.FormatInt(patience.Milliseconds(), 10)
+	}
+	rows, err := tx.QueryContext(ctx, storeSQL, pq.Array(accounts), pq.Array(keys), pq.Array(hashes), pq.Array(statuses), pq.Array(bodies), limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	stored := make(map[address]bool, n)
+	stored := make(map[Key]bool, n)
 	for rows.Next() {
-		var at address
-		if err := rows.Scan(&at.accountID, &at.key); err != nil {
+		var ofAccounts, storedKeys pq.StringArray
+		var before string
+		if err := rows.Scan(&ofAccounts, &storedKeys, &before); err != nil {
 			return nil, err
 		}
-		stored[at] = true
+		for i, key := range storedKeys {
+			stored[Key{ofAccounts[i], key}] = true
+		}
 	}
 	return stored, rows.Err()
 }
 
 // storeError tells a wait for another request from a database that is away: the
 // insert waits for nothing else. SQLSTATE as in appendix A of the PostgreSQL manual.
-func storeError(ctx context.Context, err error) error {
+func storeError(ctx context.Context, err error, patience time.Duration) error {
 	var server *pq.Error
 	if ctx.Err() == nil && errors.As(err, &server) {
 		switch server.Code {
 		case "55P03", // lock_timeout
 			"57014", // statement_timeout
 			"40P01": // deadlock: with a transaction that stored other keys before
-			return inProgress().Because(err)
+			if patience > 0 {
+				return fmt.Errorf("store idempotent answer: %w (%s)", ErrBusy, server.Message)
+			}
+			return InProgress().Because(err)
 		}
 	}
 	return fmt.Errorf("store idempotent answer: %w", err)
 }
 
-func inProgress() *fault.Error {
+// InProgress refuses a request while another one holds its key. It is never stored.
+func InProgress() *fault.Error {
 	return fault.Conflictf(fault.CodeIdempotencyInProgress, "The first request with this Idempotency-Key is still running; try again shortly")
 }
 

@@ -74,17 +74,25 @@ func (s *Store) Replay(ctx context.Context, c *Claim) (*Answer, error) {
 	answer, err := find(ctx, s.db, c)
 	if err == nil && answer == nil {
 		// It has expired between the two statements.
-		return nil, inProgress()
+		return nil, InProgress()
 	}
 	return answer, err
 }
 
-// Refuse keeps a refusal (4xx) that has no effect to share a transaction with,
-// and gives the answer to send: this one, or that of another request which took
-// the key meanwhile. Answers that are not outcomes (429, 5xx) pass unstored, and
-// so does whatever comes of a claim that is lost.
-func (s *Store) Refuse(ctx context.Context, c *Claim, a Answer) (Answer, error) {
-	if c == nil || c.lost || !a.storable() {
+// Lookup gives the answer of another request that has taken the claim's key since
+// Begin, or nil. The error is idempotency_conflict when that was a different request.
+func (s *Store) Lookup(ctx context.Context, c *Claim) (*Answer, error) {
+	if c == nil {
+		return nil, nil
+	}
+	return find(ctx, s.db, c)
+}
+
+// Record stores the answer (2xx) of a request whose effect is in no transaction here,
+// and gives the answer to send: this one, or that of another request which took the
+// key meanwhile.
+func (s *Store) Record(ctx context.Context, c *Claim, a Answer) (Answer, error) {
+	if c == nil {
 		return a, nil
 	}
 	err := c.Store(ctx, s.db, a)

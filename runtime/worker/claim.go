@@ -20,6 +20,7 @@ func (w *Worker[J, R]) claimLoop() {
 		}
 		sent := time.Now()
 		jobs, err := w.claim(limit)
+		w.cfg.Process.Report(err)
 		if err == nil {
 			health.worked()
 			w.claiming.open()
@@ -50,7 +51,7 @@ func (w *Worker[J, R]) claimLoop() {
 // runners busy that keeps claims large, and a free runner implies it.
 func (w *Worker[J, R]) waitForRoom() (int, bool) {
 	free, ok := w.room.wait(max(1, w.cfg.prefetch()/2), w.stopping)
-	if !ok || !w.storing.pass(w.stopping) {
+	if !ok || !w.storing.pass(w.stopping) || !w.cfg.Process.AwaitClaim(w.stopping) {
 		return 0, false
 	}
 	select {
@@ -86,7 +87,7 @@ func (w *Worker[J, R]) enqueue(jobs []J, sent time.Time) {
 	w.metrics.claimed.Add(float64(len(jobs)))
 	w.room.take(len(jobs))
 	for _, job := range jobs {
-		it := &item[J]{job: job, sent: sent, lease: newLease(sent, w.cfg.Lease, w.cfg.Margin)}
+		it := &item[J]{job: job, sent: sent, lease: newLease(sent, w.cfg)}
 		select {
 		case w.waiting <- it:
 		case <-w.stopping: // full only if Claim exceeded its limit, and nobody takes from it any more

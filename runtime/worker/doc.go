@@ -47,6 +47,10 @@
 //     touch a job that has just been settled. Without it a Run is cut at the end
 //     of its lease.
 //   - An outage is one log line when it begins and one when it ends.
+//   - Of several processes that find the database back, those that have results store
+//     them before others can claim the jobs again, although their leases have ended: the
+//     first operation of a process that works lets all results be offered at once, and
+//     nobody claims for a while (Process, package node).
 //
 // # What it does not promise
 //

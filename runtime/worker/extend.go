@@ -11,13 +11,16 @@ func (w *Worker[J, R]) extendLoop() {
 	health := condition{log: w.log, step: "extend"}
 	tick := time.NewTicker(max(time.Millisecond, w.cfg.Lease/6))
 	defer tick.Stop()
-	for {
+	for back := w.cfg.Process.Back(); ; {
+		upTo := w.cfg.Lease*2/3 - w.cfg.Margin // of the time that is left
 		select {
 		case <-w.settled:
 			return
 		case <-tick.C:
+		case <-back: // what was claimed before the outage may be doubtful
+			upTo, back = w.cfg.Lease, w.cfg.Process.Back()
 		}
-		if err := w.extend(); err != nil {
+		if err := w.extend(upTo); err != nil {
 			w.metrics.extendErrors.Inc()
 			health.failed(err)
 		} else {
@@ -26,21 +29,23 @@ func (w *Worker[J, R]) extendLoop() {
 	}
 }
 
-// extend prolongs what has used a third of its lease. It holds the writing lock
-// while it chooses and while it writes: a job that is settled in between would
-// come back to life, because its row would get a new due_at.
-func (w *Worker[J, R]) extend() error {
+// extend prolongs the leases of which no more than so much is left; mostly those that
+// have used a third. It holds the writing lock while it chooses and while it writes: a
+// job that is settled in between would come back to life, because its row would get a
+// new due_at.
+func (w *Worker[J, R]) extend(upTo time.Duration) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	due := w.held.where(func(it *item[J]) bool {
 		left := it.lease.Remaining()
-		return left > 0 && left < w.cfg.Lease*2/3-w.cfg.Margin
+		return left > 0 && left < upTo
 	})
 	for len(due) > 0 {
 		batch := due[:min(len(due), w.cfg.Batch)]
 		due = due[len(batch):]
 		sent := time.Now()
 		held, err := w.callExtend(batch)
+		w.cfg.Process.Report(err)
 		if err != nil {
 			return err
 		}

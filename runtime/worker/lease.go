@@ -15,24 +15,32 @@ var (
 
 // Lease is the time in which a job is ours.
 type Lease struct {
-	margin time.Duration
+	margin  time.Duration
+	process Process
 
 	mu    sync.Mutex
+	since time.Time // the statement that took or prolonged it was sent
 	end   time.Time // nothing irreversible begins from here on
 	alarm *time.Timer
 }
 
 // newLease starts at the moment before the claim was sent. The database counts
 // from a later one, so our end is never after its end.
-func newLease(sent time.Time, length, margin time.Duration) *Lease {
-	return &Lease{margin: margin, end: sent.Add(length - margin)}
+func newLease(sent time.Time, cfg Config) *Lease {
+	return &Lease{margin: cfg.Margin, process: cfg.Process, since: sent, end: sent.Add(cfg.Lease - cfg.Margin)}
 }
 
-// Valid tells whether an irreversible step may begin now.
-func (l *Lease) Valid() bool { return l.Remaining() > 0 }
+// Valid tells whether an irreversible step may begin now: the lease lasts, and nobody
+// can have taken the job before its end.
+func (l *Lease) Valid() bool {
+	l.mu.Lock()
+	since, left := l.since, l.remaining()
+	l.mu.Unlock()
+	return left > 0 && l.process.Holds(since)
+}
 
-// Remaining is the time left for irreversible steps; zero or less when the job
-// must be taken for somebody else's.
+// Remaining is the time left of the lease; zero or less when the job must be taken for
+// somebody else's.
 func (l *Lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,16 +78,16 @@ func (l *Lease) bind(parent context.Context) (context.Context, func()) {
 }
 
 func (l *Lease) prolong(sent time.Time, length time.Duration) {
-	l.moveEnd(sent.Add(length - l.margin))
+	l.moveEnd(sent, sent.Add(length-l.margin))
 }
 
 // revoke ends the lease at once: the database says that the job is not ours.
-func (l *Lease) revoke() { l.moveEnd(time.Now()) }
+func (l *Lease) revoke() { l.moveEnd(time.Time{}, time.Now()) }
 
-func (l *Lease) moveEnd(end time.Time) {
+func (l *Lease) moveEnd(since, end time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.end = end
+	l.since, l.end = since, end
 	if l.alarm != nil {
 		l.alarm.Reset(max(0, l.remaining()))
 	}

@@ -48,8 +48,12 @@ type Config struct {
 	Margin      time.Duration // Lease.Valid turns false so long before the end; default a tenth of the lease
 	Poll        time.Duration // look for due jobs at least so often; default 1 s
 	Stall       time.Duration // no new run while a settlement waits for longer than this; default 1 s
-	Retry       Backoff       // waits after errors of the database; default 100 ms to 5 s
+	Retry       Backoff       // waits after errors of the database; default 100 ms to RetryMax
+	Process     Process       // the process that the worker runs in; default one that knows of no others
 }
+
+// RetryMax is the longest wait between two tries to store a result.
+const RetryMax = 5 * time.Second
 
 func (c Config) withDefaults() Config {
 	orElse := func(field *time.Duration, value time.Duration) {
@@ -68,7 +72,10 @@ func (c Config) withDefaults() Config {
 	orElse(&c.Poll, time.Second)
 	orElse(&c.Stall, time.Second)
 	orElse(&c.Retry.Min, 100*time.Millisecond)
-	orElse(&c.Retry.Max, max(c.Retry.Min, 5*time.Second))
+	orElse(&c.Retry.Max, max(c.Retry.Min, RetryMax))
+	if c.Process == nil {
+		c.Process = Alone{}
+	}
 	return c
 }
 
@@ -97,8 +104,9 @@ func (c Config) Validate() error {
 }
 
 // prefetch is how many claimed jobs may wait in this process, so that a runner
-// that gets free finds the next one at once. They hold their leases meanwhile.
-func (c Config) prefetch() int { return min(c.Batch, c.Concurrency) }
+// that gets free finds the next one at once: half of those that run. They hold their
+// leases meanwhile, and are lost until then if the process dies.
+func (c Config) prefetch() int { return min(c.Batch, max(1, c.Concurrency/2)) }
 
 // startWithin is how long a claimed job may wait in this process.
 func (c Config) startWithin() time.Duration { return c.Lease / 2 }

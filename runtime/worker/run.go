@@ -19,7 +19,7 @@ func (w *Worker[J, R]) runLoop() {
 // begin starts the job if that is still a good idea.
 func (w *Worker[J, R]) begin(it *item[J]) {
 	defer w.room.give()
-	open := w.storing.pass(w.stopping) && w.claiming.pass(w.stopping)
+	open := w.storing.pass(w.stopping) && w.claiming.pass(w.stopping) && w.cfg.Process.AwaitRun(w.stopping)
 	if !open || w.isStopping() || time.Since(it.sent) > w.cfg.startWithin() || !it.lease.Valid() {
 		w.release(it)
 		return

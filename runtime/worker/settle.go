@@ -1,6 +1,10 @@
 package worker
 
-import "github.com/postrider/postrider/runtime/fault"
+import (
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
 
 // settleTries is how often a result is offered that the database refuses for
 // itself: a deadlock or a serialization failure goes away, bad data does not.
@@ -49,7 +53,9 @@ func (w *Worker[J, R]) collect(first outcome[J, R]) (ran []outcome[J, R], releas
 // a batch that is refused is taken apart, so that only what is bad is left.
 func (w *Worker[J, R]) settle(batch []outcome[J, R], health *condition) {
 	for try := 1; ; try++ {
+		back := w.cfg.Process.Back()
 		err := w.store(batch)
+		w.cfg.Process.Report(err)
 		if err == nil {
 			health.worked()
 			w.metrics.settled.Add(float64(len(batch)))
@@ -70,11 +76,25 @@ func (w *Worker[J, R]) settle(batch []outcome[J, R], health *condition) {
 			w.abandon(batch, err)
 			return
 		}
-		if !pause(w.cfg.Retry.Delay(try), w.writes.Done()) {
+		if !w.pauseUntilBack(w.cfg.Retry.Delay(try), back) {
 			w.abandon(batch, err)
 			return
 		}
 	}
+}
+
+// pauseUntilBack waits before the next try, at most until another operation of the
+// process has found the database back; false when there is no time left.
+func (w *Worker[J, R]) pauseUntilBack(wait time.Duration, back <-chan struct{}) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-back:
+	case <-w.writes.Done():
+		return false
+	}
+	return true
 }
 
 // store calls Settle.

@@ -198,7 +198,7 @@ func TestWhileResultsCannotBeStoredNoRunBegins(t *testing.T) {
 func TestNoRunBeginsWhileClaimsFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBoard(6) // 4 run, 2 wait in the process, and there is room to look for more
+		b := newBoard(5) // 4 run, 1 waits in the process, and there is room to look for more
 		b.work = func(context.Context, int, *worker.Lease) string {
 			<-time.After(10 * time.Second)
 			return "done"
@@ -215,7 +215,7 @@ func TestNoRunBeginsWhileClaimsFail(t *testing.T) {
 		})
 		<-time.After(time.Minute)
 		stop()
-		if diff := cmp.Diff(upTo(6), b.settled); diff != "" {
+		if diff := cmp.Diff(upTo(5), b.settled); diff != "" {
 			t.Errorf("settled (-want +got):\n%s", diff)
 		}
 	})
@@ -225,7 +225,7 @@ func TestAnOutageIsLoggedOnceAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		b := newBoard(8) // 4 run, 4 wait in the process
+		b := newBoard(6) // 4 run, 2 wait in the process
 		b.work = func(context.Context, int, *worker.Lease) string {
 			<-time.After(10 * time.Second)
 			return "done"
@@ -239,8 +239,8 @@ func TestAnOutageIsLoggedOnceAndLosesNothing(t *testing.T) {
 		b.with(func() { b.due = nil; b.claimErr, b.settleErr = errAway, errAway })
 		<-time.After(5 * time.Minute)
 		b.with(func() {
-			if len(b.begun) > 8 {
-				t.Errorf("%d runs, want at most 8", len(b.begun))
+			if len(b.begun) > 6 {
+				t.Errorf("%d runs, want at most 6", len(b.begun))
 			}
 			b.claimErr, b.settleErr = nil, nil
 		})
@@ -248,7 +248,7 @@ func TestAnOutageIsLoggedOnceAndLosesNothing(t *testing.T) {
 		if err := w.Stop(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff(upTo(8), b.settled); diff != "" {
+		if diff := cmp.Diff(upTo(6), b.settled); diff != "" {
 			t.Errorf("settled (-want +got):\n%s", diff)
 		}
 		if got := strings.Count(log.String(), "settle fails"); got != 1 {

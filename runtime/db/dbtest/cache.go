@@ -36,6 +36,12 @@ var throwAway = map[string]string{
 
 // startFromCache starts a server of this process from the ready-made folder.
 func startFromCache(settings map[string]string) (*embedded.Server, error) {
+	return startBelow("", settings)
+}
+
+// startBelow does it with the data below a folder; the empty one is that of all test
+// servers.
+func startBelow(folder string, settings map[string]string) (*embedded.Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	root, err := ownRoot()
@@ -45,7 +51,10 @@ func startFromCache(settings map[string]string) (*embedded.Server, error) {
 	if err := sweep(root); err != nil {
 		return nil, err
 	}
-	run, err := os.MkdirTemp(root, "run-")
+	if folder == "" {
+		folder = root
+	}
+	run, err := os.MkdirTemp(folder, "run-")
 	if err != nil {
 		return nil, err
 	}

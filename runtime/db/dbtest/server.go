@@ -27,7 +27,14 @@ type Server struct {
 // look at POSTRIDER_TEST_DATABASE_URL.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
-	server, err := startFromCache(map[string]string{"shared_buffers": "32MB"})
+	return NewServerIn(t, "")
+}
+
+// NewServerIn is NewServer with its data below a folder of the test's own: a disk that
+// is to become full, say. An empty folder is the usual one.
+func NewServerIn(t testing.TB, folder string) *Server {
+	t.Helper()
+	server, err := startBelow(folder, map[string]string{"shared_buffers": "32MB"})
 	if err != nil {
 		t.Fatalf("test server: %v", err)
 	}
@@ -51,6 +58,9 @@ func (s *Server) Open() *db.DB {
 // URL is the connection string of the migrated database. It stays the same
 // when the server is stopped and started.
 func (s *Server) URL() string { return s.url }
+
+// Folder is where its data is: for NewServerIn, below the folder of the test's own.
+func (s *Server) Folder() string { return filepath.Dir(s.data) }
 
 // PID is the process id of the postmaster.
 func (s *Server) PID() int { return s.server.PID() }

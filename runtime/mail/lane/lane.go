@@ -18,8 +18,8 @@
 // Who has work for a destination reserves first (Reserve), then enters the lane when its
 // mail hosts are known (Enter) and leaves it with what happened (Pass.Leave). Until the
 // mail hosts of a destination are known there is a provisional lane for the destination;
-// what Enter learns is remembered for an hour. Reservations may be twice the window: one
-// in use, one waiting for its turn, so that no connection idles.
+// what Enter learns is remembered for an hour. Reservations may be the window and half of
+// it again: those that wait for their turn keep connections from idling.
 //
 // All lanes together have Config.Connections. Lanes that have had no delivery yet (or
 // none since they were last taken for dead) may take half of them together, so that a

@@ -15,7 +15,7 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := registry(t, 256, "google 5 7 100 5m - google.com")
-		if n := r.Room("", "Example.TEST."); n != 6 {
+		if n := r.Room("", "Example.TEST."); n != 5 {
 			t.Errorf("room %d of a stranger", n)
 		}
 		ticket, _ := r.Reserve("", "example.test")
@@ -27,15 +27,15 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 			}
 			p.Leave(lane.Feedback{})
 		}
-		if a, b := r.Room("", "0.example.test"), r.Room("", "1.example.test"); a != 10 || b != 10 {
+		if a, b := r.Room("", "0.example.test"), r.Room("", "1.example.test"); a != 8 || b != 8 {
 			t.Errorf("room %d and %d, want that of google's profile", a, b)
 		}
-		if ticket, ok := r.Reserve("", "0.example.test"); !ok || r.Room("", "1.example.test") != 9 {
+		if ticket, ok := r.Reserve("", "0.example.test"); !ok || r.Room("", "1.example.test") != 7 {
 			t.Error("two destinations of one MX set do not share its lane")
 		} else {
 			ticket.End()
 		}
-		if n := r.Room("192.0.2.1", "0.example.test"); n != 6 {
+		if n := r.Room("192.0.2.1", "0.example.test"); n != 5 {
 			t.Errorf("room %d by another way", n)
 		}
 		ticket.End()
@@ -46,23 +46,27 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Hour)
-		if n := r.Room("", "0.example.test"); n != 6 {
+		if n := r.Room("", "0.example.test"); n != 5 {
 			t.Errorf("room %d an hour later", n)
 		}
 	})
 }
 
-func TestReservationsAreTwiceTheWindowAndOnRoomTellsOfMore(t *testing.T) {
+// Half as much again as there are connections may be reserved, and what is beyond them
+// knows it.
+func TestReservationsAreTheWindowAndHalfAndOnRoomTellsOfMore(t *testing.T) {
 	t.Parallel()
-	r := registry(t, 256, "default 3 3 100 10m -")
-	calls := 0
+	r := registry(t, 256, "default 4 4 100 10m -")
+	calls, ahead := 0, 0
 	r.OnRoom(func() { calls++ })
 	var tickets []*lane.Ticket
 	for ticket, ok := r.Reserve("", domain); ok; ticket, ok = r.Reserve("", domain) {
-		tickets = append(tickets, ticket)
+		if tickets = append(tickets, ticket); ticket.Ahead() {
+			ahead++
+		}
 	}
-	if len(tickets) != 6 || calls != 0 {
-		t.Fatalf("%d reservations, %d calls", len(tickets), calls)
+	if len(tickets) != 6 || ahead != 2 || tickets[3].Ahead() || calls != 0 {
+		t.Fatalf("%d reservations, %d of them ahead, %d calls; want 6, 2, none", len(tickets), ahead, calls)
 	}
 	tickets[0].End()
 	tickets[0].End()
@@ -162,7 +166,7 @@ func TestDeadDestinationsLeaveHalfToTheOthers(t *testing.T) {
 		if len(tickets) != 5 || len(passes) != 5 {
 			t.Errorf("%d reservations, %d passes of strangers", len(tickets), len(passes))
 		}
-		if n := r.Room("", domain); n != 4 {
+		if n := r.Room("", domain); n != 3 {
 			t.Errorf("room %d of a lane that is known to work", n)
 		}
 		enter(t, r)
@@ -177,11 +181,11 @@ func TestDeadDestinationsLeaveHalfToTheOthers(t *testing.T) {
 func TestASmarthostIsOneLaneForEverybody(t *testing.T) {
 	t.Parallel()
 	r := lane.New(lane.Config{Connections: 10, Smarthost: &lane.Set{Name: "relay.test:587", Hosts: []string{"relay.test"}, Own: true}})
-	if n := r.Room("", "a.test"); n != 20 {
+	if n := r.Room("", "a.test"); n != 15 {
 		t.Errorf("room %d", n)
 	}
 	way := lane.SmarthostWay("other.test:25")
-	if ticket, ok := r.Reserve(way, "a.test"); !ok || r.Room(way, "b.test") != 19 {
+	if ticket, ok := r.Reserve(way, "a.test"); !ok || r.Room(way, "b.test") != 14 {
 		t.Errorf("room %d of another smarthost", r.Room(way, "b.test"))
 	} else {
 		ticket.End()

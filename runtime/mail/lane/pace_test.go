@@ -81,7 +81,7 @@ func TestThrottlingHalvesTheWindowOncePerEventAndPausesShortly(t *testing.T) {
 			t.Errorf("paused %v until %v: %s", paused, until, reason)
 		}
 		time.Sleep(5 * time.Second)
-		if _, _, paused := r.Paused("", domain); paused || r.Room("", domain) != 8 {
+		if _, _, paused := r.Paused("", domain); paused || r.Room("", domain) != 6 {
 			t.Errorf("paused %v, room %d", paused, r.Room("", domain))
 		}
 		pass(t, r, lane.Feedback{Throttled: true}) // again at once: longer

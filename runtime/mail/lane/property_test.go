@@ -117,7 +117,7 @@ func (w *world) check() {
 		if s.Active > s.Window && s.Active > before.Active {
 			w.t.Errorf("%s: %d connections in a window of %d", id, s.Active, s.Window)
 		}
-		if s.Reserved > 2*s.Window && s.Reserved > before.Reserved {
+		if s.Reserved > s.Window+(s.Window+1)/2 && s.Reserved > before.Reserved {
 			w.t.Errorf("%s: %d reservations for a window of %d", id, s.Reserved, s.Window)
 		}
 		if s.Active < 0 || s.Reserved < 0 || s.Window < 1 {
@@ -128,7 +128,7 @@ func (w *world) check() {
 	if active != len(w.passes) || active > connections {
 		w.t.Errorf("%d connections, %d passes", active, len(w.passes))
 	}
-	if reserved != len(w.tickets) || reserved > 2*connections {
+	if reserved != len(w.tickets) || reserved > connections+(connections+1)/2 {
 		w.t.Errorf("%d reservations, %d tickets", reserved, len(w.tickets))
 	}
 	// Whoever was refused and has room now, has been told.

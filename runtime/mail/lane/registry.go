@@ -185,12 +185,17 @@ func (r *Registry) prove(l *lane, proven bool) {
 	}
 }
 
+// withAhead is how many reservations there may be for so many connections: half as many
+// again, so that none idles while the next claim is on its way. They are lost for the
+// length of a lease when the process dies.
+func withAhead(connections int) int { return connections + (connections+1)/2 }
+
 // ownRoom is the room of a lane by its own measure.
 func (l *lane) ownRoom(now time.Time) int {
 	if l.pace.paused(now) {
 		return 0
 	}
-	most := 2 * l.pace.limit()
+	most := withAhead(l.pace.limit())
 	if l.pace.probing || l.stuck {
 		most = l.pace.limit()
 	}
@@ -212,7 +217,7 @@ func (r *Registry) room(l *lane, now time.Time) int {
 			return 0
 		}
 	}
-	if n = min(n, 2*r.cfg.Connections-r.reserved); n <= 0 {
+	if n = min(n, withAhead(r.cfg.Connections)-r.reserved); n <= 0 {
 		r.crowded = true
 		return 0
 	}
@@ -233,7 +238,7 @@ func (r *Registry) changed(l *lane, now time.Time) {
 	if l.refused && l.ownRoom(now) > 0 {
 		l.refused, r.roomy = false, true
 	}
-	if r.crowded && r.reserved < 2*r.cfg.Connections {
+	if r.crowded && r.reserved < withAhead(r.cfg.Connections) {
 		r.crowded, r.roomy = false, true
 	}
 	if r.full && r.active < r.cfg.Connections {

@@ -17,10 +17,15 @@ func (r *Registry) Room(way, destination string) int {
 
 // Ticket is one reservation.
 type Ticket struct {
-	once sync.Once
-	r    *Registry
-	l    *lane
+	once  sync.Once
+	r     *Registry
+	l     *lane
+	ahead bool
 }
+
+// Ahead tells that there were no connections for all that was reserved, this one
+// included: it probably waits for its turn.
+func (t *Ticket) Ahead() bool { return t.ahead }
 
 // Reserve counts one claimed delivery, if there is room for it.
 func (r *Registry) Reserve(way, destination string) (*Ticket, bool) {
@@ -33,7 +38,7 @@ func (r *Registry) Reserve(way, destination string) (*Ticket, bool) {
 		return nil, false
 	}
 	r.count(l, 0, 1)
-	return &Ticket{r: r, l: l}, true
+	return &Ticket{r: r, l: l, ahead: l.reserved > l.pace.limit() || r.reserved > r.cfg.Connections}, true
 }
 
 // End gives the reservation back, when the delivery is over or handed back. Further

@@ -1,0 +1,25 @@
+// Owner: node. One running process of an installation, as the others see it.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+)
+
+// Node is one process, from its start to its end. A process that ends as it should takes
+// its row away; the row of one that died stays for an hour.
+type Node struct{ ent.Schema }
+
+// Fields of the Node. Every row that a claim touches names the node, so the id is small.
+func (Node) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int32("id"),
+		field.String("name").NotEmpty().Immutable().Comment("POSTRIDER_NODE; a restarted process has the name of the one before"),
+		field.String("version").Immutable().Comment("of the program"),
+		field.JSON("roles", []string{}).Comment("what it does: accepts, delivers, webhooks"),
+		field.Time("started_at").Immutable(),
+		field.Time("seen_at").Comment("its latest write, by the database clock"),
+		field.Time("claims_from").Comment("it claims nothing before this time: the database was away, and others may have results to store"),
+		field.Int64("lock").Optional().Nillable().Comment("key of the advisory lock that its connection holds; null while it holds none"),
+	}
+}

@@ -1,0 +1,139 @@
+package sending
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// holdKey takes a key in a transaction that stays open until the returned one ends.
+func (f *fixture) holdKey(t *testing.T, key string, body []byte) *sql.Tx {
+	t.Helper()
+	claim, _, err := f.idem.Begin(t.Context(), testAccount, "POST /emails", key, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := f.db.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback() }) // unless the test has ended it
+	if err := claim.Store(t.Context(), tx, idempotency.Answer{Status: 200, Body: []byte(`"first"`)}); err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// keyed sends as many requests at once, each with a key of its own but for a quarter that
+// have none, and gives the time that 99 of 100 took.
+func (f *fixture) keyed(t *testing.T, requests int, prefix string) (p99 time.Duration) {
+	t.Helper()
+	took := make([]time.Duration, requests)
+	var all sync.WaitGroup
+	for i := range requests {
+		all.Go(func() {
+			begin := time.Now()
+			var err error
+			if i%4 == 0 {
+				_, err = f.Send(t.Context(), f.caller(), Request{Message: simple("bob@example.net")})
+			} else {
+				_, err = f.sendWithKey(t, fmt.Sprint(prefix, i), []byte(`{}`))
+			}
+			if took[i] = time.Since(begin); err != nil {
+				t.Errorf("request %s%d was refused: %v", prefix, i, err)
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(took)
+	return took[requests*99/100]
+}
+
+// One transaction holds one key. Requests with other keys, and without one, are accepted
+// promptly by the same process, whichever batch they share with the busy one; those
+// with the busy key are told that the first is still running, and nothing of that is
+// kept: afterwards the key is what the holder made of it.
+func TestABusyKeyHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	for name, commit := range map[string]bool{"the holder commits": true, "the holder rolls back": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			const requests, busy = 180, 6
+			limit := max(time.Second, 3*f.keyed(t, requests, "alone-"))
+			holder := f.holdKey(t, "busy", []byte(`{}`))
+			var all sync.WaitGroup
+			for range busy {
+				all.Go(func() {
+					if answer, err := f.sendWithKey(t, "busy", []byte(`{}`)); fault.From(err).Code != fault.CodeIdempotencyInProgress {
+						t.Errorf("a request with the busy key was answered %s, %v; want that the first is still running", answer, err)
+					}
+				})
+			}
+			if p99 := f.keyed(t, requests, "beside-"); p99 > limit {
+				t.Errorf("beside a busy key 99 %% of the requests took up to %s, want %s at most", p99, limit)
+			}
+			all.Wait()
+			if n := f.count(t, "emails"); n != 2*requests {
+				t.Errorf("%d emails of %d requests", n, 2*requests)
+			}
+			f.keyed(t, requests, "beside-") // all but those without a key are replays
+			replays := 2*requests + requests/4
+			if n := f.count(t, "emails"); n != replays {
+				t.Errorf("%d emails after the same keys were used again, want %d", n, replays)
+			}
+			end, want := holder.Rollback, replays+1
+			if commit {
+				end, want = holder.Commit, replays
+			}
+			if err := end(); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := f.sendWithKey(t, "busy", []byte(`{}`))
+			if err != nil || (answer == `"first"`) != commit {
+				t.Errorf("afterwards the key gives %s, %v", answer, err)
+			}
+			if n := f.count(t, "emails"); n != want {
+				t.Errorf("%d emails in the end, want %d", n, want)
+			}
+		})
+	}
+}
+
+// A request waits for its key and goes on as soon as that is free.
+func TestARequestWaitsForItsBusyKey(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	holder := f.holdKey(t, "busy", []byte(`{}`))
+	sent := make(chan error, 1)
+	go func() {
+		_, err := f.sendWithKey(t, "busy", []byte(`{}`))
+		sent <- err
+	}()
+	expect.Within(t, 20*time.Second, "the request waits by itself", func() bool {
+		f.busyKeys.mutex.Lock()
+		defer f.busyKeys.mutex.Unlock()
+		return f.busyKeys.waiting == 1
+	})
+	if err := holder.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; err != nil {
+		t.Errorf("the request that waited: %v", err)
+	}
+	if n := f.count(t, "emails"); n != 1 {
+		t.Errorf("%d emails, want one", n)
+	}
+	f.busyKeys.mutex.Lock()
+	defer f.busyKeys.mutex.Unlock()
+	if len(f.busyKeys.keys) != 0 || f.busyKeys.waiting != 0 {
+		t.Errorf("left behind: %v, %d waiting", f.busyKeys.keys, f.busyKeys.waiting)
+	}
+}

@@ -1,0 +1,37 @@
+package webhooks
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// handBackOfSQL makes due again what a node had claimed that is gone. Claimed rows are due
+// at the ends of their leases, so they are found among those that are due within the next
+// minute. Whether the endpoint has heard an attempt is unknown. The fence goes up: should
+// the node live after all, its outcomes change nothing.
+const handBackOfSQL = waitingSQL + `, held AS (
+	SELECT d.id, a.id AS attempt FROM waiting w JOIN webhook_deliveries d ON d.webhook_id = w.webhook_id
+	JOIN webhook_attempts a ON a.delivery_id = d.id AND a.fence = d.fence
+	WHERE d.due_at > now() AND d.due_at <= now() + interval '1 minute' AND a.outcome IS NULL AND a.node = $1
+	ORDER BY d.id FOR UPDATE OF d SKIP LOCKED
+), closed AS (
+	UPDATE webhook_attempts a SET outcome = 'unknown', finished_at = now() FROM held WHERE a.id = held.attempt
+), back AS (
+	UPDATE webhook_deliveries d SET due_at = now(), fence = d.fence + 1 FROM held WHERE d.id = held.id RETURNING 1
+)
+SELECT count(*) FROM back`
+
+// handBackOf hands back the deliveries of a node that is gone.
+func (s *Service) handBackOf(ctx context.Context, gone int32) (count int64, err error) {
+	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, handBackOfSQL, gone).Scan(&count)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("hand back webhook deliveries of node %d: %w", gone, err)
+	}
+	if count > 0 {
+		s.signals.Wake(deliveryChannel)
+	}
+	return count, nil
+}

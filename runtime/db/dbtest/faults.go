@@ -1,0 +1,90 @@
+package dbtest
+
+import (
+	"bytes"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// SetReadOnly makes the database refuse every write, or take them again. Connections that
+// are open are closed, so that all feel it.
+func (s *Server) SetReadOnly(on bool) {
+	s.t.Helper()
+	value := "off"
+	if on {
+		value = "on"
+	}
+	s.run(`SET default_transaction_read_only = off`, `ALTER DATABASE `+templateName+` SET default_transaction_read_only = `+value,
+		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+}
+
+// SetHangingCommits makes every commit wait for a standby that nobody has, or lets them go.
+func (s *Server) SetHangingCommits(on bool) {
+	s.t.Helper()
+	value := "''"
+	if on {
+		value = "'nobody'"
+	}
+	s.run(`ALTER SYSTEM SET synchronous_standby_names = `+value, `SELECT pg_reload_conf()`)
+}
+
+// run runs statements on a connection of their own.
+func (s *Server) run(statements ...string) {
+	s.t.Helper()
+	handle, err := sql.Open("postgres", s.url)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	handle.SetMaxOpenConns(1)
+	for _, statement := range statements {
+		if _, err := handle.ExecContext(s.t.Context(), statement); err != nil {
+			s.t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	if err := handle.Close(); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// SmallDisk gives a folder that is a disk of its own, of so many octets as in "200m". It
+// takes root on Linux; elsewhere the test is skipped.
+func SmallDisk(t testing.TB, size string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size="+size+",mode=755"); err != nil {
+		t.Skipf("a small disk cannot be made here, which takes root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return folder
+}
+
+// Fill leaves no octet of a disk, until the returned function is called.
+func Fill(t testing.TB, folder string) (undo func()) {
+	t.Helper()
+	ballast := filepath.Join(folder, "ballast")
+	file, err := os.Create(ballast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chunk := bytes.Repeat([]byte("x"), 1<<20); len(chunk) > 0; {
+		if _, err := file.Write(chunk); err != nil {
+			chunk = chunk[:len(chunk)/2]
+		}
+	}
+	if err := file.Close(); err != nil {
+		t.Error(err)
+	}
+	return func() {
+		t.Helper()
+		if err := os.Remove(ballast); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package faulttest_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/faulttest"
+)
+
+// A transaction of anybody's holds one key for nine seconds. Sixty requests with keys of
+// their own are accepted meanwhile, promptly; the one with the held key is told that the
+// first is still running, and once the key is free it is accepted.
+func TestAHeldKeyCondemnsNoOther(t *testing.T) {
+	t.Parallel()
+	sink := faulttest.NewSink(t)
+	address := dbtest.URL(t)
+	server := faulttest.Start(t, address, outbound(sink.Listen("127.0.0.1:0")))
+	ledger := faulttest.NewLedger()
+	holder, err := opened(t, address).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Rollback() }() // unless it has ended
+	if _, err := holder.ExecContext(t.Context(), `INSERT INTO idempotency_keys (account_id, key, request_hash, status, body, expires_at)
+		VALUES ($1, 'held', '', 200, '', now() + interval '1 day')`, server.AccountID); err != nil {
+		t.Fatal(err)
+	}
+	held := time.Now()
+	var took []time.Duration
+	var mu sync.Mutex
+	send := func(i int) faulttest.Answer {
+		return ledger.Ask(t.Context(), server, fmt.Sprintf("n%d@example.net", i), "Idempotency-Key", fmt.Sprint("fresh-", i))
+	}
+	var busy sync.WaitGroup
+	for range 3 {
+		busy.Go(func() {
+			for time.Since(held) < 8*time.Second {
+				if a := ledger.Ask(t.Context(), server, "held@example.net", "Idempotency-Key", "held"); a.Status != http.StatusConflict || !strings.Contains(string(a.Body), "idempotency_in_progress") {
+					t.Errorf("the held key was answered %d %s, want that the first is still running", a.Status, a.Body)
+				}
+			}
+		})
+	}
+	at(12, 60, func(i int) {
+		a := send(i)
+		mu.Lock()
+		defer mu.Unlock()
+		if took = append(took, a.Took); a.Status != http.StatusOK {
+			t.Errorf("request %d beside a held key was answered %d %s", i, a.Status, a.Body)
+		}
+	})
+	if since := time.Since(held); since > 8*time.Second {
+		t.Errorf("the requests took %s, longer than the key was held", since)
+	}
+	busy.Wait()
+	<-time.After(time.Until(held.Add(9 * time.Second)))
+	if err := holder.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if a := ledger.Ask(t.Context(), server, "held@example.net", "Idempotency-Key", "held"); a.Status != http.StatusOK || a.Header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("once it is free the key was answered %d %s", a.Status, a.Body)
+	}
+	at(12, 60, func(i int) {
+		if a := send(i); a.Status != http.StatusOK || a.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("request %d, repeated, was answered %d %s, want a replay", i, a.Status, a.Body)
+		}
+	})
+	slices.Sort(took)
+	// A second is wanted; a batch that waits for the key would take two.
+	atMost(t, "p99 of 60 requests beside a held key", took[59], 1800*time.Millisecond)
+	expect.Within(t, 20*time.Second, "all have arrived", func() bool { return ledger.Missing(sink) == 0 })
+	settled(t, server)
+	result := ledger.Audit(sink, nil, nil)
+	audit(t, result)
+	if result.Accepted != 61 {
+		t.Errorf("%d were accepted, want 61", result.Accepted)
+	}
+}

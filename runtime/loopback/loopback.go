@@ -1,0 +1,52 @@
+// Package loopback tells requests that come from this machine, and are meant for it, from
+// all others.
+//
+// The address of the peer is not enough. A page of a stranger, open in a browser here, may
+// have a host name that the stranger's DNS leads to 127.0.0.1 (DNS rebinding); and a proxy
+// on this machine passes on what came from anywhere. So the Host of the request counts
+// too, and what proxies add to it.
+package loopback
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// forwarding are the header fields that proxies add.
+var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
+
+// Request tells whether a request came from this machine, through no proxy that says so,
+// to a name or an address that only this machine has.
+func Request(r *http.Request) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !peer.Addr().Unmap().IsLoopback() || !Host(r.Host) {
+		return false
+	}
+	for _, field := range forwarding {
+		if len(r.Header.Values(field)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Host tells whether a Host header, with a port or without, names this machine itself:
+// localhost, a name below it, or a loopback address.
+func Host(host string) bool {
+	name := Name(host)
+	if addr, err := netip.ParseAddr(name); err == nil {
+		return addr.Unmap().IsLoopback()
+	}
+	// RFC 6761 section 6.3: names below localhost are loopback.
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
+}
+
+// Name is the name or address of a Host header: without port and brackets, in lower case.
+func Name(host string) string {
+	if bare, _, err := net.SplitHostPort(host); err == nil {
+		host = bare
+	}
+	return strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
+}

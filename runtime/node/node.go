@@ -1,0 +1,218 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Pause is how long nothing is claimed after an outage: a process offers its results
+// again after worker.RetryMax at the latest, and has a second to store them.
+const Pause = worker.RetryMax + time.Second
+
+// Gone is how old the last beat of a process is whose claims are handed back although no
+// other process has its name.
+const Gone = 6 * time.Second
+
+// The roles of a process.
+const (
+	Accepts  = "accepts"
+	Delivers = "delivers"
+	Webhooks = "webhooks"
+)
+
+// times are what tests make shorter.
+type times struct {
+	every  time.Duration // between two beats
+	again  time.Duration // after one that failed
+	silent time.Duration // without a beat for so long a process claims nothing
+	holds  time.Duration // nor does anything irreversible after so long
+	gone   time.Duration
+	pause  time.Duration
+	forget time.Duration // rows that are older go
+}
+
+var standard = times{every: 2 * time.Second, again: 500 * time.Millisecond, silent: 4 * time.Second, holds: Gone - time.Second, gone: Gone,
+	pause: Pause, forget: time.Hour}
+
+// Signals is the connection that holds the lock.
+type Signals interface {
+	Lock() (key int64, held bool)
+	LockChanged() <-chan struct{}
+}
+
+var _ Signals = (*db.Signals)(nil)
+
+// HandBack makes due again what a node had claimed that is gone, and tells how much it
+// was. It may be called several times for a node.
+type HandBack func(ctx context.Context, node int32) (int64, error)
+
+// Params is what New needs.
+type Params struct {
+	DB      *db.DB
+	Signals Signals
+	Name    string // of this process, the same after a restart
+	Version string // of the program
+	Roles   []string
+	Logger  *slog.Logger
+}
+
+// Node is this process. Safe for concurrent use.
+type Node struct {
+	db      *db.DB
+	signals Signals
+	log     *slog.Logger
+	name    string
+	version string
+	roles   string // JSON
+	times   times
+
+	queues map[string]HandBack // by what is handed back; complete before Start
+	looks  map[int32]int       // at each node that is gone
+	swept  time.Time
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+
+	mu         sync.Mutex
+	id         int32
+	beat       time.Time     // when the last beat was sent that was stored
+	until      time.Time     // by the database clock: a claim that runs later takes nothing
+	claimsFrom time.Time     // the latest pause ends
+	holdsFrom  time.Time     // leases from before are doubtful
+	published  int64         // the lock that the row names
+	changed    chan struct{} // closed by the next beat that is stored
+	failing    bool          // the latest operation that was reported has failed
+	back       chan struct{} // closed when operations work again
+}
+
+var _ worker.Process = (*Node)(nil)
+
+// New makes a node that nobody sees before Start.
+func New(p Params) (*Node, error) {
+	if p.DB == nil || p.Signals == nil || p.Logger == nil || p.Name == "" {
+		return nil, errors.New("node: DB, Signals, Logger and Name are needed")
+	}
+	roles, err := json.Marshal(append([]string{}, p.Roles...))
+	if err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), times: standard,
+		queues: map[string]HandBack{}, looks: map[int32]int{}, changed: make(chan struct{}), back: make(chan struct{})}, nil
+}
+
+// OnGone has claims of nodes that are gone handed back; what is a word for the log. It is
+// called before Start.
+func (n *Node) OnGone(what string, f HandBack) { n.queues[what] = f }
+
+// ID names the process in what it claims. It is 0 before Start.
+func (n *Node) ID() int32 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.id
+}
+
+// Until gives the time by the database clock from which a claim of this process takes
+// nothing: a statement that lay in a frozen server is not to be heeded when it thaws.
+func (n *Node) Until() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.until
+}
+
+// Stored is the age of the last write that was certainly stored.
+func (n *Node) Stored() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return elapsed(n.beat)
+}
+
+// Start makes the row, hands back what a process of the same name had claimed, and beats
+// until Stop. It tries for as long as ctx lasts.
+func (n *Node) Start(ctx context.Context) error {
+	for {
+		err := n.register(ctx)
+		if err == nil {
+			err = n.live(ctx)
+		}
+		if err == nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("start node: %w", err)
+		case <-time.After(n.times.again):
+		}
+	}
+	living, stop := context.WithCancel(context.Background())
+	n.stop = stop
+	n.done.Go(func() { n.run(living) })
+	return nil
+}
+
+// Stop ends the beats and takes the row away.
+func (n *Node) Stop(ctx context.Context) error {
+	if n.stop == nil {
+		return nil
+	}
+	n.stop()
+	n.done.Wait()
+	if err := n.leave(ctx); err != nil { // the others find it after a while
+		n.log.DebugContext(ctx, "node: the row stays", telemetry.KeyError, err)
+	}
+	return nil
+}
+
+func (n *Node) run(ctx context.Context) {
+	next := time.NewTimer(n.times.every)
+	defer next.Stop()
+	for failures := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.signals.LockChanged():
+		case <-next.C:
+		}
+		wait := n.times.every
+		switch err := n.live(ctx); {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			wait = n.times.again
+			if failures++; failures == 1 {
+				n.log.WarnContext(ctx, "node: nothing can be stored, so nothing is claimed; trying again until it works", telemetry.KeyError, err)
+			}
+		case failures > 0:
+			n.log.InfoContext(ctx, "node: writes are stored again", "failures", failures)
+			failures = 0
+		}
+		next.Reset(wait)
+	}
+}
+
+// live is one beat, and then care for those that are gone.
+func (n *Node) live(ctx context.Context) error {
+	gone, err := n.write(ctx)
+	n.Report(err)
+	if err != nil {
+		return err
+	}
+	n.bury(ctx, gone)
+	return nil
+}
+
+// elapsed is the time since then.
+func elapsed(since time.Time) time.Duration { return between(since, time.Now()) }
+
+// between takes the stricter of the two clocks: CLOCK_MONOTONIC does not count the time
+// that the machine was suspended, the wall clock may be set back.
+func between(from, to time.Time) time.Duration {
+	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
+}

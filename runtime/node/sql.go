@@ -1,0 +1,169 @@
+package node
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// registerSQL makes the row. Others that are silent may be so because the database was
+// away: then nothing is claimed for a while, unless somebody's beats show that it was not.
+// The last column tells whether a living process has the name.
+const registerSQL = `
+WITH others AS (
+	SELECT coalesce(bool_or(name <> $1::text AND seen_at <= now() - $4 * interval '1 microsecond'), false) AS silent,
+		coalesce(bool_or(claims_from <= now() AND seen_at > now() - $4 * interval '1 microsecond'), false) AS steady,
+		coalesce(bool_or(name = $1::text AND NOT pg_try_advisory_xact_lock_shared(lock)), false) AS twin
+	FROM nodes WHERE seen_at > now() - $6 * interval '1 microsecond'
+), made AS (
+	INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from)
+	SELECT at, $1::text, $2::text, $3::jsonb, at, CASE WHEN silent AND NOT steady THEN at + $5 * interval '1 microsecond' ELSE at END
+	FROM others, clock_timestamp() AS at
+	RETURNING id
+)
+SELECT made.id, others.twin FROM made, others`
+
+func (n *Node) register(ctx context.Context) error {
+	var id int32
+	var twin bool
+	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.forget.Microseconds()).
+		Scan(&id, &twin)
+	if err != nil {
+		return fmt.Errorf("register node: %w", err)
+	}
+	n.mu.Lock()
+	n.id = id
+	n.mu.Unlock()
+	n.log.InfoContext(ctx, "node registered", "node", n.name, "id", id)
+	if twin {
+		n.log.WarnContext(ctx, "another process has the same name: give each a POSTRIDER_NODE of its own, or what one has claimed may be taken from it when the other starts", "node", n.name)
+	}
+	return nil
+}
+
+// beatSQL writes the row, and tells who is gone. A silence that ends with it is found
+// here, by the database clock. What is counted is more than its memory may hold, so that
+// it goes to a file: on a disk without room the beat fails, as every write does that needs
+// a new page.
+const beatSQL = `
+WITH little AS MATERIALIZED (
+	SELECT set_config('work_mem', '64kB', true) AS memory
+), beat AS (
+	UPDATE nodes SET seen_at = clock_timestamp(), lock = $2,
+		claims_from = CASE WHEN clock_timestamp() - seen_at > $3 * interval '1 microsecond' THEN clock_timestamp() + $4 * interval '1 microsecond' ELSE claims_from END
+	WHERE id = $1 RETURNING name, started_at, seen_at, claims_from
+)
+SELECT b.seen_at, greatest(extract(epoch FROM b.claims_from - clock_timestamp()) * 1000000, 0)::bigint,
+	(SELECT count(filler) FROM little, LATERAL unnest(array_fill(repeat('x', CASE WHEN memory = '64kB' THEN 1000 END), ARRAY[150])) filler),
+	ARRAY(SELECT n.id FROM nodes n WHERE n.id <> $1 AND (n.seen_at < b.seen_at - $5 * interval '1 microsecond' OR n.name = b.name AND n.started_at < b.started_at)
+		AND (n.lock IS NULL OR pg_try_advisory_xact_lock_shared(n.lock)))
+FROM beat b`
+
+// errRowGone says that the row was deleted, with all others or as one that was silent.
+var errRowGone = errors.New("the row of this node is gone")
+
+// write is one beat. It gives the nodes that are gone.
+func (n *Node) write(ctx context.Context) (gone []int64, err error) {
+	gone, err = n.writeRow(ctx)
+	if !errors.Is(err, errRowGone) {
+		return gone, err
+	}
+	if err := n.register(ctx); err != nil {
+		return nil, err
+	}
+	return n.writeRow(ctx)
+}
+
+func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
+	h := heard{sent: time.Now()}
+	key, held := n.signals.Lock()
+	var lock *int64
+	if held {
+		lock, h.lock = &key, key
+	}
+	rows, err := n.db.QueryPrepared(ctx, beatSQL, n.ID(), lock, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.gone.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	if gone, err = readBeat(rows, &h); err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	n.note(h)
+	return gone, nil
+}
+
+// readBeat reads the one row of beatSQL. What goes wrong at the commit comes after it.
+func readBeat(rows *sql.Rows, h *heard) (gone []int64, err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	err = errRowGone
+	for rows.Next() {
+		var wait, counted int64
+		if err = rows.Scan(&h.seen, &wait, &counted, (*pq.Int64Array)(&gone)); err != nil {
+			return nil, err
+		}
+		h.wait = time.Duration(wait) * time.Microsecond
+	}
+	if rows.Err() != nil {
+		return nil, rows.Err()
+	}
+	return gone, err
+}
+
+const (
+	leaveSQL = `DELETE FROM nodes WHERE id = $1`
+	sweepSQL = `DELETE FROM nodes WHERE seen_at < now() - $1 * interval '1 microsecond'`
+	// looksAtGone is how often what a node had claimed is looked for: a statement of it
+	// may have been on its way when it died.
+	looksAtGone = 5
+)
+
+func (n *Node) leave(ctx context.Context) error {
+	_, err := n.db.Hot.ExecContext(ctx, leaveSQL, n.ID())
+	return err
+}
+
+// bury hands back what nodes had claimed that are gone, unless nothing may be claimed
+// now: after an outage everybody seems to be gone for a moment.
+func (n *Node) bury(ctx context.Context, gone []int64) {
+	n.mu.Lock()
+	steady := time.Until(n.claimsFrom) <= 0
+	n.mu.Unlock()
+	if !steady {
+		return
+	}
+	for _, id := range gone {
+		n.handBack(ctx, int32(id))
+	}
+	if time.Since(n.swept) > n.times.forget/6 {
+		n.swept = time.Now()
+		if _, err := n.db.Hot.ExecContext(ctx, sweepSQL, n.times.forget.Microseconds()); err != nil && ctx.Err() == nil {
+			n.log.WarnContext(ctx, "node: old rows stay", telemetry.KeyError, err)
+		}
+	}
+}
+
+func (n *Node) handBack(ctx context.Context, id int32) {
+	if n.looks[id] >= looksAtGone {
+		return
+	}
+	whole := true
+	for what, f := range n.queues {
+		count, err := f(ctx, id)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			whole = false
+			n.log.WarnContext(ctx, "node: claims of one that is gone wait for the end of their leases", "gone", id, "what", what, telemetry.KeyError, err)
+		case count > 0:
+			n.log.InfoContext(ctx, "node: claims of one that is gone are handed back", "gone", id, "what", what, telemetry.KeyCount, count)
+		}
+	}
+	if whole {
+		n.looks[id]++
+	}
+}
