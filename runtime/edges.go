@@ -29,6 +29,7 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -67,6 +68,7 @@ type edgeParams struct {
 	Registry  *prometheus.Registry
 	Tracing   *telemetry.Tracing
 	Rate      *ratelimit.Limiter
+	Budget    *intake.Budget
 	Routes    []rest.Routes `group:"routes"`
 	Accounts  *accounts.Service
 	Domains   *domains.Service   `optional:"true"`
@@ -115,7 +117,7 @@ func (f Foundation) names() []string {
 // handler is the one mux of the process.
 func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 	rate := accountRate{p.Rate}
-	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Routes: p.Routes, Logger: p.Logger,
+	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
 		Version: p.Options.Version, BaseURL: p.Config.HTTP.BaseURL})
 	if err != nil {
 		return nil, err

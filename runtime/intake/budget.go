@@ -3,10 +3,8 @@ package intake
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 )
@@ -22,17 +20,22 @@ const (
 	workingSize  = 512 << 20 // octets in memory while something large is worked on
 	bodiesSize   = 4096      // HTTP bodies that arrive at a time
 	readsSize    = 8         // large contents that are read out of the database at a time
+
+	// callerPatience is how long a caller of the API waits for room: it is rather late
+	// than refused, for sending all of it again costs more.
+	callerPatience = 2 * time.Minute
 )
 
 // Config says where the spool is and how large the parts are. Zero sizes are the
 // defaults.
 type Config struct {
-	Dir    string // of the spool's files; "" is a folder of the system's for such files
+	Dir    string // of the spool's files; "" is the system's for temporary files
 	Spool  int64
 	Logger *slog.Logger
 
 	Arriving, Working, Bodies, Reads int64         // for tests
 	Floor                            Pace          // likewise
+	Patience                         time.Duration // likewise: with which callers wait for room
 	Grace                            time.Duration // likewise: before a holder is ended for another
 }
 
@@ -45,13 +48,14 @@ type Budget struct {
 	told atomic.Int64  // when the operator was, Unix seconds
 
 	floor                                   Pace
+	patience                                time.Duration
 	arriving, working, spool, bodies, reads *Pool
 }
 
 // New makes the budget and the folder of the spool, and cleans it.
 func New(c Config) (*Budget, error) {
 	if c.Dir == "" {
-		c.Dir = filepath.Join(os.TempDir(), fmt.Sprintf("postrider-%d", os.Getuid()))
+		c.Dir = os.TempDir()
 	}
 	if c.Logger == nil {
 		return nil, errors.New("intake: a logger is needed")
@@ -69,10 +73,13 @@ func New(c Config) (*Budget, error) {
 	if c.Floor == (Pace{}) {
 		c.Floor = Floor
 	}
+	if c.Patience == 0 {
+		c.Patience = callerPatience
+	}
 	if err := prepare(c.Dir); err != nil {
 		return nil, err
 	}
-	b := &Budget{dir: c.Dir, log: c.Logger, floor: c.Floor, arriving: NewPool(c.Arriving), working: NewPool(c.Working), spool: NewPool(c.Spool),
+	b := &Budget{dir: c.Dir, log: c.Logger, floor: c.Floor, patience: c.Patience, arriving: NewPool(c.Arriving), working: NewPool(c.Working), spool: NewPool(c.Spool),
 		bodies: NewPool(c.Bodies), reads: NewPool(c.Reads)}
 	if c.Grace > 0 {
 		b.spool.grace = c.Grace

@@ -27,7 +27,7 @@ func prepare(dir string) error {
 		return fmt.Errorf("spool: %w", err)
 	}
 	for _, name := range left {
-		if err := remove(name); err != nil {
+		if err := remove(name); err != nil && !errors.Is(err, fs.ErrPermission) { // another user's
 			return fmt.Errorf("spool: %w", err)
 		}
 	}
