@@ -64,6 +64,11 @@ func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*
 		return nil, err
 	}
 	defer content.Close()
+	release, err := content.Work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	m, err := content.Message()
 	if err != nil {
 		return nil, err

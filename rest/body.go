@@ -59,8 +59,6 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, want *requestBody
 // bodyError is the answer to a body that was not taken.
 func bodyError(ctx context.Context, err error, limit int64) error {
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
 	case errors.Is(err, intake.ErrTooLarge):
 		return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
 			Message: fmt.Sprintf("The body is larger than the %d octets that this operation takes", limit)}
@@ -72,8 +70,21 @@ func bodyError(ctx context.Context, err error, limit int64) error {
 		return p
 	case errors.Is(err, intake.ErrFull):
 		return noRoom(err)
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
 	return fault.Invalidf("The body ended early")
+}
+
+// roomError is the answer where something of ours found no room.
+func roomError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		return noRoom(err)
+	}
+	return err
 }
 
 func noRoom(cause error) *fault.Error {
@@ -93,7 +104,7 @@ func tooSlow() *problem {
 func (a *API) working(ctx context.Context, c *call, do func() (*stored, error)) (*stored, error) {
 	release, err := a.budget.WorkOnBody(ctx, c.owner(), c.content)
 	if err != nil {
-		return nil, a.fail(ctx, c.requestID, bodyError(ctx, err, 0))
+		return nil, a.fail(ctx, c.requestID, roomError(ctx, err))
 	}
 	defer release()
 	return do()

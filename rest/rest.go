@@ -66,8 +66,8 @@ type Options struct {
 	Rate    RateLimit
 	Routes  []Routes // of the modules that are on, in any order
 	Logger  *slog.Logger
-	Version string // of the service, shown in the OpenAPI document
-	BaseURL string // where this installation is reached, without /api; empty leaves the document relative
+	Version string         // of the service, shown in the OpenAPI document
+	BaseURL string         // where this installation is reached, without /api; empty leaves the document relative
 	Budget  *intake.Budget // of bodies, and of answers that are large
 }
 

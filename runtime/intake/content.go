@@ -236,3 +236,5 @@ func (c *Content) Uncut() error {
 	}
 	return nil
 }
+
+func (c *Content) isCut() bool { return c.far.pool != nil && c.far.wasEnded() }

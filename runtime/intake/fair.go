@@ -70,6 +70,13 @@ func (h *hold) still() (ended bool) {
 	return h.ended
 }
 
+func (h *hold) wasEnded() bool {
+	p := h.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return h.ended
+}
+
 // makeRoom ends a holder for one that has waited for a while and lacks nothing but room
 // in the pool: of the share that holds most, if that has more than the waiter's, the one
 // whose client is slowest. So the more want a part the smaller the parts become.

@@ -51,6 +51,70 @@ func readDeadline(w http.ResponseWriter) func(time.Time) error {
 	}
 }
 
+// Answer writes an answer that may be large to a client that may be slow: what is taken of
+// it more slowly than the pace ends it. What the answer is made of is held meanwhile by
+// contents, and lies on disk when it is large.
+type Answer struct {
+	to         http.ResponseWriter
+	pace       Pace
+	controller *http.ResponseController
+	holding    []*Content
+	err        error
+}
+
+// Answer begins one. The contents are what it is made of: they are given up when others
+// need the room, and the client is the slowest.
+func (b *Budget) Answer(w http.ResponseWriter, made ...*Content) *Answer {
+	a := &Answer{to: w, pace: b.floor, controller: http.NewResponseController(w), holding: made}
+	for _, c := range made {
+		c.Cut(func() { a.controller.SetWriteDeadline(time.Unix(1, 0)) }) //nolint:errcheck // a connection that is gone says so when it is written to
+	}
+	return a
+}
+
+// Write remembers the first error, for the client has left then, and the rest is spared.
+func (a *Answer) Write(b []byte) (n int, err error) {
+	for len(b) > 0 && a.err == nil {
+		piece := b[:min(int64(len(b)), a.pace.Octets)]
+		if a.err = a.deadline(time.Now().Add(a.pace.Within)); a.err != nil {
+			break
+		}
+		var wrote int
+		wrote, a.err = a.to.Write(piece)
+		n, b = n+wrote, b[wrote:]
+		for _, c := range a.holding {
+			c.Moved(wrote)
+		}
+	}
+	return n, a.err
+}
+
+// deadline leaves alone what a content that was cut has set.
+func (a *Answer) deadline(at time.Time) error {
+	for _, c := range a.holding {
+		if c.isCut() {
+			return ErrCut
+		}
+	}
+	if err := a.controller.SetWriteDeadline(at); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+// End gives the first error, and lifts the deadline for what follows on the connection.
+func (a *Answer) End() error {
+	for _, c := range a.holding {
+		if err := c.Uncut(); a.err == nil {
+			a.err = err
+		}
+	}
+	if a.err == nil {
+		a.err = a.deadline(time.Time{})
+	}
+	return a.err
+}
+
 // WorkOnBody waits for the memory in which a body is worked on, once it has come: what is
 // made of texts in it for the database, and a part of the body, which the kernel keeps in
 // memory meanwhile. Of a body that lies in memory it takes none.

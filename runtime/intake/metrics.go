@@ -2,6 +2,18 @@ package intake
 
 import "github.com/prometheus/client_golang/prometheus"
 
+// Held is what is held of each part: octets, and places.
+type Held struct{ Arriving, Working, Spool, Bodies, Reads int64 }
+
+// Held tells what is held now.
+func (b *Budget) Held() Held {
+	used := func(p *Pool) (n int64) {
+		p.look(func() float64 { n = p.used; return 0 })
+		return n
+	}
+	return Held{used(b.arriving), used(b.working), used(b.spool), used(b.bodies), used(b.reads)}
+}
+
 // Register shows what the budget holds, and whom it refused.
 func (b *Budget) Register(reg prometheus.Registerer) error {
 	gauge := func(name, help, part string, of func() float64) prometheus.Collector {
