@@ -3,10 +3,10 @@ package sending
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 
 	"go.uber.org/fx"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
@@ -145,6 +146,7 @@ type Params struct {
 	Lanes       *lane.Registry
 	Transport   Transport
 	ReturnPaths *returnpath.Signer
+	Budget      *intake.Budget // of heavy messages on their way, and of relayed ones that are read
 	Signals     Signals
 	Pages       *page.Codec
 	Logger      *slog.Logger
@@ -156,19 +158,22 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
+	if p.Budget == nil {
+		return nil, errors.New("sending: a budget is needed")
+	}
 	s := &Service{
 		db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
 		suppression: p.Suppression, templates: p.Templates, quota: p.Quota, rewriter: p.Rewriter,
-		idempotency: p.Idempotency, ways: p.Ways, lanes: p.Lanes, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
+		idempotency: p.Idempotency, ways: p.Ways, lanes: p.Lanes, transport: p.Transport, returnPaths: p.ReturnPaths, budget: p.Budget, signals: p.Signals, pages: p.Pages, logger: p.Logger,
 		acceptOnly:   p.Config.Concurrency == 0,
 		storeOnceSQL: storeOnceSQL(p.Suppression),
-		memory:       semaphore.NewWeighted(heavyBudget), reads: semaphore.NewWeighted(relayedReads), load: heavyLoad{most: max(1, p.Config.Concurrency/4)},
+		load:         heavyLoad{most: max(1, p.Config.Concurrency/4)},
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
 		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Size: size}, s.flushAccepts)
 	}
-	s.accepts, s.heavyAccepts, s.batchAccepts = joiner(2, acceptBatch), joiner(1, acceptBatch), joiner(1, acceptBatch/MaxBatch+1)
+	s.accepts, s.heavyAccepts, s.batchAccepts = joiner(2, acceptBatch), joiner(heavyWriters, acceptBatch), joiner(1, acceptBatch/MaxBatch+1)
 	s.deliveries = worker.New(worker.Queue[delivery, smtpclient.Outcome]{
 		Name: "delivery", Claim: s.claim, Run: s.deliver, Settle: s.settle, Extend: s.extend, Release: s.release,
 	}, worker.Config{
@@ -186,6 +191,9 @@ func New(p Params) (*Service, error) {
 const (
 	acceptBatch = 128
 	acceptBytes = 16 << 20
+	// As many as there are shares of the memory for such work: who fills one of them
+	// keeps no writer from others.
+	heavyWriters = 4
 )
 
 // Start begins to deliver, unless this process only accepts.
@@ -256,8 +264,7 @@ type Service struct {
 	// somebody's upload.
 	heavyAccepts *db.Joiner[*submission]
 	batchAccepts *db.Joiner[*submission]
-	memory       *semaphore.Weighted // of composed heavy messages
-	reads        *semaphore.Weighted // of relayed messages that are read for somebody
+	budget       *intake.Budget
 	load         heavyLoad
 	deliveries   *worker.Worker[delivery, smtpclient.Outcome]
 	releases     *releaser // of scheduled emails; nil before Start and where mail is only accepted

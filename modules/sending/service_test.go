@@ -21,6 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
@@ -92,7 +93,11 @@ func newFixture(t *testing.T) *fixture {
 		identity: domains.Identity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com", Selector: "pr1", Key: testKey(),
 			TLSMode: smtpclient.TLSOpportunistic},
 	}}
-	f.Service, err = New(Params{Config: DefaultConfig(), DB: d, Bus: b, Timeline: b.Log(), Accounts: f.near, Domains: f.near, Suppression: f.near, Templates: f.near, Quota: f.near, Idempotency: idem,
+	held, err := intake.New(intake.Config{Dir: t.TempDir(), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Service, err = New(Params{Config: DefaultConfig(), DB: d, Budget: held, Bus: b, Timeline: b.Log(), Accounts: f.near, Domains: f.near, Suppression: f.near, Templates: f.near, Quota: f.near, Idempotency: idem,
 		Ways: f.near, Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: f.peer, ReturnPaths: paths, Signals: nobody{}, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil {
 		t.Fatal(err)

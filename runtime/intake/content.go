@@ -199,8 +199,13 @@ func (c *Content) unmap() {
 // InMemory tells whether the octets are in memory.
 func (c *Content) InMemory() bool { return c.file == nil }
 
-// Whole says that nothing more comes.
-func (c *Content) Whole() { c.far.settle() }
+// Whole says that nothing more comes. What was reserved and is not needed is given back.
+func (c *Content) Whole() {
+	if spare := c.far.held - roundUp(c.size); c.far.pool != nil && spare > 0 {
+		c.far.give(spare)
+	}
+	c.far.settle()
+}
 
 // Close gives everything back. It may be called more than once.
 func (c *Content) Close() {
