@@ -97,7 +97,9 @@ func edges(f Foundation) fx.Option {
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
 		}
-		s := newServer(f.Listener, handler, health, p.Logger, f.Fail)
+		gate := newHTTPGate(httpConnections, intake.Floor, p.Config.HTTP.TrustedProxies)
+		s := newServer(gate.before(f.Listener), handler, health, p.Logger, f.Fail)
+		gate.attach(s.http)
 		if p.EventLog != nil {
 			s.http.RegisterOnShutdown(p.EventLog.Drain) // streams would hold a stop up
 		}
