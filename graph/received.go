@@ -64,13 +64,11 @@ func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*
 		return nil, err
 	}
 	defer content.Close()
-	release, err := content.Work(ctx)
+	m, err := content.Message()
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	m, err := content.Message()
-	if err != nil {
+	if err := spend(ctx, len(m.HTML)+len(m.Text)); err != nil {
 		return nil, err
 	}
 	out := &model.ReceivedContent{HTML: filled(m.HTML), Text: filled(m.Text), Headers: []*shape.Header{}}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 var allModules = []string{"accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay"}
@@ -36,7 +38,11 @@ func newServer(t testing.TB, s setup) *server {
 		s.on = allModules
 	}
 	srv := &server{calls: &calls{hook: s.hook}, log: &bytes.Buffer{}}
-	handler, err := New(Options{On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Domains: fakeDomains{srv.calls, someDomains()},
+	held, err := intake.New(intake.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := New(Options{Budget: held, On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Domains: fakeDomains{srv.calls, someDomains()},
 		Emails: fakeEmails{srv.calls, someEmails(s.emails)}, Suppressions: fakeSuppressions{srv.calls}, Webhooks: fakeWebhooks{srv.calls}, Received: fakeReceived{srv.calls}, Templates: fakeTemplates{srv.calls},
 		Engagements: fakeEngagements{srv.calls}, Events: someEventLog(srv.calls), SMTPCredentials: fakeSMTPCredentials{srv.calls}, Logger: slog.New(slog.NewTextHandler(srv.log, nil))})
 	if err != nil {

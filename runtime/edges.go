@@ -183,7 +183,7 @@ func (p edgeParams) unsubscribeFirst(others http.Handler) http.Handler {
 
 // graphOptions keeps nil services out of interfaces: a nil pointer in one is not nil.
 func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Options {
-	o := graph.Options{On: on, Auth: p.Accounts, Accounts: p.Accounts, Rate: rate, Logger: p.Logger}
+	o := graph.Options{On: on, Auth: p.Accounts, Accounts: p.Accounts, Rate: rate, Budget: p.Budget, Logger: p.Logger}
 	if p.Domains != nil {
 		o.Domains = p.Domains
 	}

@@ -72,7 +72,7 @@ const (
 )
 
 // eachRelayed reads those of the emails that came over SMTP, one after the other.
-func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []string, use func(emailID string, m *message.Message)) error {
+func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []string, use func(emailID string, m *message.Message) error) error {
 	if len(emailIDs) == 0 {
 		return nil
 	}
@@ -89,8 +89,11 @@ func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []
 		if err != nil {
 			return fmt.Errorf("read relayed email %s: %w", emailID, err)
 		}
-		if m != nil {
-			use(emailID, m)
+		if m == nil {
+			continue
+		}
+		if err := use(emailID, m); err != nil {
+			return err
 		}
 	}
 	return nil
