@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
@@ -67,7 +68,7 @@ func TestSlowReadersHoldUpNobody(t *testing.T) {
 		}
 	}
 	large := []string{received(31 << 20), received(11 << 20)}
-	client := &http.Client{}
+	client := &http.Client{Timeout: time.Minute}
 	t.Cleanup(client.CloseIdleConnections)
 	honest := func() error {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, app.BaseURL+"/api/received-emails/"+mine+"/raw", nil)

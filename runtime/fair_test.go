@@ -166,7 +166,7 @@ func sends(t *testing.T, app *runtimetest.App, from string, octets int) func() e
 	if octets > 4<<20 {
 		t.Fatal("a text has 5 MB at most")
 	}
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}, Timeout: time.Minute}
 	t.Cleanup(client.CloseIdleConnections)
 	return func() error {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, app.BaseURL+"/api/emails", bytes.NewReader(body))
