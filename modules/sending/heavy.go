@@ -76,6 +76,7 @@ func (s *Service) signHeavy(ctx context.Context, o *outgoing) (msg signedMessage
 		return err
 	})
 	out.Whole()
+	out.Rest() // it is read again as the server takes it
 	switch {
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
 		return signedMessage{}, lackOfRoom(ctx, o, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/mime"
@@ -175,5 +176,23 @@ func TestAHeavyRelayedMessageLeavesFromAFile(t *testing.T) {
 	done()
 	if !f.free() {
 		t.Errorf("after it %+v is held", f.budget.Held())
+	}
+}
+
+// Bodies are read up to a bound together, and the refusal says what to do.
+func TestBodiesAreBoundedTogether(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := simple("bob@example.net")
+	m.HTML, m.Text = strings.Repeat("x", MaxBody), strings.Repeat("y", MaxBody)
+	var ids []string
+	for range 4 {
+		ids = append(ids, f.send(t, m))
+	}
+	if got, err := f.Bodies(t.Context(), testAccount, ids[:3]...); err != nil || len(got) != 3 || len(*got[ids[2]].HTML) != MaxBody {
+		t.Errorf("30 MB of three emails: %d, %v", len(got), err)
+	}
+	if _, err := f.Bodies(t.Context(), testAccount, ids...); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("40 MB of four: %v, want that fewer are asked for", err)
 	}
 }

@@ -189,6 +189,14 @@ func (c *Content) Bytes() ([]byte, error) {
 	return slices.Clip(c.mapped), nil
 }
 
+// Rest lets the kernel take the memory away in which the octets were written or read last.
+// They stay where they lie.
+func (c *Content) Rest() {
+	if c.mapped != nil {
+		restFile(c.mapped)
+	}
+}
+
 func (c *Content) unmap() {
 	if c.mapped != nil {
 		unmapFile(c.mapped)

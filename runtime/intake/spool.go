@@ -84,6 +84,11 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 }
 
+// restFile is advice, which may be refused.
+func restFile(mapped []byte) {
+	syscall.Madvise(mapped, syscall.MADV_DONTNEED) //nolint:errcheck // then the memory is taken away when it is needed
+}
+
 func unmapFile(mapped []byte) {
 	if err := syscall.Munmap(mapped); err != nil {
 		panic("intake: " + err.Error()) // the address is ours, and whole
