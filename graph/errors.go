@@ -18,6 +18,8 @@ import (
 const (
 	codeTooComplex = "query_too_complex"
 	codeInternal   = "internal_error"
+
+	codeRequestTimeout = "request_timeout" // as in REST
 )
 
 const awayMessage = "The service cannot read this right now; try again"

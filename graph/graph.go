@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -89,6 +90,7 @@ type Options struct {
 	Domains   Domains
 	Emails    Emails
 	Templates Templates
+	Budget    *intake.Budget // of bodies, and of answers that are large
 	Logger    *slog.Logger
 
 	Suppressions Suppressions
@@ -117,6 +119,9 @@ func (o Options) validate() error {
 	need(moduleRelay, o.SMTPCredentials == nil)
 	need(moduleTracking, o.Engagements == nil)
 	need(moduleEventLog, o.Events == nil)
+	if o.Budget == nil {
+		wrong = append(wrong, errors.New("graph: a budget is needed"))
+	}
 	if o.Rate != nil && o.Accounts == nil {
 		wrong = append(wrong, errors.New("graph: a rate limit needs the accounts"))
 	}
@@ -148,5 +153,5 @@ func New(o Options) (http.Handler, error) {
 	exec.Use(shapeLimit{})
 	exec.Use(extension.FixedComplexityLimit(maxComplexity))
 	exec.Use(extension.Introspection{})
-	return &handler{auth: o.Auth, rate: o.Rate, accounts: o.Accounts, exec: exec, errors: errs, logger: o.Logger}, nil
+	return &handler{auth: o.Auth, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: exec, errors: errs, logger: o.Logger}, nil
 }

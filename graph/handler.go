@@ -1,7 +1,7 @@
 package graph
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +19,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -38,6 +39,7 @@ type handler struct {
 	auth     Authenticator
 	rate     RateLimit
 	accounts Accounts
+	budget   *intake.Budget
 	exec     *executor.Executor
 	errors   errorPresenter
 	logger   *slog.Logger
@@ -60,7 +62,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Message: "The Content-Type must be application/json"})
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	owner := intake.Owner{Account: caller.AccountID}
+	body, err := h.budget.RequestBody(w, r, owner, maxBody)
 	if err != nil {
 		h.refuseBody(w, r, err)
 		return
@@ -69,11 +72,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	operation, status, answer := h.prepare(timed, body)
+	body.Close()
 	switch {
 	case answer != nil:
 		h.answer(w, r, status, answer)
 	case operation.Operation.Operation == ast.Subscription:
 		h.subscribe(ctx, w, r, operation)
+	case selectsBodies(operation):
+		status, answer, release := h.runBodies(timed, owner, operation)
+		h.answerLarge(w, r, owner, status, answer, release)
 	default:
 		status, answer = h.run(timed, operation)
 		h.answer(w, r, status, answer)
@@ -102,13 +109,13 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller
 }
 
 // prepare reads and validates one GraphQL request. An answer is a refusal.
-func (h *handler) prepare(ctx context.Context, body []byte) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
+func (h *handler) prepare(ctx context.Context, body *intake.Content) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
 	defer func() {
 		if value := recover(); value != nil {
 			status, answer = http.StatusInternalServerError, h.panicked(ctx, value)
 		}
 	}()
-	request, wrong := decode(body)
+	request, wrong := decode(body.Reader())
 	if wrong != nil {
 		return nil, http.StatusBadRequest, h.exec.DispatchError(ctx, gqlerror.List{wrong})
 	}
@@ -143,9 +150,9 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 
 // decode reads the request of "GraphQL over HTTP". Its errors say nothing of the
 // body's content.
-func decode(body []byte) (*graphql.RawParams, *gqlerror.Error) {
-	body = bytes.TrimSpace(body)
-	if bytes.HasPrefix(body, []byte("[")) {
+func decode(from io.Reader) (*graphql.RawParams, *gqlerror.Error) {
+	body := bufio.NewReader(from)
+	if first, err := firstOctet(body); err == nil && first == '[' {
 		return nil, gqlerror.Errorf("Batches are not supported: send one request at a time")
 	}
 	var request *struct {
@@ -154,7 +161,7 @@ func decode(body []byte) (*graphql.RawParams, *gqlerror.Error) {
 		Variables     map[string]any `json:"variables"`
 		Extensions    map[string]any `json:"extensions"`
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder := json.NewDecoder(body)
 	decoder.UseNumber()
 	err := decoder.Decode(&request)
 	var mismatch *json.UnmarshalTypeError
@@ -170,15 +177,58 @@ func decode(body []byte) (*graphql.RawParams, *gqlerror.Error) {
 		Extensions: request.Extensions}, nil
 }
 
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {
-	media := mediaJSON
-	if strings.Contains(r.Header.Get("Accept"), mediaResponse) {
-		media = mediaResponse
+// firstOctet looks at what the body begins with, behind white space.
+func firstOctet(body *bufio.Reader) (byte, error) {
+	for {
+		c, err := body.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(c)) {
+			return c, body.UnreadByte()
+		}
 	}
+}
+
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", fault.WholeSeconds(retryAfter))
 	}
-	h.write(w, r, status, media, answer)
+	h.write(w, r, status, mediaFor(r), answer)
+}
+
+// answerLarge is answer where the answer may be large. release gives the memory back that
+// it was made in, before any of it is sent.
+func (h *handler) answerLarge(w http.ResponseWriter, r *http.Request, owner intake.Owner, status int, answer *graphql.Response, release func()) {
+	out, err := encode(answer)
+	if err != nil || len(out) <= smallAnswer || status != http.StatusOK {
+		release()
+		h.answer(w, r, status, answer)
+		return
+	}
+	spooled, err := h.spooled(r.Context(), owner, out)
+	release()
+	if err != nil {
+		h.refuseError(w, r, fault.Unavailable(err))
+		return
+	}
+	defer spooled.Close()
+	h.begin(w, status, mediaFor(r))
+	h.send(w, r, spooled)
+}
+
+func mediaFor(r *http.Request) string {
+	if strings.Contains(r.Header.Get("Accept"), mediaResponse) {
+		return mediaResponse
+	}
+	return mediaJSON
+}
+
+func (h *handler) begin(w http.ResponseWriter, status int, media string) {
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
 }
 
 func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, media string, body any) {
@@ -187,10 +237,7 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, medi
 		h.logger.ErrorContext(r.Context(), "GraphQL answer cannot be encoded", telemetry.KeyError, err)
 		status, media, out = http.StatusInternalServerError, mediaJSON, []byte(`{"error":{"message":"Internal error"}}`)
 	}
-	w.Header().Set("Content-Type", media)
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
+	h.begin(w, status, media)
 	if _, err := w.Write(out); err != nil {
 		h.logger.DebugContext(r.Context(), "GraphQL answer not taken", telemetry.KeyError, err)
 	}

@@ -68,6 +68,9 @@ func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*
 	if err != nil {
 		return nil, err
 	}
+	if err := spend(ctx, len(m.HTML)+len(m.Text)); err != nil {
+		return nil, err
+	}
 	out := &model.ReceivedContent{HTML: filled(m.HTML), Text: filled(m.Text), Headers: []*shape.Header{}}
 	for _, f := range m.Header {
 		out.Headers = append(out.Headers, &shape.Header{Name: f.Name, Value: f.Value})

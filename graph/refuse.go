@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -48,10 +49,16 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 
 // refuseBody answers a body that could not be read to its end.
 func (h *handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	switch {
+	case errors.Is(err, intake.ErrTooLarge):
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, &fault.Error{Code: fault.CodePayloadTooLarge, Message: "The body is larger than 1 MB"})
-		return
+	case errors.Is(err, intake.ErrSlow):
+		w.Header().Set("Connection", "close")
+		h.refuse(w, r, http.StatusRequestTimeout, &fault.Error{Code: codeRequestTimeout, Message: "The body did not arrive in time"})
+	case errors.Is(err, intake.ErrCut), errors.Is(err, intake.ErrFull):
+		w.Header().Set("Connection", "close")
+		h.refuseError(w, r, fault.Unavailable(err))
+	default:
+		h.refuse(w, r, http.StatusBadRequest, (&fault.Error{Code: fault.CodeValidation, Message: "The body ended early"}).Because(err))
 	}
-	h.refuse(w, r, http.StatusBadRequest, (&fault.Error{Code: fault.CodeValidation, Message: "The body ended early"}).Because(err))
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 var allModules = []string{"accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay"}
@@ -20,11 +22,14 @@ type server struct {
 	url   string
 	calls *calls
 	log   *bytes.Buffer
+	held  *intake.Budget
 }
 
 type setup struct {
 	on     []string // allModules when nil
 	emails int      // of the asking account
+	html   string   // of theirs; "" is a short one
+	pace   intake.Pace
 	auth   fakeAuth
 	rate   RateLimit
 	hook   map[string]func() error
@@ -36,15 +41,25 @@ func newServer(t testing.TB, s setup) *server {
 		s.on = allModules
 	}
 	srv := &server{calls: &calls{hook: s.hook}, log: &bytes.Buffer{}}
-	handler, err := New(Options{On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Domains: fakeDomains{srv.calls, someDomains()},
-		Emails: fakeEmails{srv.calls, someEmails(s.emails)}, Suppressions: fakeSuppressions{srv.calls}, Webhooks: fakeWebhooks{srv.calls}, Received: fakeReceived{srv.calls}, Templates: fakeTemplates{srv.calls},
-		Engagements: fakeEngagements{srv.calls}, Events: someEventLog(srv.calls), SMTPCredentials: fakeSMTPCredentials{srv.calls}, Logger: slog.New(slog.NewTextHandler(srv.log, nil))})
+	emails := someEmails(s.emails)
+	for _, e := range emails {
+		if s.html != "" {
+			e.HTML = &s.html
+		}
+	}
+	held, err := intake.New(intake.Config{Dir: t.TempDir(), Floor: s.pace, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := New(Options{Budget: held, On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Domains: fakeDomains{srv.calls, someDomains()},
+		Emails: fakeEmails{srv.calls, emails}, Suppressions: fakeSuppressions{srv.calls}, Webhooks: fakeWebhooks{srv.calls}, Received: fakeReceived{srv.calls}, Templates: fakeTemplates{srv.calls},
+		Engagements: fakeEngagements{srv.calls}, Events: someEventLog(srv.calls), SMTPCredentials: fakeSMTPCredentials{srv.calls}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	listener := httptest.NewServer(handler)
 	t.Cleanup(listener.Close)
-	srv.url = listener.URL
+	srv.url, srv.held = listener.URL, held
 	return srv
 }
 

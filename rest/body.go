@@ -12,24 +12,16 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 const (
 	bodyLimit      = 1 << 20   // octets, unless an operation says otherwise
 	emailBodyLimit = 150 << 20 // ten attachments of 10 MB in base64, html and text of 5 MB each
 
-	// DefaultBodyMemory is the budget for bodies over 1 MB. A body is decoded where
-	// it lies.
-	DefaultBodyMemory = 256 << 20
-	smallBodyMemory   = 64 << 20
-
-	smallWait    = 5 * time.Second
-	largeWait    = 2 * time.Minute // it is rather late than refused: sending it again costs the caller more
-	smallTimeout = 10 * time.Second
-	largeTimeout = 2 * time.Minute // 100 MB at 7 Mbit/s
+	noBodyTimeout = 10 * time.Second // to see that an operation without a body has none
+	retryBody     = 5 * time.Second  // after a refusal for lack of room
 )
 
 // requestBody is what an operation says of its body.
@@ -40,154 +32,82 @@ type requestBody struct {
 	examples    map[string]any
 }
 
-// bodyBudget bounds the memory of all bodies at one time. Small bodies do not
-// queue behind large ones: a few uploads must not stop everybody's mail.
-type bodyBudget struct {
-	small, large *semaphore.Weighted
-	patience     bodyPatience
-}
-
-// bodyPatience is how long a body may take.
-type bodyPatience struct {
-	smallBudget time.Duration // for its share of the memory, up to bodyLimit
-	largeBudget time.Duration // and over it
-	small       time.Duration // to arrive, up to bodyLimit
-	large       time.Duration // to arrive, over it
-}
-
-func newBodyBudget(large int64) *bodyBudget {
-	return &bodyBudget{small: semaphore.NewWeighted(smallBodyMemory), large: semaphore.NewWeighted(large),
-		patience: bodyPatience{smallBudget: smallWait, largeBudget: largeWait, small: smallTimeout, large: largeTimeout}}
-}
-
-// read reads the body of an operation. release gives its memory back, and is
-// called once the request is over.
-func (b *bodyBudget) read(w http.ResponseWriter, r *http.Request, want *requestBody) (body []byte, release func(), err error) {
+// readBody reads the body of an operation into c. Its room is given back by c.close, once
+// the request is over.
+func (a *API) readBody(w http.ResponseWriter, r *http.Request, want *requestBody, c *call) error {
 	if want == nil {
-		return nil, func() {}, refuseBody(w, r)
+		return refuseBody(w, r)
 	}
 	if err := checkContentType(r.Header); err != nil {
-		return nil, nil, err
+		return err
 	}
 	limit := want.limit
 	if limit == 0 {
 		limit = bodyLimit
 	}
-	if r.ContentLength > limit {
-		return nil, nil, tooLarge(limit)
-	}
-	if r.ContentLength < 0 {
-		return b.readChunked(w, r, limit)
-	}
-	release, err = b.reserve(r.Context(), r.ContentLength)
+	content, err := a.budget.RequestBody(w, r, c.owner(), limit)
 	if err != nil {
-		return nil, nil, err
+		return bodyError(r.Context(), err, limit)
 	}
-	deadline(w, b.timeoutFor(r.ContentLength))
-	defer deadline(w, 0)
-	body = make([]byte, r.ContentLength)
-	if _, err := io.ReadFull(r.Body, body); err != nil {
-		release()
-		return nil, nil, readError(err)
+	c.content = content
+	if c.body, err = content.Bytes(); err != nil {
+		return bodyError(r.Context(), err, limit)
 	}
-	return body, release, nil
+	return nil
 }
 
-// readChunked reads a body that does not say how long it is: as a small one, and
-// when it turns out larger with all of the limit reserved, so that two such bodies
-// never wait for each other halfway.
-func (b *bodyBudget) readChunked(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
-	release, err = b.reserve(r.Context(), bodyLimit)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
-	deadline(w, b.patience.small)
-	defer deadline(w, 0)
-	var buffer bytes.Buffer
-	n, err := io.CopyN(&buffer, r.Body, bodyLimit+1)
+// bodyError is the answer to a body that was not taken.
+func bodyError(ctx context.Context, err error, limit int64) error {
 	switch {
-	case errors.Is(err, io.EOF):
-		return buffer.Bytes(), release, nil
-	case err != nil:
-		return nil, release, readError(err)
-	case n > limit:
-		return nil, release, tooLarge(limit)
-	}
-	releaseLarge, err := b.reserve(r.Context(), limit)
-	if err != nil {
-		return nil, release, err
-	}
-	releaseSmall := release
-	release = func() { releaseSmall(); releaseLarge() }
-	deadline(w, b.patience.large)
-	// Grown once to its limit, for a buffer that doubles would hold three times as much.
-	buffer.Grow(int(limit) + 1 - buffer.Len())
-	_, err = io.CopyN(&buffer, r.Body, limit+1-n)
-	switch {
-	case errors.Is(err, io.EOF):
-		return buffer.Bytes(), release, nil
-	case err != nil:
-		return nil, release, readError(err)
-	default:
-		err = tooLarge(limit)
-		return nil, release, err
-	}
-}
-
-func (b *bodyBudget) reserve(ctx context.Context, n int64) (func(), error) {
-	pool, patience := b.small, b.patience.smallBudget
-	if n > bodyLimit {
-		pool, patience = b.large, b.patience.largeBudget
-	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if err := pool.Acquire(waiting, n); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: smallWait,
-			Message: "Too many large requests at once; retry with the same Idempotency-Key"}
-	}
-	return func() { pool.Release(n) }, nil
-}
-
-func (b *bodyBudget) timeoutFor(length int64) time.Duration {
-	if length > bodyLimit {
-		return b.patience.large
-	}
-	return b.patience.small
-}
-
-// deadline bounds the reading of the body, 0 lifts it: net/http goes on reading
-// behind the body to see the client leave, and would take a late deadline for that.
-func deadline(w http.ResponseWriter, after time.Duration) {
-	var at time.Time
-	if after > 0 {
-		at = time.Now().Add(after)
-	}
-	if err := http.NewResponseController(w).SetReadDeadline(at); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		// The connection is gone; the next read says so.
-		return
-	}
-}
-
-func tooLarge(limit int64) error {
-	return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
-		Message: fmt.Sprintf("The body is larger than the %d octets that this operation takes", limit)}
-}
-
-func readError(err error) error {
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		p := newProblem(http.StatusRequestTimeout, codeRequestTimeout, "The body did not arrive in time")
+	case errors.Is(err, intake.ErrTooLarge):
+		return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
+			Message: fmt.Sprintf("The body is larger than the %d octets that this operation takes", limit)}
+	case errors.Is(err, intake.ErrSlow):
+		return tooSlow()
+	case errors.Is(err, intake.ErrCut):
+		p := translate(noRoom(err), "")
 		p.headers.Set("Connection", "close")
 		return p
+	case errors.Is(err, intake.ErrFull):
+		return noRoom(err)
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
 	return fault.Invalidf("The body ended early")
+}
+
+// roomError is the answer where something of ours found no room.
+func roomError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		return noRoom(err)
+	}
+	return err
+}
+
+func noRoom(cause error) *fault.Error {
+	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: retryBody,
+		Message: "Too many large requests at once; retry with the same Idempotency-Key"}
+	return refused.Because(cause)
+}
+
+func tooSlow() *problem {
+	p := newProblem(http.StatusRequestTimeout, codeRequestTimeout, "The body did not arrive in time")
+	p.headers.Set("Connection", "close")
+	return p
+}
+
+// working runs what an operation does with a large body, within the memory for such
+// work. The answer is written after it: no client holds that memory.
+func (a *API) working(ctx context.Context, c *call, do func() (*stored, error)) (*stored, error) {
+	release, err := a.budget.WorkOnBody(ctx, c.owner(), c.content)
+	if err != nil {
+		return nil, a.fail(ctx, c.requestID, roomError(ctx, err))
+	}
+	defer release()
+	return do()
 }
 
 func checkContentType(header http.Header) error {
@@ -213,14 +133,29 @@ func refuseBody(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.ContentLength == 0 {
 		return nil
 	}
-	deadline(w, smallTimeout)
+	deadline(w, noBodyTimeout)
 	defer deadline(w, 0)
 	body, err := io.ReadAll(io.LimitReader(r.Body, 64))
-	if err != nil {
-		return readError(err)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return tooSlow()
+	case err != nil:
+		return fault.Invalidf("The body ended early")
 	}
 	if body = bytes.TrimSpace(body); len(body) == 0 || string(body) == "{}" {
 		return nil
 	}
 	return fault.Invalidf("This operation takes no body")
+}
+
+// deadline bounds the reading of the body, 0 lifts it.
+func deadline(w http.ResponseWriter, after time.Duration) {
+	var at time.Time
+	if after > 0 {
+		at = time.Now().Add(after)
+	}
+	if err := http.NewResponseController(w).SetReadDeadline(at); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		// The connection is gone; the next read says so.
+		return
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 // largeSend is a send request with n attachments of 10 MB, which are 10<<20 octets.
@@ -95,24 +96,22 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Uploads that fill the budget make others wait and then try again; small requests
-// are served all the while.
+// An upload that fills the share of its account makes the next one of that account wait
+// and then try again; small requests are served all the while.
 func TestBodyBudget(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, func(o *rest.Options) { o.BodyMemory = 150 << 20 })
-	b.api.Hurry(200*time.Millisecond, 10*time.Second)
+	held := budget(t, intake.Config{Spool: 4 * 20 << 20, Patience: 300 * time.Millisecond})
+	b := newBundle(t, func(o *rest.Options) { o.Budget = held })
 	unfinished := dial(t, b)
-	fmt.Fprint(unfinished, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 157000000\r\nExpect: 100-continue\r\n\r\n")
-	line, err := bufio.NewReader(unfinished).ReadString('\n')
-	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 100") {
-		t.Fatalf("the upload has not begun: %q %v", line, err)
-	}
+	fmt.Fprintf(unfinished, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 157000000\r\n\r\n%s",
+		strings.Repeat(" ", 10<<20))
+	expect.Within(t, 10*time.Second, "10 MB are held", func() bool { return held.Held().Spool >= 10<<20 })
 	start := time.Now()
 	refused := post(t, b, bytes.NewReader(largeSend(1)))
 	if refused.status != 503 || refused.header.Get("Retry-After") == "" {
-		t.Errorf("over the budget: %d %s", refused.status, refused.body)
+		t.Errorf("over the share: %d %s", refused.status, refused.body)
 	}
-	if waited := time.Since(start); waited < 200*time.Millisecond {
+	if waited := time.Since(start); waited < 300*time.Millisecond {
 		t.Errorf("refused after %s, without waiting for its share", waited)
 	}
 	if got := post(t, b, strings.NewReader(simple)); got.status != 200 {
@@ -121,8 +120,27 @@ func TestBodyBudget(t *testing.T) {
 	if err := unfinished.Close(); err != nil {
 		t.Fatal(err)
 	}
+	expect.Within(t, 10*time.Second, "what the upload held is given back", func() bool { return held.Held() == (intake.Held{}) })
 	if got := post(t, b, bytes.NewReader(largeSend(1))); got.status != 200 {
 		t.Errorf("after the upload was given up: %d %s", got.status, got.body)
+	}
+}
+
+// What is declared holds nothing: only what has come does.
+func TestADeclaredBodyHoldsNothing(t *testing.T) {
+	t.Parallel()
+	held := budget(t, intake.Config{})
+	b := newBundle(t, func(o *rest.Options) { o.Budget = held })
+	for range 100 {
+		c := dial(t, b)
+		fmt.Fprint(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 130000000\r\n\r\n{")
+	}
+	expect.Within(t, 10*time.Second, "100 bodies arrive", func() bool { return held.Held().Bodies == 100 })
+	if got := held.Held(); got.Spool != 0 || got.Arriving > 100*16<<10 {
+		t.Errorf("100 bodies of which one octet has come hold %+v", got)
+	}
+	if got := post(t, b, bytes.NewReader(largeSend(1))); got.status != 200 {
+		t.Errorf("a large one beside them: %d %s", got.status, got.body)
 	}
 }
 
@@ -142,8 +160,8 @@ func TestBodyIsNotReadBeforeTheCallerIsKnown(t *testing.T) {
 
 func TestASmallBodyThatDoesNotArriveIsGivenUp(t *testing.T) {
 	t.Parallel()
-	b := newBundleFor(t, "/api/emails")
-	b.api.Hurry(time.Second, 100*time.Millisecond)
+	held := budget(t, intake.Config{Floor: intake.Pace{Octets: 60 << 10, Within: 100 * time.Millisecond}})
+	b := newBundle(t, func(o *rest.Options) { o.Budget = held })
 	c := dial(t, b)
 	fmt.Fprint(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
@@ -108,7 +109,7 @@ func newFakes(t *testing.T) *bundle {
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {
 	t.Helper()
-	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Logger: slog.New(slog.DiscardHandler), Routes: routes}
+	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Logger: slog.New(slog.DiscardHandler), Routes: routes, Budget: budget(t, intake.Config{})}
 	for _, c := range change {
 		c(&options)
 	}
@@ -173,4 +174,15 @@ func send(t *testing.T, r *http.Request) answer {
 		t.Fatal(err)
 	}
 	return answer{response.StatusCode, response.Header, string(body)}
+}
+
+// budget makes one for a test; zero sizes are the usual ones.
+func budget(t *testing.T, c intake.Config) *intake.Budget {
+	t.Helper()
+	c.Dir, c.Logger = t.TempDir(), slog.New(slog.DiscardHandler)
+	b, err := intake.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

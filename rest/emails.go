@@ -119,6 +119,10 @@ func Emails(service EmailService, store Idempotency) Routes {
 // that is wrong with it.
 func (e *emailEdge) create(ctx context.Context, _ *none) (*stored, error) {
 	c := callOf(ctx)
+	return e.api.working(ctx, c, func() (*stored, error) { return e.createFrom(ctx, c) })
+}
+
+func (e *emailEdge) createFrom(ctx context.Context, c *call) (*stored, error) {
 	body, err := parseObject(c.body)
 	if err != nil {
 		return nil, e.api.fail(ctx, c.requestID, err)

@@ -61,6 +61,10 @@ func sendBatchSchema() *huma.Schema {
 
 func (e *emailEdge) createBatch(ctx context.Context, _ *none) (*stored, error) {
 	c := callOf(ctx)
+	return e.api.working(ctx, c, func() (*stored, error) { return e.createBatchFrom(ctx, c) })
+}
+
+func (e *emailEdge) createBatchFrom(ctx context.Context, c *call) (*stored, error) {
 	body, err := parseObject(c.body)
 	if err != nil {
 		return nil, e.api.fail(ctx, c.requestID, err)

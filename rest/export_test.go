@@ -1,15 +1,6 @@
 package rest
 
-import (
-	"time"
-
-	"github.com/danielgtaylor/huma/v2"
-)
-
-// Hurry makes a test's wait for bodies short.
-func (a *API) Hurry(budget, small time.Duration) {
-	a.bodies.patience.smallBudget, a.bodies.patience.largeBudget, a.bodies.patience.small = budget, budget, small
-}
+import "github.com/danielgtaylor/huma/v2"
 
 // Against tells what of a value, as JSON decodes it, a schema of the document forbids.
 func (a *API) Against(schema *huma.Schema, v any) []error {

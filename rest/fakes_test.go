@@ -1,11 +1,13 @@
 package rest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -89,6 +91,10 @@ func (f *fakeSending) Send(_ context.Context, _ accounts.Caller, r sending.Reque
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	r.Message.Attachments = slices.Clone(r.Message.Attachments)
+	for i, a := range r.Message.Attachments { // they lie in the body, which goes with the request
+		r.Message.Attachments[i].Data = bytes.Clone(a.Data)
+	}
 	f.sent = append(f.sent, r)
 	return sending.Receipt{ID: emailID, Status: "sent"}, nil
 }

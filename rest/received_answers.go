@@ -74,9 +74,14 @@ func (e *receivedEdge) forward(ctx context.Context, in *receivedID) (*stored, er
 	return e.answer(ctx, in, "forward", true, e.mail.Forward)
 }
 
-func (e *receivedEdge) answer(ctx context.Context, in *receivedID, verb string, forward bool,
-	send func(context.Context, accounts.Caller, inbound.Answer) (sending.Receipt, error)) (*stored, error) {
+type answerFunc func(context.Context, accounts.Caller, inbound.Answer) (sending.Receipt, error)
+
+func (e *receivedEdge) answer(ctx context.Context, in *receivedID, verb string, forward bool, send answerFunc) (*stored, error) {
 	c := callOf(ctx)
+	return e.api.working(ctx, c, func() (*stored, error) { return e.answerFrom(ctx, c, in, verb, forward, send) })
+}
+
+func (e *receivedEdge) answerFrom(ctx context.Context, c *call, in *receivedID, verb string, forward bool, send answerFunc) (*stored, error) {
 	body, err := parseObject(c.body)
 	if err != nil {
 		return nil, e.api.fail(ctx, c.requestID, err)

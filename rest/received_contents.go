@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"reflect"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -17,11 +19,13 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// A received message may have 32 MB, and its JSON more. It is in memory once, within
-// the budget of inbound, and its files are decoded and encoded while they are written.
+// A received message may have 32 MB, and its JSON more. A large one lies on disk while it
+// is read, and its files are decoded and encoded while they are written. What of the JSON
+// stands before the files is made first, so that a slow client holds no memory.
 
 type receivedField struct {
 	Name  string `json:"name"`
@@ -56,9 +60,6 @@ type streamed struct {
 	ContentType string `header:"Content-Type" hidden:"true"`
 	Body        func(huma.Context)
 }
-
-// writeLimit is how long a caller may take with an answer that holds memory.
-const writeLimit = 2 * time.Minute
 
 func (e *receivedEdge) contents(a *API) {
 	add(a, operation{
@@ -98,31 +99,50 @@ func (e *receivedEdge) raw(ctx context.Context, in *receivedID) (*streamed, erro
 	}
 	return &streamed{ContentType: "message/rfc822", Body: func(hc huma.Context) {
 		defer content.Close()
-		w := begin(hc)
+		_, w := humago.Unwrap(hc)
 		w.Header().Set("Content-Disposition", `attachment; filename="`+in.ID+`.eml"`)
-		w.write(content.Raw)
-		w.tell(ctx)
+		answer := e.api.budget.Answer(w, content.Held()...)
+		_, err := io.Copy(answer, content.Reader())
+		tell(ctx, answer, err)
 	}}, nil
 }
 
 func (e *receivedEdge) get(ctx context.Context, in *receivedID) (*streamed, error) {
+	c := callOf(ctx)
 	found, content, err := e.open(ctx, in)
 	switch {
 	case errors.Is(err, inbound.ErrPurged):
 		return &streamed{ContentType: jsonType, Body: func(hc huma.Context) {
-			w := begin(hc)
-			w.write(purged(found))
-			w.tell(ctx)
+			_, w := humago.Unwrap(hc)
+			answer := e.api.budget.Answer(w)
+			_, err := answer.Write(purged(found))
+			tell(ctx, answer, err)
 		}}, nil
 	case err != nil:
-		return nil, e.api.fail(ctx, callOf(ctx).requestID, err)
+		return nil, e.api.fail(ctx, c.requestID, err)
+	}
+	whole, err := e.whole(ctx, c, found, content)
+	if err != nil {
+		content.Close()
+		return nil, e.api.fail(ctx, c.requestID, err)
 	}
 	return &streamed{ContentType: jsonType, Body: func(hc huma.Context) {
 		defer content.Close()
-		w := begin(hc)
-		w.whole(found, content)
-		w.tell(ctx)
+		defer whole.head.Close()
+		_, w := humago.Unwrap(hc)
+		answer := e.api.budget.Answer(w, append(content.Held(), whole.head)...)
+		tell(ctx, answer, whole.write(answer, content))
 	}}, nil
+}
+
+// tell ends an answer, and leaves a broken one in the request's line of the log.
+func tell(ctx context.Context, a *intake.Answer, err error) {
+	if ended := a.End(); ended != nil {
+		err = ended
+	}
+	if err != nil {
+		telemetry.SetError(ctx, "", err)
+	}
 }
 
 // purged is the record without its content.
@@ -134,76 +154,118 @@ func purged(found *ent.ReceivedEmail) []byte {
 	return encoded(receivedAnswer{out})
 }
 
-// contentWriter remembers the first error: the caller has left, and the rest is spared.
-type contentWriter struct {
-	http.ResponseWriter
+// wholeAnswer is a record on its way out: what stands before the files, and the files
+// without their octets.
+type wholeAnswer struct {
+	head  *intake.Content
+	files []receivedFile
+}
+
+// headPatience is how long room for a large head is waited for.
+const (
+	headPatience = 5 * time.Second
+	smallHead    = 256 << 10
+	mostHead     = 64 << 20 // text and html of 5 MB, every character escaped
+)
+
+// whole makes the answer up to the files.
+func (e *receivedEdge) whole(ctx context.Context, c *call, found *ent.ReceivedEmail, content *inbound.Content) (_ *wholeAnswer, err error) {
+	release, err := content.Work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	m, err := content.Message()
+	if err != nil {
+		return nil, err
+	}
+	out := &wholeAnswer{head: e.api.budget.Content(intake.Terms{Owner: c.owner(), Small: smallHead, Most: mostHead, Patience: headPatience})}
+	defer func() {
+		if err != nil {
+			out.head.Close()
+			err = roomError(ctx, err)
+		}
+	}()
+	for _, f := range m.Files {
+		out.files = append(out.files, newReceivedFile(shape.ReceivedFile(f)))
+	}
+	headers := []receivedField{}
+	for _, f := range m.Header {
+		headers = append(headers, receivedField(f))
+	}
+	w := &headWriter{ctx: ctx, to: out.head}
+	record := encoded(newReceivedHead(found))
+	w.write([]byte(`{"received_email":`))
+	w.write(record[:len(record)-1])
+	w.text(`,"html":`, m.HTML)
+	w.text(`,"text":`, m.Text)
+	w.write([]byte(`,"headers":`))
+	w.write(encoded(headers))
+	w.write([]byte(`,"attachments":[`))
+	return out, w.err
+}
+
+// headWriter remembers the first error.
+type headWriter struct {
+	ctx context.Context //nolint:containedctx // it lives as long as the call
+	to  *intake.Content
 	err error
 }
 
-func begin(hc huma.Context) *contentWriter {
-	_, w := humago.Unwrap(hc)
-	out := &contentWriter{ResponseWriter: w}
-	out.err = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeLimit))
-	return out
-}
-
-func (w *contentWriter) write(b []byte) {
+func (w *headWriter) write(b []byte) {
 	if w.err == nil {
-		_, w.err = w.Write(b)
+		w.err = w.to.Append(w.ctx, b)
 	}
 }
 
-// tell leaves a broken answer in the request's line of the log, and lifts the deadline
-// for what follows on the connection.
-func (w *contentWriter) tell(ctx context.Context) {
-	if w.err != nil {
-		telemetry.SetError(ctx, "", w.err)
+// text writes a member whose text may be long, piece by piece; empty is null.
+func (w *headWriter) text(name, text string) {
+	w.write([]byte(name))
+	if text == "" {
+		w.write([]byte("null"))
 		return
 	}
-	w.err = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Time{})
+	w.write([]byte{'"'})
+	for text != "" {
+		n := min(len(text), 32<<10)
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		piece := encoded(text[:n])
+		w.write(piece[1 : len(piece)-1])
+		text = text[n:]
+	}
+	w.write([]byte{'"'})
 }
 
-// whole writes the record: what fits into a struct, and then the files one by one.
-func (w *contentWriter) whole(found *ent.ReceivedEmail, content *inbound.Content) {
-	m, err := content.Message()
-	if err != nil {
-		w.err = err
-		return
+// write writes the record, and the files one by one.
+func (a *wholeAnswer) write(w io.Writer, content *inbound.Content) error {
+	if _, err := io.Copy(w, a.head.Reader()); err != nil {
+		return err
 	}
-	body := receivedBody{Headers: []receivedField{}}
-	if m.Text != "" {
-		body.Text = &m.Text
-	}
-	if m.HTML != "" {
-		body.HTML = &m.HTML
-	}
-	for _, f := range m.Header {
-		body.Headers = append(body.Headers, receivedField(f))
-	}
-	record := encoded(struct {
-		receivedHead
-		receivedBody
-	}{newReceivedHead(found), body})
-	w.write([]byte(`{"received_email":`))
-	w.write(record[:len(record)-1])
-	w.write([]byte(`,"attachments":[`))
-	files := &fileWriter{out: w, files: make([]receivedFile, 0, len(m.Files))}
-	for _, f := range m.Files {
-		files.files = append(files.files, newReceivedFile(shape.ReceivedFile(f)))
-	}
-	if err := content.Files(files.next); err != nil && w.err == nil {
-		w.err = err
+	pieces := bufio.NewWriterSize(w, 32<<10)
+	files := &fileWriter{out: pieces, files: a.files}
+	if err := content.Files(files.next); err != nil {
+		return err
 	}
 	files.end()
-	w.write([]byte(`]}}`))
+	files.write([]byte(`]}}`))
+	return errors.Join(files.err, pieces.Flush())
 }
 
 // fileWriter writes the files of a message into an array.
 type fileWriter struct {
-	out     *contentWriter
+	out     io.Writer
 	files   []receivedFile
 	begun   int
 	current io.WriteCloser
+	err     error
+}
+
+func (f *fileWriter) write(b []byte) {
+	if f.err == nil {
+		_, f.err = f.out.Write(b)
+	}
 }
 
 // next ends the file before and begins the n-th.
@@ -213,11 +275,11 @@ func (f *fileWriter) next(n int) io.Writer {
 		return io.Discard
 	}
 	if f.begun++; f.begun > 1 {
-		f.out.write([]byte{','})
+		f.write([]byte{','})
 	}
 	head := encoded(f.files[n])
-	f.out.write(head[:len(head)-1])
-	f.out.write([]byte(`,"data":"`))
+	f.write(head[:len(head)-1])
+	f.write([]byte(`,"data":"`))
 	f.current = base64.NewEncoder(base64.StdEncoding, f)
 	return f.current
 }
@@ -226,17 +288,17 @@ func (f *fileWriter) end() {
 	if f.current == nil {
 		return
 	}
-	if err := f.current.Close(); err != nil && f.out.err == nil {
-		f.out.err = err
+	if err := f.current.Close(); f.err == nil {
+		f.err = err
 	}
 	f.current = nil
-	f.out.write([]byte(`"}`))
+	f.write([]byte(`"}`))
 }
 
 // Write takes the base64.
 func (f *fileWriter) Write(b []byte) (int, error) {
-	f.out.write(b)
-	return len(b), f.out.err
+	f.write(b)
+	return len(b), f.err
 }
 
 // encoded is for structs of strings and numbers, which always encode.

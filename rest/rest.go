@@ -7,8 +7,7 @@
 //
 // A request passes, in this order: the bearer key, the rate limit of its account,
 // the scope that the operation needs, its query parameters, and only then is its
-// body read, within limits of size, of time and of memory over all requests. Then
-// the handler runs. Every error of a service becomes an answer in errors.go.
+// body read, within the budget of runtime/intake. Then the handler runs. Every error of a service becomes an answer in errors.go.
 package rest
 
 import (
@@ -31,6 +30,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -66,11 +66,9 @@ type Options struct {
 	Rate    RateLimit
 	Routes  []Routes // of the modules that are on, in any order
 	Logger  *slog.Logger
-	Version string // of the service, shown in the OpenAPI document
-	BaseURL string // where this installation is reached, without /api; empty leaves the document relative
-	// BodyMemory bounds the octets of request bodies over 1 MB that are held at
-	// one time; 0 is DefaultBodyMemory. Smaller bodies have a budget of their own.
-	BodyMemory int64
+	Version string         // of the service, shown in the OpenAPI document
+	BaseURL string         // where this installation is reached, without /api; empty leaves the document relative
+	Budget  *intake.Budget // of bodies, and of answers that are large
 }
 
 // Routes are the operations of one resource.
@@ -86,7 +84,7 @@ type API struct {
 	auth   Auth
 	limits Limits
 	rate   RateLimit
-	bodies *bodyBudget
+	budget *intake.Budget
 	log    *slog.Logger
 
 	requestSchemas map[string]*huma.Schema
@@ -95,14 +93,8 @@ type API struct {
 
 // New makes the API. The order of Options.Routes does not matter.
 func New(o Options) (*API, error) {
-	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Logger == nil {
-		return nil, errors.New("rest: Auth, Limits, Rate and Logger are required")
-	}
-	if o.BodyMemory == 0 {
-		o.BodyMemory = DefaultBodyMemory
-	}
-	if o.BodyMemory < emailBodyLimit {
-		return nil, fmt.Errorf("rest: body memory of %d octets cannot hold one request of %d", o.BodyMemory, emailBodyLimit)
+	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Logger == nil || o.Budget == nil {
+		return nil, errors.New("rest: Auth, Limits, Rate, Logger and Budget are required")
 	}
 	a, err := assemble(o)
 	if err != nil {
@@ -114,7 +106,7 @@ func New(o Options) (*API, error) {
 // assemble registers every route and completes the document.
 func assemble(o Options) (*API, error) {
 	a := &API{mux: &router{}, auth: o.Auth, limits: o.Limits, log: o.Logger,
-		rate: o.Rate, bodies: newBodyBudget(o.BodyMemory), requestSchemas: map[string]*huma.Schema{}}
+		rate: o.Rate, budget: o.Budget, requestSchemas: map[string]*huma.Schema{}}
 	a.huma = humago.NewWithPrefix(a.mux, Prefix, humaConfig(o))
 	routes := slices.SortedFunc(slices.Values(o.Routes), func(x, y Routes) int { return cmp.Compare(x.name, y.name) })
 	for _, r := range routes {

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
@@ -64,7 +66,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS, newInbound),
+		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS, newInbound, newIntake),
 		fx.Invoke(keepHouse),
 		// 4. Each module's settings.
 		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig, webhooksConfig, inboundConfig),
@@ -87,6 +89,15 @@ func newTracing(lc fx.Lifecycle, cfg config.Config, o Options) (*telemetry.Traci
 		lc.Append(fx.StopHook(t.Shutdown))
 	}
 	return t, err
+}
+
+// newIntake makes the one budget of this process for what is large.
+func newIntake(cfg config.Config, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
+	b, err := intake.New(intake.Config{Dir: cfg.Spool.Dir, Spool: cfg.Spool.Bytes, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("POSTRIDER_SPOOL_DIR: %w", err)
+	}
+	return b, b.Register(reg)
 }
 
 func newSignals(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*db.Signals, error) {

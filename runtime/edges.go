@@ -29,6 +29,7 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -68,6 +69,7 @@ type edgeParams struct {
 	Registry  *prometheus.Registry
 	Tracing   *telemetry.Tracing
 	Rate      *ratelimit.Limiter
+	Budget    *intake.Budget
 	Node      *node.Node
 	Routes    []rest.Routes `group:"routes"`
 	Accounts  *accounts.Service
@@ -97,7 +99,9 @@ func edges(f Foundation) fx.Option {
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
 		}
-		s := newServer(f.Listener, handler, f.Draining, p.Logger, f.Fail)
+		gate := newHTTPGate(httpConnections, intake.Floor, p.Config.HTTP.TrustedProxies)
+		s := newServer(gate.before(f.Listener), handler, f.Draining, p.Logger, f.Fail)
+		gate.attach(s.http)
 		if p.EventLog != nil {
 			s.http.RegisterOnShutdown(p.EventLog.Drain) // streams would hold a stop up
 		}
@@ -117,7 +121,7 @@ func (f Foundation) names() []string {
 // handler is the one mux of the process.
 func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 	rate := accountRate{p.Rate}
-	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Routes: p.Routes, Logger: p.Logger,
+	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
 		Version: p.Options.Version, BaseURL: p.Config.HTTP.BaseURL})
 	if err != nil {
 		return nil, err
@@ -181,7 +185,7 @@ func (p edgeParams) unsubscribeFirst(others http.Handler) http.Handler {
 
 // graphOptions keeps nil services out of interfaces: a nil pointer in one is not nil.
 func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Options {
-	o := graph.Options{On: on, Auth: p.Accounts, Accounts: p.Accounts, Rate: rate, Logger: p.Logger}
+	o := graph.Options{On: on, Auth: p.Accounts, Accounts: p.Accounts, Rate: rate, Budget: p.Budget, Logger: p.Logger}
 	if p.Domains != nil {
 		o.Domains = p.Domains
 	}

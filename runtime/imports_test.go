@@ -31,10 +31,12 @@ var importRules = []importRule{
 	{"modules/", moduleMay,
 		"a module imports ent, runtime packages and the modules that its row in runtime/modules.go requires or uses; edges and the assembly stand above it"},
 	{"runtime/mail/authn/", func(pkg, imported string) bool {
-		return imported == "ent/schema/shape" || below("runtime/mail/")(pkg, imported)
+		return imported == "ent/schema/shape" || mailMay(pkg, imported)
 	}, "authn is a mail library; its result is the plain struct that is stored"},
-	{"runtime/mail/", below("runtime/mail/"),
-		"mail packages are libraries: no database, no Fx, no configuration, no module"},
+	{"runtime/mail/", mailMay,
+		"mail packages are libraries: no database, no Fx, no configuration, no module; runtime/intake, which bounds what they hold, is one as well"},
+	{"runtime/intake/", func(string, string) bool { return false },
+		"intake is a library below everything that takes something in"},
 	{"runtime/runtimetest/", func(string, string) bool { return true }, ""},
 	{"runtime/", func(_, imported string) bool {
 		return strings.HasPrefix(imported, "runtime/") || isEnt(imported)
@@ -42,7 +44,7 @@ var importRules = []importRule{
 	{"ent/", isEntOrSelf, "the data model stands on the ground and imports nothing of the project"},
 }
 
-const edgeReason = "an edge decodes, calls one service and encodes: it sees services, ent types and runtime/{fault,event,id,idempotency,loopback,page,secret,sse,telemetry}, never the ent client, the bus, a worker or the other edge"
+const edgeReason = "an edge decodes, calls one service and encodes: it sees services, ent types and runtime/{fault,event,id,idempotency,intake,loopback,page,secret,sse,telemetry}, never the ent client, the bus, a worker or the other edge"
 
 func TestImportsFollowTheArchitecture(t *testing.T) {
 	t.Parallel()
@@ -75,6 +77,10 @@ func ruleFor(dir string) (importRule, bool) {
 	return importRule{}, false
 }
 
+func mailMay(pkg, imported string) bool {
+	return imported == "runtime/intake" || below("runtime/mail/")(pkg, imported)
+}
+
 func edgeMay(pkg, imported string) bool {
 	edge, _, _ := strings.Cut(pkg, "/")
 	switch {
@@ -85,7 +91,7 @@ func edgeMay(pkg, imported string) bool {
 	case isEnt(imported):
 		return imported != "ent/migrate" && !strings.HasPrefix(imported, "ent/schema/mixin")
 	default:
-		return oneOf("runtime/fault", "runtime/event", "runtime/id", "runtime/idempotency", "runtime/loopback", "runtime/page", "runtime/secret", "runtime/sse", "runtime/telemetry", "runtime/mail/mime")(pkg, imported)
+		return oneOf("runtime/fault", "runtime/event", "runtime/id", "runtime/idempotency", "runtime/intake", "runtime/loopback", "runtime/page", "runtime/secret", "runtime/sse", "runtime/telemetry", "runtime/mail/mime")(pkg, imported)
 	}
 }
 

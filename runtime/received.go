@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"time"
 
 	"go.uber.org/fx"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
@@ -32,9 +35,14 @@ var inboundEdges = fx.Options(
 	}),
 )
 
-func newVerifier(resolver *dnsx.Resolver, log *slog.Logger) inbound.Verifier {
-	return authn.New(authn.Config{Resolver: resolver.SMTP(), Logger: log})
+func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
+	return authn.New(authn.Config{Resolver: resolver.SMTP(), Logger: log, Memory: func(ctx context.Context, from netip.Addr, octets int64) (func(), error) {
+		return budget.Work(ctx, intake.Owner{Remote: from}, octets, hashPatience)
+	}})
 }
+
+// hashPatience is more than a verification has time in all.
+const hashPatience = time.Minute
 
 // newSpamFilter is nil without one.
 func newSpamFilter(cfg config.Config) (inbound.SpamFilter, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/tracking/certificate"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -90,10 +91,12 @@ func (p edgeParams) serveTrackingHosts(observe *telemetry.HTTP) {
 	links := observe.Wrap(p.unsubscribeFirst(p.trackedFirst(http.NotFoundHandler())))
 	s := &http.Server{Handler: links, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 		ErrorLog: slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug)} // broken handshakes and the like
+	gate := newHTTPGate(httpConnections, intake.Floor, p.Config.HTTP.TrustedProxies)
+	gate.attach(s)
 	p.Lifecycle.Append(fx.Hook{
 		OnStart: func(context.Context) error {
 			go func() {
-				l := tls.NewListener(p.TrackingTLS.listener, p.TrackingTLS.keeper.TLS())
+				l := tls.NewListener(gate.before(p.TrackingTLS.listener), p.TrackingTLS.keeper.TLS())
 				if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 					p.Logger.Error("the listener of tracking hosts has ended", telemetry.KeyError, err)
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
@@ -88,7 +89,11 @@ func newWorld(t *testing.T) *world {
 	if w.path, err = paths.Address(w.mark, "dev.test", time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if w.Service, err = New(Params{DB: w.db, Mail: w.mail, Bus: nobody{}, ReturnPaths: paths, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	held, err := intake.New(intake.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Service, err = New(Params{DB: w.db, Mail: w.mail, Bus: nobody{}, ReturnPaths: paths, Budget: held, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	err = w.db.Ent.Email.Create().SetID(about).SetAccountID(account).SetDomainID("dom_01kf0m4w7he6x8q2v5b3n9c1ta").SetFrom("a@dev.test").

@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 )
 
@@ -43,6 +44,7 @@ type Params struct {
 	Mail        Mail
 	Bus         Bus
 	ReturnPaths *returnpath.Signer
+	Budget      *intake.Budget // of reports that come in
 	Logger      *slog.Logger
 }
 
@@ -52,12 +54,16 @@ type Service struct {
 	mail   Mail
 	bus    Bus
 	paths  *returnpath.Signer
+	budget *intake.Budget
 	logger *slog.Logger
 }
 
 // New makes the service.
 func New(p Params) (*Service, error) {
-	return &Service{db: p.DB, mail: p.Mail, bus: p.Bus, paths: p.ReturnPaths, logger: p.Logger}, nil
+	if p.Budget == nil {
+		return nil, errors.New("bounces: a budget is needed")
+	}
+	return &Service{db: p.DB, mail: p.Mail, bus: p.Bus, paths: p.ReturnPaths, budget: p.Budget, logger: p.Logger}, nil
 }
 
 // Accepts tells whether an address is a return path that reports are received at.

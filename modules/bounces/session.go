@@ -1,12 +1,13 @@
 package bounces
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"strings"
+	"time"
 
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
@@ -36,6 +37,7 @@ var Elsewhere = smtpserver.Refuse(550, "5.7.1", "Only reports to return paths ar
 var (
 	replyUnknown = smtpserver.Refuse(550, "5.1.1", "No such return path")
 	replyGone    = smtpserver.Refuse(550, "5.1.1", "The message of this return path is over")
+	replyNoRoom  = smtpserver.Refuse(452, "4.3.1", "Too many large messages at once, try again later")
 )
 
 func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {
@@ -67,26 +69,60 @@ func refusal(err error) error {
 }
 
 func (s *session) Data(ctx context.Context, body io.Reader) error {
-	// RFC 5321, 4.4: who takes the final delivery says what the sender was.
-	raw := io.MultiReader(strings.NewReader("Return-Path: <"+s.from.String()+">\r\n"), body)
-	if len(s.marks) == 1 {
-		return refusal(s.service.Receive(ctx, s.marks[0], s.peer.Remote, raw))
-	}
-	// One message for several recipients of ours. What one of them has stored before
-	// another could not is not stored again when the message is repeated.
-	text, err := io.ReadAll(io.LimitReader(raw, maxRead))
-	if err == nil {
-		_, err = io.Copy(io.Discard, raw)
-	}
+	text, err := s.take(ctx, body)
 	if err != nil {
 		return err
 	}
+	defer text.Close()
+	owner := intake.Owner{Remote: s.peer.Remote}
+	if text.Size() > smallReport {
+		release, err := s.service.budget.Work(ctx, owner, reportMemory, receivePatience)
+		if err != nil {
+			return noRoom(err)
+		}
+		defer release()
+	}
+	if len(s.marks) == 1 {
+		return refusal(s.service.Receive(ctx, s.marks[0], s.peer.Remote, text.Reader()))
+	}
+	// One message for several recipients of ours. What one of them has stored before
+	// another could not is not stored again when the message is repeated.
 	for _, m := range s.marks {
-		if err := s.service.Receive(ctx, m, s.peer.Remote, bytes.NewReader(text)); err != nil && !errors.Is(err, ErrGone) {
+		if err := s.service.Receive(ctx, m, s.peer.Remote, text.Reader()); err != nil && !errors.Is(err, ErrGone) {
 			return err
 		}
 	}
 	return nil
+}
+
+const (
+	smallReport     = 64 << 10    // octets that may lie in memory while they come
+	reportMemory    = 8 * maxRead // what taking a large report apart takes
+	receivePatience = time.Minute // of a sender, for room
+)
+
+// take reads as much of a report as is looked at, and the rest to its end.
+func (s *session) take(ctx context.Context, body io.Reader) (*intake.Content, error) {
+	// RFC 5321, 4.4: who takes the final delivery says what the sender was.
+	raw := io.MultiReader(strings.NewReader("Return-Path: <"+s.from.String()+">\r\n"), body)
+	c := s.service.budget.Content(intake.Terms{Owner: intake.Owner{Remote: s.peer.Remote}, Small: smallReport, Most: maxRead, Patience: receivePatience})
+	err := c.Arrive(ctx, intake.Arrival{From: io.LimitReader(raw, maxRead), Limit: maxRead, Size: -1, Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
+	if err == nil {
+		_, err = io.Copy(io.Discard, raw)
+	}
+	if err != nil {
+		c.Close()
+		return nil, noRoom(err)
+	}
+	return c, nil
+}
+
+// noRoom makes a lack of room an answer.
+func noRoom(err error) error {
+	if errors.Is(err, intake.ErrFull) || errors.Is(err, intake.ErrCut) {
+		return replyNoRoom
+	}
+	return err
 }
 
 func (s *session) Reset() { s.from, s.marks = smtpserver.Path{}, nil }

@@ -12,9 +12,6 @@ type Config struct {
 	CheckWithin time.Duration // authentication and spam filter together: 20 s
 	RulesTTL    time.Duration // how long another process may go by old address rules: 5 s
 	AcceptOnly  bool          // this process brings nothing to the object store
-
-	ReceiveMemory int64 // octets of messages over 64 KB under way in: 128 MiB
-	ReadMemory    int64 // and out: 128 MiB
 }
 
 // MaxMessage is the largest message that is received, in octets.
@@ -26,11 +23,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.RulesTTL == 0 {
 		c.RulesTTL = 5 * time.Second
-	}
-	for _, memory := range []*int64{&c.ReceiveMemory, &c.ReadMemory} {
-		if *memory == 0 {
-			*memory = 128 << 20
-		}
 	}
 	return c
 }
@@ -46,11 +38,6 @@ func (c Config) Validate() error {
 	}
 	if c.RulesTTL < 0 {
 		wrong.Add("RulesTTL", "must be positive")
-	}
-	for name, memory := range map[string]int64{"ReceiveMemory": c.ReceiveMemory, "ReadMemory": c.ReadMemory} {
-		if memory != 0 && memory < weight(MaxMessage) {
-			wrong.Add(name, "must hold the largest message, which takes %d", weight(MaxMessage))
-		}
 	}
 	return wrong.Err()
 }

@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"html"
@@ -11,6 +10,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/mime"
 )
@@ -28,6 +28,16 @@ func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer)
 		return sending.Receipt{}, err
 	}
 	defer content.Close()
+	files := s.budget.Content(intake.Terms{Owner: intake.Owner{Account: e.AccountID}, Small: smallContent, Most: e.Size, Patience: readPatience})
+	defer files.Close()
+	if err := files.Reserve(ctx, e.Size); err != nil { // they are less, decoded
+		return sending.Receipt{}, busy(ctx, err)
+	}
+	release, err := s.work(ctx, intake.Owner{Account: e.AccountID}, e.Size, readPatience)
+	if err != nil {
+		return sending.Receipt{}, busy(ctx, err)
+	}
+	defer release()
 	read, err := content.Message()
 	if err != nil {
 		return sending.Receipt{}, fmt.Errorf("forward: %w", err)
@@ -41,11 +51,11 @@ func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer)
 	}
 	m.Text, m.HTML = forwarded(m.Text, m.HTML, e, read)
 	if !a.WithoutFiles {
-		files, err := filesOf(content, read)
+		found, err := filesOf(ctx, content, read, files)
 		if err != nil {
-			return sending.Receipt{}, err
+			return sending.Receipt{}, busy(ctx, err)
 		}
-		m.Attachments = append(append([]sending.Attachment{}, m.Attachments...), files...)
+		m.Attachments = append(append([]sending.Attachment{}, m.Attachments...), found...)
 	}
 	return s.send(ctx, caller, m, a)
 }
@@ -94,24 +104,39 @@ func preformatted(text string) string {
 }
 
 // filesOf are the files as a send takes them: with names, and content types that can
-// stand in a header. What a send refuses (blocked extensions, sizes) it refuses here.
-func filesOf(content *Content, m *message.Message) ([]sending.Attachment, error) {
-	contents := make([]bytes.Buffer, len(m.Files))
+// stand in a header. Their octets lie in the content into. What a send refuses (blocked
+// extensions, sizes) it refuses here.
+func filesOf(ctx context.Context, content *Content, m *message.Message, into *intake.Content) ([]sending.Attachment, error) {
+	ends := make([]int64, len(m.Files)) // of each, in into
+	current := -1
+	end := func(next int) { // what was written last is whole
+		for ; current >= 0 && current < min(next, len(ends)); current++ {
+			ends[current] = into.Size()
+		}
+		current = next
+	}
 	err := content.Files(func(n int) io.Writer {
-		if n > sending.MaxAttachments || n >= len(contents) { // refused for their number
+		end(n)
+		if n > sending.MaxAttachments || n >= len(ends) { // refused for their number
 			return io.Discard
 		}
-		contents[n].Grow(int(m.Files[n].Size))
-		return &contents[n]
+		return appender{ctx, into}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the files of a message: %w", err)
 	}
+	end(len(ends))
+	octets, err := into.Bytes()
+	if err != nil {
+		return nil, err
+	}
 	files := make([]sending.Attachment, 0, len(m.Files))
+	var begin int64
 	for i, f := range m.Files {
 		if f.Size > 0 { // a send takes no empty ones
-			files = append(files, attached(i, f, contents[i].Bytes()))
+			files = append(files, attached(i, f, octets[begin:ends[i]:ends[i]]))
 		}
+		begin = ends[i]
 	}
 	return files, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/netip"
 	"strings"
 	"sync"
@@ -18,6 +19,8 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 	"github.com/postrider/postrider/runtime/page"
@@ -174,7 +177,12 @@ func TestTheSenderThatHasLeftLeavesNothing(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := w.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"), to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"}, address: "x@ada.example"}}}, []byte(hello))
+	raw, err := w.take(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	err = w.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"), to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"}, address: "x@ada.example"}}}, raw)
 	if !errors.Is(err, context.Canceled) || len(w.records(t, ada)) != 0 {
 		t.Errorf("%v", err)
 	}
@@ -201,33 +209,83 @@ func TestBrokenMessagesAreReceived(t *testing.T) {
 	}
 }
 
-func TestLargeMessagesAreBoundedAndGiveTheirMemoryBack(t *testing.T) {
+// large is a message of n octets and some.
+func large(n int) string { return hello + strings.Repeat("0123456789abcd\r\n", n/16) }
+
+// Large messages come, are stored and read octet for octet, and nothing is held after
+// them; one that is cut leaves nothing either.
+func TestLargeMessagesAreKeptWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	large := hello + strings.Repeat("0123456789abcde\r\n", 3<<16)
-	for _, declared := range []int64{0, 1, 70_000, int64(len(large)), MaxMessage} {
-		raw, release, err := w.take(t.Context(), strings.NewReader(large), declared)
-		if err != nil || string(raw) != large {
-			t.Fatalf("declared as %d: %d octets, %v", declared, len(raw), err)
+	for _, n := range []int{70_000, 300_000, 3 << 20} {
+		message := large(n)
+		w.took(t, message, "support@ada.example")
+		if got := w.raw(t, w.records(t, ada)[0]); got != message {
+			t.Errorf("of %d octets %d are read, and they differ", len(message), len(got))
 		}
-		release()
-	}
-	if err := w.receiving.Acquire(t.Context(), w.config.ReceiveMemory); err != nil {
-		t.Fatal(err)
-	}
-	w.receiving.Release(w.config.ReceiveMemory - weight(1<<20))
-	// More than it has declared, while others have the rest: later.
-	w.receiving.TryAcquire(w.config.ReceiveMemory - weight(1<<20) - weight(200<<10))
-	if _, _, err := w.take(t.Context(), strings.NewReader(large), 66<<10); answered(err) != "452 4.3.1" {
-		t.Errorf("%v", err)
 	}
 	cut := errors.New("cut")
-	if _, _, err := w.take(t.Context(), io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut}), 66<<10); !errors.Is(err, cut) {
-		t.Errorf("%v", err)
+	if _, err := w.take(t.Context(), netip.MustParseAddr("192.0.2.1"), io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut})); !errors.Is(err, cut) {
+		t.Errorf("a message that is cut: %v", err)
 	}
-	if !w.receiving.TryAcquire(weight(200 << 10)) {
-		t.Error("memory of a message that was cut is not given back")
+}
+
+// Nobody gets a large message in while the share of its network is full, and everybody
+// else does.
+func TestAFullShareRefusesForNow(t *testing.T) {
+	t.Parallel()
+	held, err := intake.New(intake.Config{Dir: t.TempDir(), Spool: 4 << 20, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
 	}
+	w := newWorld(t, func(p *Params) { p.Budget = held })
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	blocking := held.Content(intake.Terms{Owner: intake.Owner{Remote: netip.MustParseAddr("203.0.113.9")}, Most: 1 << 20, Patience: time.Second})
+	defer blocking.Close()
+	if err := blocking.Reserve(t.Context(), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.take(ctx, netip.MustParseAddr("203.0.113.1"), strings.NewReader(large(70_000))); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("of the same network: %v, want that it waits", err)
+	}
+	if answered(refused(intake.ErrFull)) != "452 4.3.1" || answered(refused(intake.ErrCut)) != "452 4.3.1" {
+		t.Error("a lack of room is not answered 452 4.3.1")
+	}
+	for _, small := range []string{"203.0.113.1", "198.51.100.1"} {
+		c, err := w.take(t.Context(), netip.MustParseAddr(small), strings.NewReader(hello))
+		if err != nil {
+			t.Fatalf("a small one from %s: %v", small, err)
+		}
+		c.Close()
+	}
+	c, err := w.take(t.Context(), netip.MustParseAddr("198.51.100.1"), strings.NewReader(large(70_000)))
+	if err != nil {
+		t.Fatalf("a large one from elsewhere: %v", err)
+	}
+	c.Close()
+}
+
+// While DNS and the filter take their time, a large message holds no memory.
+func TestALargeMessageHoldsNoMemoryWhileOthersAreAsked(t *testing.T) {
+	t.Parallel()
+	var w *world
+	seen := make(chan intake.Held, 1)
+	w = newWorld(t, func(p *Params) {
+		p.Verifier = verifying(func() { seen <- w.budget.Held() })
+	})
+	w.took(t, large(1<<20), "support@ada.example")
+	if got := <-seen; got.Arriving != 0 || got.Working != 0 || got.Spool < 1<<20 {
+		t.Errorf("while the sender is looked up %+v is held, want octets of the spool only", got)
+	}
+}
+
+// verifying calls something while it verifies.
+type verifying func()
+
+func (f verifying) Verify(ctx context.Context, c authn.Client, raw io.ReaderAt, size int64) shape.Authentication {
+	f()
+	return verifier{}.Verify(ctx, c, raw, size)
 }
 
 type brokenReader struct{ err error }

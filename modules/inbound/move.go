@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -34,7 +36,7 @@ type moved struct{ err error }
 
 const (
 	moveLease   = 5 * time.Minute // an upload of 32 MB over 4 Mbit/s, and reading it back
-	movesAtOnce = 2               // each holds a message of up to 32 MB twice
+	movesAtOnce = 2
 )
 
 func (s *Service) newMoves(metrics *worker.Metrics) *worker.Worker[move, moved] {
@@ -80,29 +82,56 @@ func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) moved {
 	return moved{err}
 }
 
-const uploadSQL = `SELECT data FROM received_contents WHERE id = $1 AND fence = $2 AND data IS NOT NULL`
+const uploadSQL = `SELECT substring(data FROM $3::int FOR $4::int) FROM received_contents WHERE id = $1 AND fence = $2 AND data IS NOT NULL`
+
+// moveOwner has a share of the budget for what the process does by itself.
+var moveOwner = intake.Owner{Account: "contents on their way to the object store"}
 
 // upload puts the object, and reads it back before it counts as stored.
 func (s *Service) upload(ctx context.Context, m move) error {
-	var data []byte
-	if err := s.db.Hot.QueryRowContext(ctx, uploadSQL, m.id, m.fence).Scan(&data); err != nil {
-		return err // deleted meanwhile, or away
-	}
-	if err := s.objects.Put(ctx, m.key, data); err != nil {
+	data := s.budget.Content(intake.Terms{Owner: moveOwner, Small: smallContent, Most: m.size, Patience: moveLease})
+	defer data.Close()
+	if err := data.Reserve(ctx, m.size); err != nil {
 		return err
 	}
-	object, err := s.objects.Get(ctx, m.key)
+	for first := true; first || data.Size() < m.size; first = false {
+		before := data.Size()
+		err := s.slice(ctx, uploadSQL, func(rows *sql.Rows) error {
+			var piece sql.RawBytes
+			if err := rows.Scan(&piece); err != nil {
+				return err
+			}
+			return data.Append(ctx, piece)
+		}, m.id, m.fence, before+1, sliceOctets)
+		if err != nil {
+			return err // deleted meanwhile, or away
+		}
+		if data.Size() == before && m.size > 0 {
+			return fmt.Errorf("the content has %d octets and not %d", before, m.size)
+		}
+	}
+	data.Whole()
+	if err := s.objects.Put(ctx, m.key, data, data.Size()); err != nil {
+		return err
+	}
+	return s.readBack(ctx, m.key, data)
+}
+
+func (s *Service) readBack(ctx context.Context, key string, data *intake.Content) error {
+	object, err := s.objects.Get(ctx, key)
 	if err != nil {
 		return fmt.Errorf("read back: %w", err)
 	}
-	stored := sha256.New()
-	n, err := io.Copy(stored, io.LimitReader(object, int64(len(data))+1))
-	if err = errors.Join(err, object.Close()); err != nil {
+	stored, sent := sha256.New(), sha256.New()
+	n, err := io.Copy(stored, io.LimitReader(object, data.Size()+1))
+	if err = errors.Join(err, object.Close()); err == nil {
+		_, err = io.Copy(sent, data.Reader())
+	}
+	if err != nil {
 		return fmt.Errorf("read back: %w", err)
 	}
-	sent := sha256.Sum256(data)
-	if n != int64(len(data)) || !bytes.Equal(stored.Sum(nil), sent[:]) {
-		return fmt.Errorf("read back: %d octets that are not the %d that were sent", n, len(data))
+	if n != data.Size() || !bytes.Equal(stored.Sum(nil), sent.Sum(nil)) {
+		return fmt.Errorf("read back: %d octets that are not the %d that were sent", n, data.Size())
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,14 +27,18 @@ type bucket struct {
 
 func (b *bucket) with(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
 
-func (b *bucket) Put(_ context.Context, key string, data []byte) error {
+func (b *bucket) Put(_ context.Context, key string, from io.ReaderAt, size int64) error {
+	data, err := io.ReadAll(io.NewSectionReader(from, 0, size))
+	if err != nil {
+		return err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.away != nil {
 		return b.away
 	}
 	b.puts++
-	b.objects[key] = bytes.Clone(data)
+	b.objects[key] = data
 	if b.spoil {
 		b.objects[key] = b.objects[key][:len(data)-1]
 	}
@@ -176,7 +181,7 @@ func TestAMoverThatDiesLosesNothing(t *testing.T) {
 	if err := w.Delete(t.Context(), ada, w.records(t, ada)[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.objects.Put(t.Context(), running[0].key, []byte(hello)); err != nil {
+	if err := w.objects.Put(t.Context(), running[0].key, strings.NewReader(hello), int64(len(hello))); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.count(t, `SELECT count(*) FROM received_contents WHERE due_at > now() + interval '1 minute' AND data IS NULL`); n != 1 {

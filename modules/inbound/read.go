@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
@@ -30,85 +32,194 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Rece
 	return found, nil
 }
 
-// Content is a message in memory, until Close.
+// Content is a message that is read, until Close. It takes memory while it is small; a
+// large one lies in the spool, so that whoever reads it may take their time.
 type Content struct {
-	Raw   []byte // as it came in
+	raw   io.ReaderAt
+	held  *intake.Content // nil: it is held by nobody
+	size  int64
+	work  func(ctx context.Context) (release func(), err error)
 	close func()
 }
 
-// NewContent makes one; done gives its memory back.
-func NewContent(raw []byte, done func()) *Content { return &Content{Raw: raw, close: done} }
+// NewContent makes one of octets; done is called by Close.
+func NewContent(raw []byte, done func()) *Content {
+	return &Content{raw: bytes.NewReader(raw), size: int64(len(raw)), close: done,
+		work: func(context.Context) (func(), error) { return func() {}, nil }}
+}
 
-// Close gives the memory back. It may be called once.
+// Close gives back what the content holds. It may be called once.
 func (c *Content) Close() { c.close() }
 
+// Size is the octets of the message.
+func (c *Content) Size() int64 { return c.size }
+
+// Held is what an answer that is made of the message holds: at most one.
+func (c *Content) Held() []*intake.Content {
+	if c.held == nil {
+		return nil
+	}
+	return []*intake.Content{c.held}
+}
+
+// Reader reads the message as it came in.
+func (c *Content) Reader() *io.SectionReader { return io.NewSectionReader(c.raw, 0, c.size) }
+
+// Work waits for the memory that Message and what is made of it take. release gives it
+// back, before anything is sent to a client. Error: Away when too many others work.
+func (c *Content) Work(ctx context.Context) (release func(), err error) {
+	release, err = c.work(ctx)
+	return release, busy(ctx, err)
+}
+
 // Message reads it.
-func (c *Content) Message() (*message.Message, error) { return message.Read(bytes.NewReader(c.Raw)) }
+func (c *Content) Message() (*message.Message, error) { return message.Read(c.Reader()) }
 
 // Files writes each of the message's Files, decoded, to the writer that to gives for
-// its number.
+// its number. It takes little memory, however long the writers take.
 func (c *Content) Files(to func(n int) io.Writer) error {
-	return message.ReadFiles(bytes.NewReader(c.Raw), to)
+	return message.ReadFiles(c.Reader(), to)
 }
 
 // ErrPurged says that the record is there and its content is not any more.
 var ErrPurged = fault.Conflictf(fault.CodeConflict, "The content of this email has been deleted: it was older than the account keeps bodies")
 
-// Open brings the content of a record into memory. Errors: ErrPurged; Away when the
-// object store does not give it, or too many large ones are being read.
-func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, err error) {
-	release, err := reserve(ctx, s.reading, e.Size, readPatience)
-	if errors.Is(err, errNoMemory) {
-		err = busy()
+const (
+	// smallContent is read with one statement into memory.
+	smallContent = 256 << 10
+	// sliceOctets is how much of a larger one is in memory at a time.
+	sliceOctets = 1 << 20
+	// readPatience is how long a caller waits for room.
+	readPatience = 5 * time.Second
+)
+
+// busy is a lack of room for callers of the API.
+func busy(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !errors.Is(err, intake.ErrFull) && !errors.Is(err, intake.ErrCut):
+		return err
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
-	raw, key, err := s.stored(ctx, e.AccountID, e.ContentID)
-	if err != nil {
-		return nil, err
-	}
-	if raw == nil {
-		if raw, err = s.fetch(ctx, key, e.Size); err != nil {
-			return nil, fault.Unavailable(fmt.Errorf("object store: %w", err))
-		}
-	}
-	return NewContent(raw, release), nil
+	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: readPatience,
+		Message: "Too many large messages are being read at once; try again"}
+	return refused.Because(err)
 }
 
-const storedSQL = `SELECT data, coalesce(object_key, '') FROM received_contents WHERE id = $1 AND account_id = $2`
-
-// stored gives a content from the database, or the key of its object.
-func (s *Service) stored(ctx context.Context, accountID string, contentID int64) (raw []byte, key string, err error) {
-	err = s.db.Hot.QueryRowContext(ctx, storedSQL, contentID, accountID).Scan(&raw, &key)
-	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && raw == nil && key == "":
-		return nil, "", ErrPurged
-	case err != nil:
-		return nil, "", fmt.Errorf("read content: %w", err)
+// Open brings the content of a record here. Errors: ErrPurged; Away when the object store
+// does not give it, or too many large ones are being read.
+func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, err error) {
+	owner := intake.Owner{Account: e.AccountID}
+	c := s.budget.Content(intake.Terms{Owner: owner, Small: smallContent, Most: e.Size, Patience: readPatience})
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	if e.Size > smallContent {
+		if err := c.Reserve(ctx, e.Size); err != nil {
+			return nil, busy(ctx, err)
+		}
+		turn, err := s.budget.Read(ctx, owner, readPatience)
+		if err != nil {
+			return nil, busy(ctx, err)
+		}
+		defer turn()
 	}
-	return raw, key, nil
+	if err := s.fill(ctx, c, e); err != nil {
+		return nil, busy(ctx, err)
+	}
+	c.Whole()
+	work := func(ctx context.Context) (func(), error) {
+		if e.Size <= smallContent {
+			return func() {}, nil
+		}
+		return s.budget.Work(ctx, owner, 2*min(3*e.Size, mostTexts), readPatience)
+	}
+	return &Content{raw: c, held: c, size: c.Size(), work: work, close: c.Close}, nil
+}
+
+// sliceSQL gives a part of a content, or the key of its object.
+const sliceSQL = `
+SELECT substring(data FROM $3::int FOR $4::int), coalesce(object_key, ''), data IS NULL FROM received_contents WHERE id = $1 AND account_id = $2`
+
+// fill reads a content, slice by slice. It may be brought to the object store meanwhile,
+// and is read on from there.
+func (s *Service) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedEmail) error {
+	for first := true; first || c.Size() < e.Size; first = false {
+		var key string
+		moved := false
+		n := 0
+		err := s.slice(ctx, sliceSQL, func(rows *sql.Rows) error {
+			var data sql.RawBytes
+			if err := rows.Scan(&data, &key, &moved); err != nil {
+				return err
+			}
+			n = len(data)
+			return c.Append(ctx, data)
+		}, e.ContentID, e.AccountID, c.Size()+1, min(sliceOctets, e.Size-c.Size()))
+		switch {
+		case errors.Is(err, sql.ErrNoRows), err == nil && moved && key == "":
+			return ErrPurged
+		case err != nil:
+			return fmt.Errorf("read content: %w", err)
+		case moved:
+			return s.fetch(ctx, c, key, e.Size)
+		case n == 0 && e.Size > 0:
+			return fmt.Errorf("read content: it has %d octets, the record says %d", c.Size(), e.Size)
+		}
+	}
+	return nil
+}
+
+// slice runs a statement that gives one row. What use scans is good until it returns.
+func (s *Service) slice(ctx context.Context, query string, use func(*sql.Rows) error, args ...any) (err error) {
+	rows, err := s.db.QueryPrepared(ctx, query, args...) // prepared: only then lib/pq takes binary results
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if !rows.Next() {
+		return errors.Join(rows.Err(), sql.ErrNoRows)
+	}
+	return use(rows)
 }
 
 var errNoStore = errors.New("none is configured")
 
-func (s *Service) fetch(ctx context.Context, key string, size int64) (_ []byte, err error) {
+// fetch reads what is still missing from the object store.
+func (s *Service) fetch(ctx context.Context, c *intake.Content, key string, size int64) (err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, intake.ErrFull) {
+			err = fault.Unavailable(fmt.Errorf("object store: %w", err))
+		}
+	}()
 	if s.objects == nil {
-		return nil, errNoStore
+		return errNoStore
 	}
 	object, err := s.objects.Get(ctx, key)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
-	raw := make([]byte, size)
-	if _, err := io.ReadFull(object, raw); err != nil {
-		return nil, fmt.Errorf("object %s of %d octets: %w", key, size, err)
+	if _, err := io.CopyN(io.Discard, object, c.Size()); err != nil {
+		return err
 	}
-	return raw, nil
+	if _, err := io.CopyN(appender{ctx, c}, object, size-c.Size()); err != nil {
+		return fmt.Errorf("object %s of %d octets: %w", key, size, err)
+	}
+	return nil
+}
+
+// appender writes to a content.
+type appender struct {
+	ctx context.Context //nolint:containedctx // it lives as long as the call
+	to  *intake.Content
+}
+
+func (a appender) Write(b []byte) (int, error) {
+	if err := a.to.Append(a.ctx, b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }

@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/netip"
@@ -12,6 +11,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
@@ -30,29 +30,49 @@ type envelope struct {
 const maxReceived = 50
 
 // receive stores a message, and returns nil once that is durable. Errors are answers,
-// or temporary.
-func (s *Service) receive(ctx context.Context, e envelope, raw []byte) error {
-	read, err := message.Read(bytes.NewReader(raw))
+// or temporary. While others are asked who sent it the message holds no memory, where it
+// is large: their answers may take long.
+func (s *Service) receive(ctx context.Context, e envelope, raw *intake.Content) error {
+	hops, err := message.Hops(raw.Reader())
 	if err != nil {
 		return fmt.Errorf("read a message: %w", err)
 	}
-	if read.Received > maxReceived {
+	if hops > maxReceived {
 		return replyLoop
 	}
-	a := newArrival(e, read, raw, time.Now())
+	a := newArrival(e, raw, time.Now())
 	s.examine(ctx, a)
 	if err := ctx.Err(); err != nil {
 		return err // the sender has left, and comes again
 	}
-	a.tell()
-	if err := s.joiner(len(raw)).Do(ctx, a); err != nil {
-		return fmt.Errorf("store a message: %w", err)
+	release, err := s.work(ctx, intake.Owner{Remote: e.remote}, raw.Size(), receivePatience)
+	if err != nil {
+		return refused(err)
+	}
+	defer release()
+	if err := intake.Guarded(func() error { return s.keep(ctx, a) }); err != nil {
+		return refused(err)
 	}
 	s.bus.WakeFor(a.facts...)
 	for _, r := range a.records {
 		s.log.InfoContext(ctx, "mail received", telemetry.KeyEmailID, r.id, telemetry.KeyAccountID, r.accountID, telemetry.KeyDomainID, r.domainID,
-			telemetry.KeyRemote, e.remote.String(), telemetry.KeyTLS, e.tls, telemetry.KeyBytes, len(raw), "spam", a.spam.status,
+			telemetry.KeyRemote, e.remote.String(), telemetry.KeyTLS, e.tls, telemetry.KeyBytes, raw.Size(), "spam", a.spam.status,
 			"spf", a.auth.SPF, "dkim", a.auth.DKIM, "dmarc", a.auth.DMARC, telemetry.KeyDuration, time.Since(a.at))
+	}
+	return nil
+}
+
+// keep reads a message and stores it.
+func (s *Service) keep(ctx context.Context, a *arrival) (err error) {
+	if a.message, err = message.Read(a.content.Reader()); err != nil {
+		return fmt.Errorf("read a message: %w", err)
+	}
+	if a.raw, err = a.content.Bytes(); err != nil {
+		return err
+	}
+	a.tell()
+	if err := s.joiner(len(a.raw)).Do(ctx, a); err != nil {
+		return fmt.Errorf("store a message: %w", err)
 	}
 	return nil
 }
@@ -64,7 +84,7 @@ func (s *Service) examine(ctx context.Context, a *arrival) {
 	var both sync.WaitGroup
 	both.Go(func() {
 		a.auth = s.verifier.Verify(ctx, authn.Client{IP: a.remote, Hello: a.hello, MailFrom: a.from, Hostname: s.config.Hostname},
-			bytes.NewReader(a.raw), int64(len(a.raw)))
+			a.content, a.content.Size())
 	})
 	if s.spam != nil {
 		both.Go(func() { a.spam = s.judge(ctx, a) })
@@ -84,7 +104,7 @@ func (s *Service) judge(ctx context.Context, a *arrival) spamVerdict {
 	for _, to := range a.to {
 		rcpt = append(rcpt, to.address)
 	}
-	v, err := s.spam.Check(ctx, rspamd.Envelope{IP: a.remote.String(), Hello: a.hello, From: a.from, Rcpt: rcpt, QueueID: a.records[0].id}, a.raw)
+	v, err := s.spam.Check(ctx, rspamd.Envelope{IP: a.remote.String(), Hello: a.hello, From: a.from, Rcpt: rcpt, QueueID: a.records[0].id}, a.content, a.content.Size())
 	if err != nil {
 		s.log.WarnContext(ctx, "the spam filter did not answer; the message is received all the same", telemetry.KeyEmailID, a.records[0].id, telemetry.KeyError, err)
 		return unknown
@@ -103,7 +123,8 @@ func (s *Service) judge(ctx context.Context, a *arrival) spamVerdict {
 type arrival struct {
 	envelope
 
-	raw     []byte
+	content *intake.Content
+	raw     []byte // of it, once it is stored
 	message *message.Message
 	at      time.Time
 	auth    shape.Authentication
@@ -120,8 +141,8 @@ type record struct {
 	content                               int // index of contents
 }
 
-func newArrival(e envelope, m *message.Message, raw []byte, at time.Time) *arrival {
-	a := &arrival{envelope: e, raw: raw, message: m, at: at, spam: spamVerdict{status: receivedemail.SpamStatusUnknown}}
+func newArrival(e envelope, content *intake.Content, at time.Time) *arrival {
+	a := &arrival{envelope: e, content: content, at: at, spam: spamVerdict{status: receivedemail.SpamStatusUnknown}}
 	place := map[string]int{}
 	for _, to := range e.to {
 		account := to.receiver.AccountID

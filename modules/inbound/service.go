@@ -3,12 +3,12 @@ package inbound
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"io"
 	"log/slog"
 
 	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
@@ -47,12 +48,12 @@ type Verifier interface {
 
 // SpamFilter judges a message.
 type SpamFilter interface {
-	Check(ctx context.Context, e rspamd.Envelope, raw []byte) (rspamd.Verdict, error)
+	Check(ctx context.Context, e rspamd.Envelope, raw io.ReaderAt, size int64) (rspamd.Verdict, error)
 }
 
 // Objects is an object store. To delete what is not there is no error.
 type Objects interface {
-	Put(ctx context.Context, key string, data []byte) error
+	Put(ctx context.Context, key string, data io.ReaderAt, size int64) error
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 	Delete(ctx context.Context, key string) error
 }
@@ -83,6 +84,7 @@ type Params struct {
 	Spam     SpamFilter // nil: every status is unknown
 	Objects  Objects    // nil: contents stay in the database
 	Bus      Bus
+	Budget   *intake.Budget // of messages that come in and are read
 	Pages    *page.Codec
 	Logger   *slog.Logger
 	Workers  *worker.Metrics
@@ -99,11 +101,11 @@ type Service struct {
 	spam     SpamFilter
 	objects  Objects
 	bus      Bus
+	budget   *intake.Budget
 	pages    *page.Codec
 	log      *slog.Logger
 
 	rules               *otter.Cache[owned, Rules]
-	receiving, reading  *semaphore.Weighted // memory
 	stores, heavyStores *db.Joiner[*arrival]
 	moves               *worker.Worker[move, moved] // nil: there is nowhere to move to
 }
@@ -113,16 +115,19 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
+	if p.Budget == nil {
+		return nil, errors.New("inbound: a budget is needed")
+	}
 	c := p.Config.withDefaults()
 	s := &Service{config: c, db: p.DB, domains: p.Domains, accounts: p.Accounts, sender: p.Sender, verifier: p.Verifier, spam: p.Spam, objects: p.Objects,
-		bus: p.Bus, pages: p.Pages, log: p.Logger, receiving: semaphore.NewWeighted(c.ReceiveMemory), reading: semaphore.NewWeighted(c.ReadMemory)}
+		bus: p.Bus, budget: p.Budget, pages: p.Pages, log: p.Logger}
 	var err error
 	if s.rules, err = newRules(c.RulesTTL); err != nil {
 		return nil, err
 	}
 	size := func(a *arrival) int { return len(a.raw) }
 	s.stores = db.NewJoiner(db.JoinerConfig[*arrival]{MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, s.flush)
-	s.heavyStores = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: 1, MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, s.flush)
+	s.heavyStores = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: heavyWriters, MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, s.flush)
 	if p.Objects != nil && !c.AcceptOnly {
 		s.moves = s.newMoves(p.Workers)
 	}

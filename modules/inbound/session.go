@@ -24,11 +24,10 @@ func (h handler) NewSession(_ context.Context, p smtpserver.Peer) (smtpserver.Se
 
 // session is one connection; runtime/mail/smtpserver calls one method at a time.
 type session struct {
-	service  *Service
-	peer     smtpserver.Peer
-	from     smtpserver.Path
-	declared int64
-	to       []addressee
+	service *Service
+	peer    smtpserver.Peer
+	from    smtpserver.Path
+	to      []addressee
 }
 
 // addressee is one recipient of a transaction.
@@ -48,8 +47,8 @@ var (
 	replyLoop      = smtpserver.Refuse(554, "5.4.6", "The message goes in circles: it has more than 50 Received fields")
 )
 
-func (s *session) Mail(_ context.Context, from smtpserver.Path, o smtpserver.MailOptions) error {
-	s.from, s.declared = from, o.Size
+func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {
+	s.from = from
 	return nil
 }
 
@@ -104,11 +103,11 @@ func (s *Service) find(ctx context.Context, to smtpserver.Path) (addressee, erro
 }
 
 func (s *session) Data(ctx context.Context, body io.Reader) error {
-	raw, release, err := s.service.take(ctx, body, s.declared)
+	raw, err := s.service.take(ctx, s.peer.Remote, body)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer raw.Close()
 	return s.service.receive(ctx, envelope{remote: s.peer.Remote, hello: s.peer.Hello(), tls: tlsName(s.peer.TLS()), from: s.from.String(), to: s.to}, raw)
 }
 
@@ -119,6 +118,6 @@ func tlsName(state *tls.ConnectionState) string {
 	return tls.VersionName(state.Version)
 }
 
-func (s *session) Reset() { s.from, s.declared, s.to = smtpserver.Path{}, 0, nil }
+func (s *session) Reset() { s.from, s.to = smtpserver.Path{}, nil }
 
 func (s *session) End() {}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -21,6 +22,9 @@ const (
 	storeBytes = 16 << 20
 	// Large messages have a writer of their own: nobody's mail waits for them.
 	heavyFrom = 256 << 10
+	// As many as there are shares of the memory for such work: who fills one of them
+	// keeps no writer from others.
+	heavyWriters = 4
 )
 
 // joiner finds the writer for a message.
@@ -64,6 +68,7 @@ const recordColumns = 29
 // flush stores messages together. An error refuses them all, which the joiner then
 // tries one by one.
 func (s *Service) flush(ctx context.Context, batch []*arrival) []error {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a message may lie in a file, see intake.Guarded
 	if err := s.store(ctx, batch); err != nil {
 		errs := make([]error, len(batch))
 		for i := range errs {

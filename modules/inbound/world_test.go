@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
@@ -78,7 +79,7 @@ type filter struct {
 	err     error
 }
 
-func (f filter) Check(context.Context, rspamd.Envelope, []byte) (rspamd.Verdict, error) {
+func (f filter) Check(context.Context, rspamd.Envelope, io.ReaderAt, int64) (rspamd.Verdict, error) {
 	return f.verdict, f.err
 }
 
@@ -92,18 +93,24 @@ func newWorld(t *testing.T, change ...func(*Params)) *world {
 	t.Helper()
 	d := dbtest.New(t)
 	w := &world{reg: &registry{}}
-	p := Params{Config: Config{Hostname: "mx.test"}, DB: d, Domains: w.reg, Accounts: w.reg, Verifier: verifier{}, Bus: bus.New(d, slog.New(slog.DiscardHandler), bus.Options{}),
+	held, err := intake.New(intake.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Params{Config: Config{Hostname: "mx.test"}, DB: d, Domains: w.reg, Accounts: w.reg, Verifier: verifier{}, Bus: bus.New(d, slog.New(slog.DiscardHandler), bus.Options{}), Budget: held,
 		Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Workers: worker.NewMetrics(nil)}
 	for _, c := range change {
 		c(&p)
 	}
-	var err error
 	if w.Service, err = New(p); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := w.Stop(context.Background()); err != nil {
 			t.Error(err)
+		}
+		if got := w.budget.Held(); got != (intake.Held{}) {
+			t.Errorf("after the test %+v is held, want nothing", got)
 		}
 	})
 	return w
@@ -117,18 +124,18 @@ func (w *world) bring(t *testing.T, message string, to ...string) error {
 		t.Fatal(err)
 	}
 	own := s.(*session)
-	own.from, own.declared = smtpserver.Path{Local: "eve", Domain: "example.net"}, 0
+	own.from = smtpserver.Path{Local: "eve", Domain: "example.net"}
 	for _, rcpt := range to {
 		local, domain, _ := strings.Cut(rcpt, "@")
 		if err := s.Rcpt(t.Context(), smtpserver.Path{Local: local, Domain: domain}); err != nil {
 			return err
 		}
 	}
-	raw, release, err := w.take(t.Context(), strings.NewReader(message), own.declared)
+	raw, err := w.take(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(message))
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer raw.Close()
 	return w.receive(t.Context(), envelope{remote: netip.MustParseAddr("192.0.2.1"), hello: "eve.example", from: own.from.String(), to: own.to}, raw)
 }
 
@@ -163,7 +170,11 @@ func (w *world) raw(t *testing.T, e *ent.ReceivedEmail) string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	return string(c.Raw)
+	octets, err := io.ReadAll(c.Reader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(octets)
 }
 
 func answered(err error) string {

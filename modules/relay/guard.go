@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 // guard counts wrong passwords by where they come from, in this process. It remembers a
@@ -32,7 +34,7 @@ func newGuard(most int, within time.Duration) *guard {
 func (g *guard) allows(addr netip.Addr) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f, found := g.counts[neighbourhood(addr)]
+	f, found := g.counts[intake.Neighbourhoods(addr)[0]]
 	return !found || f.n < g.most || time.Since(f.since) >= g.time
 }
 
@@ -40,7 +42,7 @@ func (g *guard) allows(addr netip.Addr) bool {
 func (g *guard) failed(addr netip.Addr) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	key := neighbourhood(addr)
+	key := intake.Neighbourhoods(addr)[0]
 	f, found := g.counts[key]
 	if !found || time.Since(f.since) >= g.time {
 		f = failures{since: time.Now()}
@@ -60,18 +62,4 @@ func (g *guard) forgetOne() {
 		}
 	}
 	delete(g.counts, oldest)
-}
-
-// neighbourhood is what counts as one client: a /64 is what one has of IPv6.
-func neighbourhood(addr netip.Addr) netip.Prefix {
-	addr = addr.Unmap().WithZone("")
-	bits := 32
-	if addr.Is6() {
-		bits = 64
-	}
-	p, err := addr.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{} // no address at all: all of these count together
-	}
-	return p
 }

@@ -19,13 +19,12 @@ var (
 	replyNullSender      = smtpserver.Refuse(550, "5.7.1", "The sender must be an address on a verified domain, not the null sender")
 	replyRouting         = smtpserver.Refuse(550, "5.7.1", "Addresses that name a route (with @, % or ! before the @) are not relayed")
 	replyRecipients      = smtpserver.Refuse(452, "4.5.3", "Too many recipients; send the message to the others in another transaction")
-	replyMemory          = smtpserver.Refuse(452, "4.3.1", "Too many large messages at the moment; try again later")
-	replyDeclared        = smtpserver.Refuse(552, "5.3.4", "The message is larger than its SIZE said")
+	replyRoom            = smtpserver.Refuse(452, "4.3.1", "Too many large messages at the moment; try again later")
 )
 
 func init() {
 	for reply, reason := range map[*smtpserver.Reply]string{replyUnauthenticated: "unauthenticated", replyStartTLS: "unauthenticated", replyCredentials: "credentials",
-		replyFailures: "failures", replyLookup: "unavailable", replyNullSender: "null_sender", replyRouting: "routing", replyMemory: "memory"} {
+		replyFailures: "failures", replyLookup: "unavailable", replyNullSender: "null_sender", replyRouting: "routing", replyRoom: "room"} {
 		reply.Reason = reason
 	}
 }

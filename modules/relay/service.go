@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -9,13 +10,13 @@ import (
 
 	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/lastuse"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/page"
@@ -32,8 +33,6 @@ type Config struct {
 	TLS  string // starttls, implicit
 	// LastUsedEvery is the pace at which last_used_at is written: 30 s.
 	LastUsedEvery time.Duration
-	// Memory bounds the octets of messages over 256 KB that are held at a time: 256 MB.
-	Memory int64
 	// Failures is how many wrong passwords an address may give in FailureTime before it
 	// has to wait: 20 in 10 minutes.
 	Failures    int
@@ -43,9 +42,6 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.LastUsedEvery == 0 {
 		c.LastUsedEvery = 30 * time.Second
-	}
-	if c.Memory == 0 {
-		c.Memory = 256 << 20
 	}
 	if c.Failures == 0 {
 		c.Failures = 20
@@ -61,9 +57,6 @@ func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	if c.LastUsedEvery < 0 {
 		wrong.Add("last_used_every", "must be positive")
-	}
-	if c.Memory < 0 || c.Memory > 0 && c.Memory < memoryOf(MaxMessage) {
-		wrong.Add("memory", "must have room for one message")
 	}
 	if c.Failures < 0 || c.FailureTime < 0 {
 		wrong.Add("failures", "must be positive")
@@ -112,6 +105,7 @@ type Params struct {
 	Rate     Rate
 	Answers  Answers
 	Signals  Signals
+	Budget   *intake.Budget // of messages that come in
 	Cursors  *page.Codec
 	Logger   *slog.Logger
 }
@@ -131,7 +125,7 @@ type Service struct {
 	known  *otter.Cache[passwordHash, credential]
 	used   *lastuse.Recorder
 	guard  *guard
-	memory *semaphore.Weighted
+	budget *intake.Budget
 
 	stop func() // ends the background work and waits for it
 	once sync.Once
@@ -142,6 +136,9 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
+	if p.Budget == nil {
+		return nil, errors.New("relay: a budget is needed")
+	}
 	config := p.Config.withDefaults()
 	known, err := otter.New(&otter.Options[passwordHash, credential]{MaximumSize: 10_000,
 		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[passwordHash, credential]) time.Duration {
@@ -151,7 +148,7 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	return &Service{config: config, db: p.DB, used: lastuse.New(p.DB.SQL, "smtp_credentials", p.Logger), sender: p.Sender, accounts: p.Accounts, rate: p.Rate, answers: p.Answers, signals: p.Signals,
-		cursors: p.Cursors, log: p.Logger, known: known, guard: newGuard(config.Failures, config.FailureTime), memory: semaphore.NewWeighted(config.Memory)}, nil
+		cursors: p.Cursors, log: p.Logger, known: known, guard: newGuard(config.Failures, config.FailureTime), budget: p.Budget}, nil
 }
 
 // Start begins to write last_used_at and to hear of revocations elsewhere.

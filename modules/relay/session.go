@@ -13,6 +13,7 @@ import (
 
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -46,10 +47,9 @@ type session struct {
 	credential credential // as of the last MAIL
 	from       string
 	to         []address.Address
-	declared   int64
 }
 
-func (s *session) Mail(ctx context.Context, from smtpserver.Path, o smtpserver.MailOptions) error {
+func (s *session) Mail(ctx context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {
 	switch {
 	case !s.signedIn && s.peer.TLS() == nil:
 		return replyStartTLS
@@ -77,7 +77,7 @@ func (s *session) Mail(ctx context.Context, from smtpserver.Path, o smtpserver.M
 	if err := s.service.sender.MaySend(ctx, found.caller, sender); err != nil {
 		return replyTo(err)
 	}
-	s.credential, s.from, s.declared = found, sender.AddrSpec(), o.Size
+	s.credential, s.from = found, sender.AddrSpec()
 	return nil
 }
 
@@ -110,24 +110,43 @@ func (s *session) Rcpt(_ context.Context, to smtpserver.Path) error {
 
 func (s *session) Data(ctx context.Context, body io.Reader) error {
 	begin := time.Now()
-	raw, done, err := s.service.readMessage(ctx, body, s.declared)
+	content, err := s.service.take(ctx, s.credential.caller.AccountID, body)
 	if err != nil {
 		return err
 	}
-	defer done()
-	sub, err := newSubmission(raw, s.to)
+	defer content.Close()
+	receipt, err := s.submit(ctx, content)
 	if err != nil {
 		return err
-	}
-	receipt, err := s.send(ctx, sub, raw)
-	if err != nil {
-		return replyTo(err)
 	}
 	s.service.used.Mark(s.credential.id)
 	s.service.log.LogAttrs(ctx, slog.LevelInfo, "message relayed", slog.String(telemetry.KeyAccountID, s.credential.caller.AccountID),
 		slog.String("credential_id", s.credential.id), slog.String(telemetry.KeyEmailID, receipt.ID), slog.String("status", receipt.Status),
-		slog.String("remote", s.peer.Remote.String()), slog.Int("size", len(raw)), slog.Int("recipients", len(s.to)), slog.Duration("duration", time.Since(begin)))
+		slog.String("remote", s.peer.Remote.String()), slog.Int64("size", content.Size()), slog.Int("recipients", len(s.to)), slog.Duration("duration", time.Since(begin)))
 	return smtpserver.Accept("OK " + receipt.ID)
+}
+
+// submit judges a message that has come whole, and hands it to sending. Its error is the
+// answer.
+func (s *session) submit(ctx context.Context, content *intake.Content) (receipt sending.Receipt, err error) {
+	release, err := s.service.work(ctx, s.credential.caller.AccountID, content.Size())
+	if err != nil {
+		return receipt, refused(err)
+	}
+	defer release()
+	err = intake.Guarded(func() error {
+		raw, err := content.Bytes()
+		if err != nil {
+			return err
+		}
+		sub, err := newSubmission(raw, s.to)
+		if err != nil {
+			return err
+		}
+		receipt, err = s.send(ctx, sub, raw)
+		return replyTo(err)
+	})
+	return receipt, refused(err)
 }
 
 // operation is what idempotency keys of the relay are for: one that was used on another
@@ -188,7 +207,7 @@ func replayed(a *idempotency.Answer) (sending.Receipt, error) {
 }
 
 func (s *session) Reset() {
-	s.credential, s.from, s.to, s.declared = credential{}, "", nil, 0
+	s.credential, s.from, s.to = credential{}, "", nil
 }
 
 func (s *session) End() {}

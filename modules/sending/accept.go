@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/db"
@@ -78,6 +79,7 @@ func (s *Service) accept(ctx context.Context, sub *submission) (*idempotency.Ans
 // which the joiner then tries one by one. While another request holds one of their
 // keys, those without a key are written and the others have ErrBusy.
 func (s *Service) flushAccepts(ctx context.Context, batch []*submission) []error {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // files may lie in one of the spool, see intake.Guarded
 	errs := make([]error, len(batch))
 	stored, err := s.storeOnce(ctx, batch)
 	if stored || err != nil && !refusedByDatabase(err) {

@@ -42,6 +42,7 @@ type outgoing struct {
 	users  int        // deliveries that use the composed message
 	signed signedMessage
 	err    error
+	held   contents // what a heavy message lies in
 }
 
 // signedMessage is what goes over the wire, and under which identity.
@@ -52,65 +53,37 @@ type signedMessage struct {
 	sevenBit func() ([]byte, error) // for servers without 8BITMIME; nil: it is 7-bit
 }
 
-// A heavy message is composed when its delivery begins and forgotten when it
-// ends, within a budget of all that are under way: there may be as many of them
-// waiting as somebody likes, and they take memory one after the other.
-const (
-	heavyFrom   = 1 << 20   // octets as stored
-	heavyBudget = 256 << 20 // octets composed; the largest message has 160 MiB
-)
-
-func (o *outgoing) heavy() bool { return o.size >= heavyFrom }
-
-// weight is how much of the budget the message takes: base64 makes 78 octets of 57.
-// What its sender composed is held twice.
-func (o *outgoing) weight() int64 {
-	if o.relayed {
-		return min(2*int64(o.size), heavyBudget)
-	}
-	return min(int64(o.size)*78/57, heavyBudget)
-}
-
 // sign gives the composed and signed message; done is called after its use.
 func (s *Service) sign(ctx context.Context, o *outgoing) (msg signedMessage, done func(), err error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	if !o.heavy() {
 		if o.users++; o.users == 1 {
-			o.signed, o.err = s.composeAndSign(ctx, o)
+			o.signed, o.err = s.composeAndSign(ctx, o, inMemory)
 		}
 		return o.signed, func() {}, o.err
 	}
 	if o.users == 0 {
-		if err := s.memory.Acquire(ctx, o.weight()); err != nil {
-			return signedMessage{}, nil, fmt.Errorf("wait for memory to compose email %s: %w", o.id, context.Cause(ctx))
-		}
-		if o.signed, err = s.composeAndSign(ctx, o); err != nil {
-			s.memory.Release(o.weight())
+		if o.signed, err = s.signHeavy(ctx, o); err != nil {
 			return signedMessage{}, nil, err
 		}
 	}
 	o.users++
-	return o.signed, func() { s.forget(o) }, nil
+	return o.signed, func() { o.forget() }, nil
 }
 
-// forget gives back the memory of a heavy message after its last use.
-func (s *Service) forget(o *outgoing) {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	if o.users--; o.users == 0 {
-		o.signed = signedMessage{}
-		s.memory.Release(o.weight())
-	}
-}
+// place gives where a message of about a size is written.
+type place func(size int) ([]byte, error)
+
+func inMemory(size int) ([]byte, error) { return make([]byte, 0, size), nil }
 
 // signatureRoom is left in front of a composed message for its DKIM-Signatures,
 // which are about 1,000 octets each.
 const signatureRoom = 8 << 10
 
-func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessage, error) {
+func (s *Service) composeAndSign(ctx context.Context, o *outgoing, where place) (signedMessage, error) {
 	if o.relayed {
-		return s.relayAndSign(ctx, o)
+		return s.relayAndSign(ctx, o, where)
 	}
 	msg, err := o.composed()
 	if err != nil {
@@ -130,7 +103,7 @@ func (s *Service) composeAndSign(ctx context.Context, o *outgoing) (signedMessag
 	if err := s.finish(ctx, o, identity, &msg); err != nil {
 		return signedMessage{}, fmt.Errorf("finish email %s: %w", o.id, err)
 	}
-	raw, err := mime.ComposeAfter(msg, signatureRoom)
+	raw, err := mime.ComposeInto(msg, signatureRoom, where)
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("compose email %s: %w", o.id, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -55,9 +56,19 @@ func (s *Service) attempt(ctx context.Context, d delivery, lease *worker.Lease) 
 	if err != nil {
 		return s.unsendable(ctx, d, err)
 	}
-	return s.transport.Deliver(ctx, smtpclient.Envelope{
-		From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode, Way: d.way, SevenBit: msg.sevenBit,
-	}, msg.raw, s.beforeFinalDot(ctx, d, lease))
+	envelope := smtpclient.Envelope{From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode, Way: d.way, SevenBit: msg.sevenBit}
+	if !d.heavy() {
+		return s.transport.Deliver(ctx, envelope, msg.raw, s.beforeFinalDot(ctx, d, lease))
+	}
+	var out smtpclient.Outcome
+	if err := intake.Guarded(func() error {
+		out = s.transport.Deliver(ctx, envelope, msg.raw, s.beforeFinalDot(ctx, d, lease))
+		return nil
+	}); err != nil {
+		// What was sent of it had no final dot.
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseData, Err: errors.Join(errFault, err)}
+	}
+	return out
 }
 
 // beforeFinalDot is asked right before the final dot: a worker that was stopped past

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/attachment"
@@ -14,6 +15,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/search"
 )
@@ -33,6 +35,13 @@ const (
 
 const eraseBatch = 100
 
+// A relayed message that is still to be sent to others is written anew in memory, one at
+// a time.
+const (
+	eraseMemory   = 120 << 20
+	erasePatience = 30 * time.Second
+)
+
 const mentioningSQL = `SELECT id FROM emails WHERE search @@ $1::tsquery AND account_id = $2 LIMIT $3`
 
 // Erase deletes what is stored of an address as a recipient of the account's
@@ -41,6 +50,11 @@ const mentioningSQL = `SELECT id FROM emails WHERE search @@ $1::tsquery AND acc
 // error in the middle.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (Erasure, error) {
 	var total Erasure
+	release, err := s.budget.Work(ctx, intake.Owner{Account: accountID}, eraseMemory, erasePatience)
+	if err != nil {
+		return total, tooManyReads(ctx, err)
+	}
+	defer release()
 	marks := search.AllMarks(accountID, []string{markTo + strings.ToLower(addr)})
 	for {
 		rows, err := s.db.SQL.QueryContext(ctx, mentioningSQL, marks, accountID, eraseBatch)

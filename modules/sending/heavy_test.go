@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/mime"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
@@ -34,14 +36,8 @@ func heavy(to ...string) Message {
 	return m
 }
 
-// free tells whether all of the budget is there.
-func (f *fixture) free() bool {
-	ok := f.memory.TryAcquire(heavyBudget)
-	if ok {
-		f.memory.Release(heavyBudget)
-	}
-	return ok
-}
+// free tells whether nothing of the budget is held.
+func (f *fixture) free() bool { return f.budget.Held() == intake.Held{} }
 
 func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
 	t.Parallel()
@@ -55,8 +51,8 @@ func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
 		t.Fatalf("claimed %d, heavy %v, held %d", len(jobs), jobs[0].heavy(), f.load.held)
 	}
 	_, done, err := f.sign(t.Context(), jobs[0].message)
-	if err != nil || f.free() {
-		t.Fatalf("while it is composed: %v, budget untouched %v", err, f.free())
+	if held := f.budget.Held(); err != nil || held.Spool == 0 || held.Working != 0 || held.Arriving != 0 {
+		t.Fatalf("while it is sent: %v, and %+v is held; want octets of the spool only", err, held)
 	}
 	done()
 	for _, j := range jobs {
@@ -87,7 +83,7 @@ func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
 func TestHeavyMessagesLeaveRoomForOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.load.most = 2
+	f.load.most = 8 // of which an account has two
 	var ids []string
 	for range 3 {
 		ids = append(ids, f.send(t, heavy("bob@example.net")))
@@ -119,5 +115,84 @@ func (f *fixture) makeDueOnly(t *testing.T, id string) {
 	t.Helper()
 	if _, err := f.db.SQL.ExecContext(t.Context(), `UPDATE recipients SET due_at = now() WHERE email_id = $1`, id); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The heavy messages of one account leave places to those of others.
+func TestHeavyMessagesOfAnAccountHaveAQuarter(t *testing.T) {
+	t.Parallel()
+	l := heavyLoad{most: 8}
+	of := func(account string, n int) (jobs []delivery) {
+		for range n {
+			jobs = append(jobs, delivery{accountID: account, message: &outgoing{size: heavyFrom}})
+		}
+		return jobs
+	}
+	kept, off := l.choose(append(of("a", 5), append(of("b", 1), delivery{accountID: "a", message: &outgoing{}})...))
+	if len(kept) != 4 || len(off) != 3 || kept[2].accountID != "b" || kept[3].heavy() {
+		t.Fatalf("of five heavy ones of an account, one of another and a light one %d are kept and %d put off; want two, one and one", len(kept), len(off))
+	}
+	l.begin(kept)
+	if kept, _ := l.choose(append(of("a", 1), of("c", 9)...)); len(kept) != 2 || kept[0].accountID != "c" {
+		t.Errorf("then %d of other accounts have room, want two", len(kept))
+	}
+	l.finish(kept...)
+	if l.held != 0 || len(l.by) != 0 {
+		t.Errorf("after them %d are counted, of %d accounts", l.held, len(l.by))
+	}
+}
+
+// A relayed message that is heavy leaves octet for octet, in either form, and gives back
+// all that it held.
+func TestAHeavyRelayedMessageLeavesFromAFile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := &carrier{}
+	f.transport = c
+	m := simple("bob@example.net")
+	body := strings.Repeat(strings.Repeat("grüße ", 12)+"\r\n", 20_000)
+	m.Relayed = &Relayed{MIME: []byte("From: ada@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
+	f.send(t, m)
+	jobs := f.claimAll(t)
+	if len(jobs) != 1 || !jobs[0].heavy() {
+		t.Fatalf("claimed %d", len(jobs))
+	}
+	signed, done, err := f.sign(t.Context(), jobs[0].message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(signed.raw), "\r\n\r\n"+body) || !strings.HasPrefix(string(signed.raw), "DKIM-Signature:") {
+		t.Errorf("composed are %d octets: %.100q", len(signed.raw), signed.raw)
+	}
+	for range 2 {
+		seven, err := signed.sevenBit()
+		if err != nil || hasEightBit(seven) {
+			t.Errorf("for a server without 8BITMIME: %d octets, %v", len(seven), err)
+		}
+	}
+	if held := f.budget.Held(); held.Working != 0 || held.Reads != 0 {
+		t.Errorf("while it is sent %+v is held", held)
+	}
+	done()
+	if !f.free() {
+		t.Errorf("after it %+v is held", f.budget.Held())
+	}
+}
+
+// Bodies are read up to a bound together, and the refusal says what to do.
+func TestBodiesAreBoundedTogether(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := simple("bob@example.net")
+	m.HTML, m.Text = strings.Repeat("x", MaxBody), strings.Repeat("y", MaxBody)
+	var ids []string
+	for range 4 {
+		ids = append(ids, f.send(t, m))
+	}
+	if got, err := f.Bodies(t.Context(), testAccount, ids[:3]...); err != nil || len(got) != 3 || len(*got[ids[2]].HTML) != MaxBody {
+		t.Errorf("30 MB of three emails: %d, %v", len(got), err)
+	}
+	if _, err := f.Bodies(t.Context(), testAccount, ids...); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("40 MB of four: %v, want that fewer are asked for", err)
 	}
 }

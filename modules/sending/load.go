@@ -61,6 +61,12 @@ func readFile(ctx context.Context, statement *sql.Stmt, use func([]byte), args .
 	if err != nil {
 		return err
 	}
+	return useColumn(rows, func(data []byte) error { use(data); return nil })
+}
+
+// useColumn hands the one column of the one row to use, without a copy of it, and closes
+// rows.
+func useColumn(rows *sql.Rows, use func([]byte) error) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	if !rows.Next() {
 		return errors.Join(rows.Err(), sql.ErrNoRows)
@@ -69,6 +75,8 @@ func readFile(ctx context.Context, statement *sql.Stmt, use func([]byte), args .
 	if err := rows.Scan(&data); err != nil {
 		return err
 	}
-	use(data)
+	if err := use(data); err != nil {
+		return err
+	}
 	return rows.Err()
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lib/pq"
+
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
@@ -32,8 +34,27 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Emai
 	return found, nil
 }
 
-// Bodies gives html and text of several emails, by email; other fields are not set.
+// MaxBodies is how many octets of bodies are read at a time.
+const MaxBodies = 32 << 20
+
+// TooManyBodies refuses to read more of them.
+func TooManyBodies() error {
+	return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
+		Message: fmt.Sprintf("The bodies have more than %d MB together; ask for fewer emails at a time", MaxBodies>>20)}
+}
+
+const bodiesSQL = `SELECT coalesce(sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)), 0)::bigint FROM emails WHERE account_id = $1 AND id = ANY($2)`
+
+// Bodies gives html and text of several emails, by email; other fields are not set. Error:
+// TooLarge when they have more than MaxBodies.
 func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error) {
+	var total int64
+	if err := s.db.SQL.QueryRowContext(ctx, bodiesSQL, accountID, pq.Array(emailIDs)).Scan(&total); err != nil {
+		return nil, fmt.Errorf("read bodies: %w", err)
+	}
+	if total > MaxBodies {
+		return nil, TooManyBodies()
+	}
 	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).
 		Select(email.FieldID, email.FieldHTML, email.FieldText).All(ctx)
 	if err != nil {
@@ -47,8 +68,12 @@ func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...stri
 			relayed = append(relayed, e.ID)
 		}
 	}
-	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) {
+	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) error {
+		if total += int64(len(m.HTML) + len(m.Text)); total > MaxBodies {
+			return TooManyBodies()
+		}
 		out[emailID].HTML, out[emailID].Text = filled(m.HTML), filled(m.Text)
+		return nil
 	})
 	return out, err
 }
@@ -95,11 +120,12 @@ func (s *Service) Attachments(ctx context.Context, accountID string, emailIDs ..
 	}
 	out := group(rows, func(a *ent.Attachment) string { return a.EmailID })
 	relayed := slices.DeleteFunc(slices.Clone(emailIDs), func(id string) bool { return len(out[id]) > 0 })
-	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) {
+	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) error {
 		for i, f := range m.Files {
 			out[emailID] = append(out[emailID], &ent.Attachment{EmailID: emailID, AccountID: accountID, Position: i, Name: f.Filename,
 				ContentType: f.ContentType, ContentID: f.ContentID, Size: int(f.Size)})
 		}
+		return nil
 	})
 	return out, err
 }

@@ -1,16 +1,17 @@
 package sending
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
@@ -63,16 +64,15 @@ func (r *Relayed) validate(wrong fault.Fields) {
 	}
 }
 
-// relayedReads is how many relayed messages are read at a time.
-const relayedReads = 4
-
 const (
 	relayedSQL  = `SELECT id FROM emails WHERE account_id = $1 AND id = ANY($2) AND mime IS NOT NULL`
 	loadMIMESQL = `SELECT mime FROM emails WHERE id = $1 AND account_id = $2 AND mime IS NOT NULL`
+	sizeMIMESQL = `SELECT octet_length(mime) FROM emails WHERE id = $1 AND account_id = $2 AND mime IS NOT NULL`
+	partMIMESQL = `SELECT substring(mime FROM $3::int FOR $4::int) FROM emails WHERE id = $1 AND account_id = $2 AND mime IS NOT NULL`
 )
 
 // eachRelayed reads those of the emails that came over SMTP, one after the other.
-func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []string, use func(emailID string, m *message.Message)) error {
+func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []string, use func(emailID string, m *message.Message) error) error {
 	if len(emailIDs) == 0 {
 		return nil
 	}
@@ -89,39 +89,95 @@ func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []
 		if err != nil {
 			return fmt.Errorf("read relayed email %s: %w", emailID, err)
 		}
-		if m != nil {
-			use(emailID, m)
+		if m == nil {
+			continue
+		}
+		if err := use(emailID, m); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// readRelayed is nil where nothing came over SMTP, or it has been deleted.
+// How relayed messages are read for somebody.
+const (
+	smallMIME    = 256 << 10 // octets, in memory
+	partMIME     = 1 << 20   // octets of a larger one at a time
+	readPatience = 5 * time.Second
+)
+
+// readRelayed is nil where nothing came over SMTP, or it has been deleted. Error: Away when
+// too many large ones are being read.
 func (s *Service) readRelayed(ctx context.Context, accountID, emailID string) (*message.Message, error) {
-	if err := s.reads.Acquire(ctx, 1); err != nil {
+	c, err := s.relayedContent(ctx, accountID, emailID, readPatience)
+	if err != nil || c == nil {
 		return nil, err
 	}
-	defer s.reads.Release(1)
-	raw, err := s.loadMIME(ctx, accountID, emailID)
-	if err != nil || raw == nil {
-		return nil, err
+	defer c.Close()
+	if c.Size() > smallMIME {
+		release, err := s.budget.Work(ctx, intake.Owner{Account: accountID}, 2*min(3*c.Size(), mostTexts), readPatience)
+		if err != nil {
+			return nil, tooManyReads(ctx, err)
+		}
+		defer release()
 	}
-	return message.Read(bytes.NewReader(raw))
+	return message.Read(c.Reader())
 }
 
-func (s *Service) loadMIME(ctx context.Context, accountID, emailID string) (raw []byte, err error) {
-	// Prepared, because only then lib/pq takes binary results.
-	statement, err := s.db.Hot.PrepareContext(ctx, loadMIMESQL)
-	if err != nil {
-		return nil, err
+func tooManyReads(ctx context.Context, err error) error {
+	if ctx.Err() != nil || !errors.Is(err, intake.ErrFull) && !errors.Is(err, intake.ErrCut) {
+		return err
 	}
-	defer func() { err = errors.Join(err, statement.Close()) }()
-	switch err := statement.QueryRowContext(ctx, emailID, accountID).Scan(&raw); {
+	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: readPatience,
+		Message: "Too many large messages are being read at once; try again"}
+	return refused.Because(err)
+}
+
+// relayedContent brings what came over SMTP here, part by part; nil: there is none, or no
+// more. The caller closes it.
+func (s *Service) relayedContent(ctx context.Context, accountID, emailID string, patience time.Duration) (_ *intake.Content, err error) {
+	var size int64
+	switch err := s.db.Hot.QueryRowContext(ctx, sizeMIMESQL, emailID, accountID).Scan(&size); {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
-	default:
-		return raw, err
+	case err != nil:
+		return nil, err
 	}
+	owner := intake.Owner{Account: accountID}
+	c := s.budget.Content(intake.Terms{Owner: owner, Small: smallMIME, Most: size, Patience: patience})
+	defer func() {
+		if err != nil {
+			c.Close()
+			err = tooManyReads(ctx, err)
+		}
+	}()
+	if size > smallMIME {
+		if err := c.Reserve(ctx, size); err != nil {
+			return nil, err
+		}
+		turn, err := s.budget.Read(ctx, owner, patience)
+		if err != nil {
+			return nil, err
+		}
+		defer turn()
+	}
+	for c.Size() < size {
+		before := c.Size()
+		rows, err := s.db.QueryPrepared(ctx, partMIMESQL, emailID, accountID, before+1, partMIME) // prepared: only then lib/pq takes binary results
+		if err != nil {
+			return nil, err
+		}
+		err = useColumn(rows, func(part []byte) error { return c.Append(ctx, part) })
+		if errors.Is(err, sql.ErrNoRows) || err == nil && c.Size() == before { // deleted or changed meanwhile
+			c.Close()
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	c.Whole()
+	return c, nil
 }
 
 // resendable completes a message that came over SMTP with its bodies, as an ordinary

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/mime"
@@ -18,7 +19,7 @@ import (
 // relayAndSign is composeAndSign for what its sender has composed: its fields in their
 // order, what is missing behind them, and its body octet for octet, but for texts that
 // tracking or the link to unsubscribe have to change.
-func (s *Service) relayAndSign(ctx context.Context, o *outgoing) (signedMessage, error) {
+func (s *Service) relayAndSign(ctx context.Context, o *outgoing, where place) (signedMessage, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
 		return signedMessage{}, fmt.Errorf("read email %s: from: %w", o.id, err)
@@ -27,16 +28,14 @@ func (s *Service) relayAndSign(ctx context.Context, o *outgoing) (signedMessage,
 	if err != nil {
 		return signedMessage{}, err
 	}
-	raw := o.mime
-	if !o.loaded {
-		if raw, err = s.loadMIME(ctx, o.accountID, o.id); err == nil && raw == nil {
-			err = errors.New("its content was deleted")
-		}
+	if !o.loaded && o.mime == nil { // larger than a claim loads, and not heavy
+		in, err := s.loadMIME(ctx, o)
 		if err != nil {
-			return signedMessage{}, fmt.Errorf("load email %s: %w", o.id, err)
+			return signedMessage{}, err
 		}
+		defer func() { o.mime = nil; in.Close() }()
 	}
-	raw, err = s.relay(ctx, o, identity, raw)
+	raw, err := s.relay(ctx, o, identity, where)
 	if err == nil {
 		raw, err = signAfterRoom(raw, identity)
 	}
@@ -58,9 +57,26 @@ func hasEightBit(b []byte) bool {
 	return slices.ContainsFunc(b, func(c byte) bool { return c >= 0x80 })
 }
 
+// loadMIME brings the octets of a relayed message here, until the content is closed.
+func (s *Service) loadMIME(ctx context.Context, o *outgoing) (*intake.Content, error) {
+	c, err := s.relayedContent(ctx, o.accountID, o.id, composePatience)
+	if err == nil && c == nil {
+		err = errors.New("its content was deleted")
+	}
+	if err == nil {
+		if o.mime, err = c.Bytes(); err != nil {
+			c.Close()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load email %s: %w", o.id, err)
+	}
+	return c, nil
+}
+
 // relay gives the message behind room for its signatures.
-func (s *Service) relay(ctx context.Context, o *outgoing, identity domains.Identity, raw []byte) ([]byte, error) {
-	m, err := verbatim.Read(raw)
+func (s *Service) relay(ctx context.Context, o *outgoing, identity domains.Identity, where place) ([]byte, error) {
+	m, err := verbatim.Read(o.mime)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +110,7 @@ func (s *Service) relay(ctx context.Context, o *outgoing, identity domains.Ident
 	if err != nil {
 		return nil, err
 	}
-	return m.WriteAfter(signatureRoom, fields, changed)
+	return m.WriteInto(signatureRoom, fields, changed, where)
 }
 
 // changedTexts are those that have to say something else than they came with. Opens and

@@ -63,7 +63,13 @@ func TestAnErasedAddressIsInNoFieldOfWhatIsStillToBeSent(t *testing.T) {
 		if _, err := f.Erase(t.Context(), testAccount, "bob@example.net"); err != nil {
 			t.Fatal(err)
 		}
-		raw, err := f.loadMIME(t.Context(), testAccount, id)
+		o := &outgoing{id: id, accountID: testAccount}
+		content, err := f.loadMIME(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := bytes.Clone(o.mime)
+		content.Close()
 		if err != nil || !bytes.HasPrefix(raw, []byte("From: ada@example.com\r\n")) || !bytes.HasSuffix(raw, []byte("\r\nSubject: s\r\nX-Kept: yes\r\n\r\nDear all\r\n")) {
 			t.Errorf("%s: %v\n%s", name, err, raw)
 		}

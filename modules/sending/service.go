@@ -3,11 +3,11 @@ package sending
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"time"
 
 	"go.uber.org/fx"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
@@ -155,6 +156,7 @@ type Params struct {
 	Lanes       *lane.Registry
 	Transport   Transport
 	ReturnPaths *returnpath.Signer
+	Budget      *intake.Budget // of heavy messages on their way, and of relayed ones that are read
 	Signals     Signals
 	Node        Node `optional:"true"` // nil: a process that knows of no others
 	Pages       *page.Codec
@@ -170,19 +172,22 @@ func New(p Params) (*Service, error) {
 	if p.Node == nil {
 		p.Node = node.None{}
 	}
+	if p.Budget == nil {
+		return nil, errors.New("sending: a budget is needed")
+	}
 	s := &Service{
 		node: p.Node, db: p.DB, bus: p.Bus, timeline: p.Timeline, accounts: p.Accounts, domains: p.Domains,
 		suppression: p.Suppression, templates: p.Templates, quota: p.Quota, rewriter: p.Rewriter,
-		idempotency: p.Idempotency, ways: p.Ways, lanes: p.Lanes, transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, pages: p.Pages, logger: p.Logger,
+		idempotency: p.Idempotency, ways: p.Ways, lanes: p.Lanes, transport: p.Transport, returnPaths: p.ReturnPaths, budget: p.Budget, signals: p.Signals, pages: p.Pages, logger: p.Logger,
 		acceptOnly:   p.Config.Concurrency == 0,
 		storeOnceSQL: storeOnceSQL(p.Suppression),
-		memory:       semaphore.NewWeighted(heavyBudget), reads: semaphore.NewWeighted(relayedReads), load: heavyLoad{most: max(1, p.Config.Concurrency/4)},
+		load:         heavyLoad{most: max(1, p.Config.Concurrency/4)},
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
 		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Size: size, Final: keyIsBusy}, s.flushAccepts)
 	}
-	s.accepts, s.heavyAccepts, s.batchAccepts = joiner(2, acceptBatch), joiner(1, acceptBatch), joiner(1, acceptBatch/MaxBatch+1)
+	s.accepts, s.heavyAccepts, s.batchAccepts = joiner(2, acceptBatch), joiner(heavyWriters, acceptBatch), joiner(1, acceptBatch/MaxBatch+1)
 	s.apartAccepts = joiner(4, 1)
 	s.begun.store = s.storeBegun
 	p.Node.OnGone("deliveries", s.handBackOf)
@@ -205,6 +210,9 @@ func New(p Params) (*Service, error) {
 const (
 	acceptBatch = 128
 	acceptBytes = 16 << 20
+	// As many as there are shares of the memory for such work: who fills one of them
+	// keeps no writer from others.
+	heavyWriters = 4
 )
 
 // Start begins to deliver, unless this process only accepts.
@@ -285,8 +293,7 @@ type Service struct {
 	// Submissions that shared a batch with a busy key are stored one by one.
 	apartAccepts *db.Joiner[*submission]
 	busyKeys     busyKeys
-	memory       *semaphore.Weighted // of composed heavy messages
-	reads        *semaphore.Weighted // of relayed messages that are read for somebody
+	budget       *intake.Budget
 	load         heavyLoad
 	deliveries   *worker.Worker[delivery, smtpclient.Outcome]
 	releases     *releaser // of scheduled emails; nil before Start and where mail is only accepted

@@ -21,6 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
@@ -94,7 +95,11 @@ func newFixture(t *testing.T, change ...func(*Params)) *fixture {
 		identity: domains.Identity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com", Selector: "pr1", Key: testKey(),
 			TLSMode: smtpclient.TLSOpportunistic},
 	}}
-	p := Params{Config: DefaultConfig(), DB: d, Bus: b, Timeline: b.Log(), Accounts: f.near, Domains: f.near, Suppression: f.near, Templates: f.near, Quota: f.near, Idempotency: idem,
+	held, err := intake.New(intake.Config{Dir: t.TempDir(), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Params{Config: DefaultConfig(), DB: d, Budget: held, Bus: b, Timeline: b.Log(), Accounts: f.near, Domains: f.near, Suppression: f.near, Templates: f.near, Quota: f.near, Idempotency: idem,
 		Ways: f.near, Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: f.peer, ReturnPaths: paths, Signals: nobody{}, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log}
 	for _, set := range change {
 		set(&p)

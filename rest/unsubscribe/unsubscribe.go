@@ -28,10 +28,9 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -63,7 +62,8 @@ const (
 	bodyLimit = 16 << 10 // octets; what is posted has some 200
 	bodyTime  = 10 * time.Second
 	// atOnce bounds the requests that use the database, so that a rush of
-	// unsubscribing leaves connections to sending.
+	// unsubscribing leaves connections to sending. The links of one account have a
+	// quarter of them.
 	atOnce   = 16
 	patience = 5 * time.Second
 )
@@ -71,14 +71,14 @@ const (
 type pages struct {
 	Options
 
-	turn *semaphore.Weighted
+	turn *intake.Pool
 }
 
 // New makes the handler of everything below Prefix. It stands before any mux: that
 // would answer an unclean path with a redirect, which RFC 8058 section 3.2 forbids
 // to follow.
 func New(o Options) http.Handler {
-	return &pages{Options: o, turn: semaphore.NewWeighted(atOnce)}
+	return &pages{Options: o, turn: intake.NewPool(atOnce)}
 }
 
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -166,21 +166,24 @@ func choice(w http.ResponseWriter, r *http.Request) (everything bool, source str
 }
 
 func (p *pages) unsubscribe(ctx context.Context, u suppression.Unsubscribe, everything bool, source string) error {
-	waiting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if err := p.turn.Acquire(waiting, 1); err != nil {
+	release, err := p.turn.Take(ctx, intake.Owner{Account: u.AccountID}, 1, patience)
+	if err != nil {
 		return fault.Unavailable(err)
 	}
-	defer p.turn.Release(1)
+	defer release()
 	return p.Links.Unsubscribe(ctx, u, everything, source)
 }
 
 // sender is for people; without it the page does its work all the same.
 func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) string {
-	if p.Senders == nil || u.EmailID == "" || !p.turn.TryAcquire(1) {
+	if p.Senders == nil || u.EmailID == "" {
 		return ""
 	}
-	defer p.turn.Release(1)
+	release, ok := p.turn.TryTake(intake.Owner{Account: u.AccountID}, 1)
+	if !ok {
+		return ""
+	}
+	defer release()
 	domain, err := p.Senders.SenderDomain(ctx, u.AccountID, u.EmailID)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		p.Logger.WarnContext(ctx, "unsubscribe page: the sender is not known now", telemetry.KeyError, err)

@@ -20,7 +20,8 @@ import (
 
 // Store is where blobs are kept.
 type Store interface {
-	Put(ctx context.Context, key string, data []byte) error
+	// Put stores the first size octets of data, which it reads more than once.
+	Put(ctx context.Context, key string, data io.ReaderAt, size int64) error
 	// Get reads the whole object; the caller closes it. An object that ends early is an
 	// error of Read.
 	Get(ctx context.Context, key string) (io.ReadCloser, error)

@@ -93,15 +93,18 @@ func transport() http.RoundTripper {
 }
 
 // Put stores the octets under a key.
-func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
+func (b *Bucket) Put(ctx context.Context, key string, data io.ReaderAt, size int64) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	if err := checkKey(b.prefix + key); err != nil {
 		return fmt.Errorf("put object: %w", err)
 	}
-	tag, sum := md5.Sum(data), sha256.Sum256(data) //nolint:gosec // as above
-	info, err := b.core.PutObject(ctx, b.bucket, b.prefix+key, bytes.NewReader(data), int64(len(data)),
-		base64.StdEncoding.EncodeToString(tag[:]), hex.EncodeToString(sum[:]),
+	tag, sum := md5.New(), sha256.New() //nolint:gosec // as above
+	if _, err := io.Copy(io.MultiWriter(tag, sum), io.NewSectionReader(data, 0, size)); err != nil {
+		return fmt.Errorf("put object: %w", err)
+	}
+	info, err := b.core.PutObject(ctx, b.bucket, b.prefix+key, io.NewSectionReader(data, 0, size), size,
+		base64.StdEncoding.EncodeToString(tag.Sum(nil)), hex.EncodeToString(sum.Sum(nil)),
 		minio.PutObjectOptions{
 			ContentType:          "application/octet-stream",
 			DisableContentSha256: true, // in pieces; the whole is signed by the sum above
@@ -109,14 +112,14 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("put object: %w", translate(err))
 	}
-	if strings.EqualFold(info.ETag, hex.EncodeToString(tag[:])) {
+	if strings.EqualFold(info.ETag, hex.EncodeToString(tag.Sum(nil))) {
 		return nil
 	}
-	return b.compare(ctx, key, sum)
+	return b.compare(ctx, key, sum.Sum(nil))
 }
 
 // compare reads an object back.
-func (b *Bucket) compare(ctx context.Context, key string, want [sha256.Size]byte) error {
+func (b *Bucket) compare(ctx context.Context, key string, want []byte) error {
 	stored, err := b.Get(ctx, key)
 	if err != nil {
 		return fmt.Errorf("read back what was put: %w", err)
@@ -126,7 +129,7 @@ func (b *Bucket) compare(ctx context.Context, key string, want [sha256.Size]byte
 	if _, err := io.Copy(hash, stored); err != nil {
 		return fmt.Errorf("read back what was put: %w", err)
 	}
-	if !bytes.Equal(hash.Sum(nil), want[:]) {
+	if !bytes.Equal(hash.Sum(nil), want) {
 		return errors.New("put object: the store holds something else")
 	}
 	return nil

@@ -42,6 +42,7 @@ type Config struct {
 	Tracking Tracking
 	Webhooks Webhooks
 	Inbound  Inbound
+	Spool    Spool
 	Log      Log
 	Trace    Trace
 }
@@ -109,6 +110,12 @@ type Webhooks struct {
 	PlainLoopback bool           // http:// too, to this machine
 }
 
+// Spool says where large bodies and messages are while they come and go.
+type Spool struct {
+	Dir   string // "": where the system has temporary files
+	Bytes int64
+}
+
 // Log says how to log.
 type Log struct {
 	Format telemetry.Format
@@ -164,6 +171,7 @@ func (c Config) LogValue() slog.Value {
 		slog.Group("tracking", slog.String("tls_addr", c.Tracking.TLSAddr), slog.String("ca", c.Tracking.CA)),
 		slog.Group("webhooks", slog.Any("allow", c.Webhooks.Allow), slog.Bool("plain_loopback", c.Webhooks.PlainLoopback)),
 		slog.Any("inbound", c.Inbound),
+		slog.Group("spool", slog.String("dir", c.Spool.Dir), slog.Int64("bytes", c.Spool.Bytes)),
 		slog.Group("log", slog.String("format", string(c.Log.Format)), slog.String("level", c.Log.Level.String())),
 		slog.Group("trace", slog.String("endpoint", withoutPassword(c.Trace.Endpoint))),
 	)

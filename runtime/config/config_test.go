@@ -42,6 +42,7 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", BaseURL: "http://127.0.0.1:8080"},
 		Process: config.Process{Node: "laptop"},
 		Secrets: config.Secrets{KeyFile: "data/master.key"},
+		Spool:   config.Spool{Dir: "data/spool", Bytes: 2 << 30},
 		Mail:    config.Mail{Outbound: config.Outbound{How: config.Capture}, MXPort: 25, Hostname: "laptop", Concurrency: 128, InboundAddr: "127.0.0.1:2525"},
 		Relay:   config.Relay{Addr: "127.0.0.1:2587", TLSAddr: "127.0.0.1:2465"},
 		Names: config.Names{TrackingHost: "links.postrider.test", SandboxDomain: "sandbox.postrider.test", ReturnPathHost: "rp.postrider.test",
@@ -69,6 +70,7 @@ func TestDefaultsOfProduction(t *testing.T) {
 		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", BaseURL: "https://mail.example.com"},
 		Process: config.Process{Node: "box7"},
 		Secrets: config.Secrets{Keys: keys},
+		Spool:   config.Spool{Dir: "/var/lib/postrider/spool", Bytes: 2 << 30},
 		Mail:    config.Mail{Outbound: config.Outbound{How: config.MX}, MXPort: 25, Hostname: "box7", Concurrency: 128, InboundAddr: ":25"},
 		Relay:   config.Relay{Addr: ":587", TLSAddr: ":465"},
 		Names: config.Names{TrackingHost: "mail.example.com", SandboxDomain: "sandbox.mail.example.com", ReturnPathHost: "rp.mail.example.com",
@@ -98,6 +100,7 @@ func TestEverySettingArrives(t *testing.T) {
 		TrackingHost: "T.example.com", TrackingTLSAddr: ":8443", ACMEEmail: "ops@example.com", ACMECA: "https://ca.example/dir",
 		OTLPEndpoint: "http://collector:4318", MachineName: "unused", WebhookAllow: "10.2.3.4",
 		RspamdURL: "http://127.0.0.1:11333/", Blobs: "s3://KEY:se%2Fcret@store.example:9000/mail/received?region=eu-1&tls=off",
+		SpoolDir: "/scratch", SpoolBytes: "1073741824",
 	}
 	got, err := config.Resolve(config.Dev, s)
 	want := config.Config{
@@ -108,6 +111,7 @@ func TestEverySettingArrives(t *testing.T) {
 			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.9/32")}},
 		Process: config.Process{Node: "api-1", DrainDelay: 5 * time.Second},
 		Secrets: config.Secrets{Keys: got.Secrets.Keys},
+		Spool:   config.Spool{Dir: "/scratch", Bytes: 1 << 30},
 		Mail: config.Mail{
 			Outbound: config.Outbound{How: config.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true, Username: "user@x", Password: secret.New("p/w")},
 			Fallback: config.Outbound{How: config.Smarthost, Host: "relay.example.net", Port: 587},

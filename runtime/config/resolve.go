@@ -11,6 +11,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -37,6 +38,7 @@ func Resolve(mode Mode, s Settings) (Config, error) {
 		Trace: Trace{Endpoint: r.endpoint("POSTRIDER_OTLP_ENDPOINT", s.OTLPEndpoint)},
 	}
 	cfg.Secrets = r.secrets(s, cfg.DataDir)
+	cfg.Spool = r.spool(s, cfg)
 	cfg.Names = r.names(s, cfg.HTTP.BaseURL)
 	cfg.Mail.Hostname = r.hostname(s, cfg.HTTP.BaseURL)
 	if err := r.wrong.err(); err != nil {
@@ -60,6 +62,15 @@ func (r *resolver) dataDir(s Settings) string {
 	default:
 		return DefaultDataDir
 	}
+}
+
+// spool is beside the database that runs here, on the disk that is there for data.
+func (r *resolver) spool(s Settings, cfg Config) Spool {
+	dir := s.SpoolDir
+	if dir == "" && (cfg.Database.Embedded() || r.mode == Dev) {
+		dir = filepath.Join(cfg.DataDir, "spool")
+	}
+	return Spool{Dir: dir, Bytes: int64(r.number("POSTRIDER_SPOOL_BYTES", s.SpoolBytes, intake.DefaultSpool, intake.LeastSpool, 1<<50))}
 }
 
 func (r *resolver) database(s Settings) Database {

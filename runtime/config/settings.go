@@ -51,6 +51,9 @@ type Settings struct {
 
 	WebhookAllow string `env:"POSTRIDER_WEBHOOK_ALLOW" group:"Webhooks" help:"Address ranges that webhook endpoints may have beside public ones, separated by commas (none; this machine in development)." name:"webhook-allow" placeholder:"CIDR,..."`
 
+	SpoolDir   string `env:"POSTRIDER_SPOOL_DIR"   group:"Spool" help:"Folder on a disk, for large bodies and messages while they come and go (spool in the data directory where the database is there too, else the system's for temporary files)." name:"spool-dir"   placeholder:"DIR"`
+	SpoolBytes string `env:"POSTRIDER_SPOOL_BYTES" group:"Spool" help:"Octets that they may take there together, of which no account and no network has more than a quarter (2147483648)." name:"spool-bytes" placeholder:"N"`
+
 	OTLPEndpoint string `env:"POSTRIDER_OTLP_ENDPOINT,OTEL_EXPORTER_OTLP_ENDPOINT" group:"Telemetry" help:"Collector of traces, OTLP over HTTP (none)." name:"otlp-endpoint" placeholder:"URL"`
 
 	// MachineName is what the system calls this machine. It is no setting.

@@ -11,7 +11,9 @@
 //
 // What a stranger can make us do is bounded: the time in all, five signatures, the
 // lookups that RFC 7208 allows, ten reverse names, records of 4 KB, a header of 256 KB
-// and 2,000 lines. A panic in a library is that method's temperror.
+// and 2,000 lines. A line of more than 64 KB is hashed within memory that Config gives,
+// and of a message with one over 1 MB no signature is verified (permerror). A panic in a
+// library is that method's temperror.
 package authn
 
 import (
@@ -31,6 +33,9 @@ type Config struct {
 	Resolver dns.Resolver  // as dnsx.Resolver.SMTP gives it
 	Timeout  time.Duration // for all of a message, default 20 s
 	Logger   *slog.Logger  // default: none
+	// Memory waits for octets in which a message with very long lines is hashed, for who
+	// brought it; nil: there is enough.
+	Memory func(ctx context.Context, from netip.Addr, octets int64) (release func(), err error)
 }
 
 // Client is what the SMTP session knows of the sender.
@@ -46,6 +51,7 @@ type Verifier struct {
 	resolver dns.Resolver
 	timeout  time.Duration
 	log      *slog.Logger
+	memory   func(ctx context.Context, from netip.Addr, octets int64) (release func(), err error)
 }
 
 // New makes a Verifier.
@@ -56,7 +62,10 @@ func New(cfg Config) *Verifier {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Verifier{resolver: bounded{cfg.Resolver}, timeout: cfg.Timeout, log: cfg.Logger}
+	if cfg.Memory == nil {
+		cfg.Memory = func(context.Context, netip.Addr, int64) (func(), error) { return func() {}, nil }
+	}
+	return &Verifier{resolver: bounded{cfg.Resolver}, timeout: cfg.Timeout, log: cfg.Logger, memory: cfg.Memory}
 }
 
 // The words of RFC 8601 that are given here and not by a library.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -196,4 +197,66 @@ func TestAClientWithoutAnAddress(t *testing.T) {
 	if got.IPRev != "permerror" || got.SPF == "pass" {
 		t.Errorf("%+v", got)
 	}
+}
+
+// A body with lines that the verifier would hold for long is verified within memory that
+// is waited for, and given back before DNS is asked; longer ones are not verified.
+func TestLongLinesAreHashedWithinMemory(t *testing.T) {
+	t.Parallel()
+	s := world(t)
+	r, err := dnsx.New(dnsx.Config{Server: s.Addr()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	held, most := int64(0), int64(0)
+	resolver := asked{r.SMTP(), func() {
+		if held != 0 {
+			t.Errorf("%d octets are held while DNS is asked", held)
+		}
+	}}
+	memory := func(_ context.Context, from netip.Addr, octets int64) (func(), error) {
+		if from != own.IP {
+			t.Errorf("memory was asked for %s", from)
+		}
+		held += octets
+		most = max(most, held)
+		return func() { held -= octets }, nil
+	}
+	v := authn.New(authn.Config{Resolver: resolver, Memory: memory})
+	for _, c := range []struct {
+		name, body string
+		dkim       string
+		most       int64
+	}{
+		{"lines as usual", strings.Repeat(strings.Repeat("x", 76)+"\r\n", 4000), "pass", 0},
+		{"a line of 200 KB", strings.Repeat("x", 200<<10) + "\r\n", "pass", 5 * (200<<10 + 4)},
+		{"200 KB of empty lines", strings.Repeat("\r\n", 100<<10) + "x\r\n", "pass", 5 * (200<<10 + 5)},
+		{"a line of 2 MB", strings.Repeat("x", 2<<20) + "\r\n", "permerror", 0},
+	} {
+		held, most = 0, 0
+		message, err := dkim.Sign([]byte("From: ann@example.com\r\n"+strings.Replace(head, "Hello\r\n", c.body, 1)),
+			dkim.Signer{Domain: "example.com", Selector: "ed", Key: edKey}, dkim.Signer{Domain: "news.example.com", Selector: "ed", Key: edKey})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := v.Verify(t.Context(), own, bytes.NewReader(message), int64(len(message)))
+		if got.DKIM != c.dkim || held != 0 || most != c.most {
+			t.Errorf("%s: dkim=%s, at most %d octets were held and %d are left; want %s and %d", c.name, got.DKIM, most, held, c.dkim, c.most)
+		}
+	}
+}
+
+// asked tells of questions for keys.
+type asked struct {
+	moxdns.Resolver
+
+	before func()
+}
+
+func (a asked) LookupTXT(ctx context.Context, name string) ([]string, adns.Result, error) {
+	if strings.Contains(name, "_domainkey") {
+		a.before()
+	}
+	return a.Resolver.LookupTXT(ctx, name)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/netip"
 	"slices"
 
 	"github.com/mjl-/mox/dkim"
@@ -27,36 +28,112 @@ var errTooMany = errors.New("more signatures than are looked at")
 
 // dkim verifies the first signatures. A signature in test mode (t=y) counts like any
 // other: it is a result, and nothing is refused for it here.
-func (v *Verifier) dkim(ctx context.Context, raw io.ReaderAt, size int64) ([]dkim.Result, string) {
+func (v *Verifier) dkim(ctx context.Context, from netip.Addr, raw io.ReaderAt, size int64) ([]dkim.Result, string) {
 	if !modestHeader(io.NewSectionReader(raw, 0, min(size, maxHeader))) {
 		return nil, permerror
 	}
+	needed, err := hashMemory(timely{ctx: ctx, raw: raw}, size)
+	switch {
+	case err != nil:
+		return nil, temperror
+	case needed > maxHashMemory:
+		return nil, permerror
+	}
+	t := turn{wait: func() (func(), error) { return v.memory(ctx, from, needed) }}
+	if needed <= freeHashMemory {
+		t.wait = nil
+	}
+	defer t.end()
 	looked := 0
 	policy := func(*dkim.Sig) error {
+		t.end() // the key is looked up next
 		if looked++; looked > maxSignatures {
 			return errTooMany
 		}
 		return nil
 	}
-	results, err := dkim.Verify(ctx, quiet, v.resolver, true, policy, timely{ctx, io.NewSectionReader(raw, 0, size)}, true)
+	results, err := dkim.Verify(ctx, quiet, v.resolver, true, policy, timely{ctx, io.NewSectionReader(raw, 0, size), &t}, true)
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err != nil && (ctx.Err() != nil || t.refused):
 		return nil, temperror
 	case err != nil: // the header cannot be read, and so no signature
 		return nil, permerror
 	}
+	if t.refused {
+		return nil, temperror
+	}
 	return slices.DeleteFunc(results, func(r dkim.Result) bool { return errors.Is(r.Err, errTooMany) }), ""
+}
+
+// The verifier holds a line while it hashes it, and a run of empty lines, several times.
+const (
+	hashCopies     = 5
+	freeHashMemory = hashCopies * 64 << 10
+	maxHashMemory  = hashCopies * 1 << 20 // of a message with longer lines no signature is verified
+)
+
+// hashMemory is how many octets the verifier will hold of a message at a time. The error
+// is that of raw.
+func hashMemory(raw io.ReaderAt, size int64) (int64, error) {
+	if size <= freeHashMemory/hashCopies {
+		return 0, nil
+	}
+	in := bufio.NewReaderSize(io.NewSectionReader(raw, 0, size), 32<<10)
+	var longest, line, empty int64
+	for {
+		piece, err := in.ReadSlice('\n')
+		line += int64(len(piece))
+		longest = max(longest, line, empty+line)
+		switch {
+		case err == nil && line <= 2:
+			empty, line = empty+line, 0
+		case err == nil:
+			empty, line = 0, 0
+		case errors.Is(err, io.EOF):
+			return hashCopies * longest, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return 0, err
+		}
+	}
+}
+
+// turn is the memory for hashing. It is waited for when the message is read, and given
+// back before each question to DNS: the sender's server may take its time to answer.
+type turn struct {
+	wait    func() (release func(), err error) // nil: none is needed
+	release func()
+	refused bool
+}
+
+func (t *turn) begin() error {
+	if t == nil || t.wait == nil || t.release != nil {
+		return nil
+	}
+	release, err := t.wait()
+	t.release, t.refused = release, t.refused || err != nil
+	return err
+}
+
+func (t *turn) end() {
+	if t.release != nil {
+		t.release()
+		t.release = nil
+	}
 }
 
 // timely is a message that cannot be read any more when the time is over: hashing a
 // large one several times may take longer than that, and asks for no context.
 type timely struct {
-	ctx context.Context //nolint:containedctx // it lives as long as the call
-	raw io.ReaderAt
+	ctx  context.Context //nolint:containedctx // it lives as long as the call
+	raw  io.ReaderAt
+	turn *turn // nil: no memory is needed
 }
 
 func (t timely) ReadAt(b []byte, off int64) (int, error) {
 	if err := t.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := t.turn.begin(); err != nil {
 		return 0, err
 	}
 	return t.raw.ReadAt(b, off)

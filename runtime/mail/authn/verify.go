@@ -57,7 +57,7 @@ func (v *Verifier) independent(ctx context.Context, c Client, raw io.ReaderAt, s
 	var methods sync.WaitGroup
 	for name, method := range map[string]func(){
 		"spf":   func() { f.spf, f.spfDomain = v.spf(ctx, c) },
-		"dkim":  func() { f.signatures, f.dkimWord = v.dkim(ctx, raw, size) },
+		"dkim":  func() { f.signatures, f.dkimWord = v.dkim(ctx, c.IP, raw, size) },
 		"iprev": func() { f.iprev, f.reverse = v.iprev(ctx, c.IP) },
 	} {
 		methods.Go(func() { v.guard(name, method) })

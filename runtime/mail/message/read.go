@@ -65,6 +65,17 @@ func Header(r io.Reader) ([]Field, error) {
 	return decoded, nil
 }
 
+// Hops counts the Received fields of a header: the servers that a message has passed. The
+// error is that of r.
+func Hops(r io.Reader) (int, error) {
+	p := newParser(r)
+	n := p.root().received
+	if p.lines.err != nil {
+		return n, fmt.Errorf("read header: %w", p.lines.err)
+	}
+	return n, nil
+}
+
 // Authors are the addresses of every From field, in order, as FromAddress gives the
 // first of them: an empty string stands for one that cannot be read.
 func Authors(r io.Reader) ([]string, error) {

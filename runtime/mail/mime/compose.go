@@ -20,12 +20,21 @@ func Compose(m Message) ([]byte, error) { return ComposeAfter(m, 0) }
 // ComposeAfter leaves room before the message, for a field that is made from it:
 // the message begins at that offset. A large message is then never copied.
 func ComposeAfter(m Message, room int) ([]byte, error) {
+	return ComposeInto(m, room, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
+}
+
+// ComposeInto is ComposeAfter into the place that buffer gives for a message of about a
+// size. Its error is given back.
+func ComposeInto(m Message, room int, buffer func(size int) ([]byte, error)) ([]byte, error) {
 	top, err := structure(m)
 	if err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
 	}
-	w := &writer{}
-	w.b.Grow(room + 2048 + 2*len(m.Subject) + top.size())
+	place, err := buffer(room + 2048 + 2*len(m.Subject) + top.size())
+	if err != nil {
+		return nil, fmt.Errorf("compose: %w", err)
+	}
+	w := &writer{b: *bytes.NewBuffer(place[:0])}
 	w.b.Write(make([]byte, room))
 	if err := w.header(m); err != nil {
 		return nil, fmt.Errorf("compose: %w", err)

@@ -9,7 +9,6 @@
 package rspamd
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,23 +101,28 @@ type answer struct {
 	Action  string   `json:"action"`
 }
 
-// Check asks about one message. With an error the verdict is Unknown.
-func (c *Client) Check(ctx context.Context, e Envelope, raw []byte) (Verdict, error) {
+// Check asks about one message of size octets. With an error the verdict is Unknown.
+func (c *Client) Check(ctx context.Context, e Envelope, raw io.ReaderAt, size int64) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	said, err := c.ask(ctx, e, raw)
+	said, err := c.ask(ctx, e, raw, size)
 	if err != nil {
 		return Verdict{Status: Unknown}, fmt.Errorf("ask rspamd: %w", err)
 	}
 	return verdict(said), nil
 }
 
-func (c *Client) ask(ctx context.Context, e Envelope, raw []byte) (said answer, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(raw))
+func (c *Client) ask(ctx context.Context, e Envelope, raw io.ReaderAt, size int64) (said answer, err error) {
+	whole := func() io.ReadCloser { return io.NopCloser(io.NewSectionReader(raw, 0, size)) }
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, whole())
 	if err != nil {
 		return said, err
 	}
-	request.Header = e.header()
+	request.ContentLength, request.Header = size, e.header()
+	request.GetBody = func() (io.ReadCloser, error) { return whole(), nil } // for a connection that had ended
+	if size == 0 {
+		request.Body = http.NoBody
+	}
 	response, err := c.http.Do(request)
 	if err != nil {
 		return said, err

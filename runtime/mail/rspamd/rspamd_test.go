@@ -54,7 +54,7 @@ func TestActionsBecomeVerdicts(t *testing.T) {
 		`{"is_skipped":true,"score":0,"action":"no action"}`: {Status: rspamd.Unknown},
 		`{"score":3,"action":"our own"}`:                     {Status: rspamd.Unknown, Score: 3, HasScore: true},
 	} {
-		got, err := client(t, rspamd.Config{URL: server(t, says(body))}).Check(t.Context(), rspamd.Envelope{}, []byte("x"))
+		got, err := client(t, rspamd.Config{URL: server(t, says(body))}).Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
 		if err != nil || got != want {
 			t.Errorf("%s: %+v %v, should be %+v", body, got, err, want)
 		}
@@ -86,7 +86,7 @@ func TestRspamdIsToldOfTheEnvelope(t *testing.T) {
 			asked <- r
 			says(`{"action":"no action","score":0}`)(w, r)
 		})
-		if _, err := client(t, rspamd.Config{URL: url + "/under/"}).Check(t.Context(), c.envelope, []byte(raw)); err != nil {
+		if _, err := client(t, rspamd.Config{URL: url + "/under/"}).Check(t.Context(), c.envelope, strings.NewReader(raw), int64(len(raw))); err != nil {
 			t.Fatal(err)
 		}
 		header := (<-asked).Header
@@ -130,7 +130,7 @@ func TestRspamdThatIsOfNoUseIsAnErrorAndNoVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := client(t, rspamd.Config{URL: url, Timeout: 2 * time.Second}).Check(t.Context(), rspamd.Envelope{}, []byte("x"))
+			got, err := client(t, rspamd.Config{URL: url, Timeout: 2 * time.Second}).Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
 			if err == nil || got != (rspamd.Verdict{Status: rspamd.Unknown}) {
 				t.Errorf("%+v %v", got, err)
 			}
@@ -139,7 +139,7 @@ func TestRspamdThatIsOfNoUseIsAnErrorAndNoVerdict(t *testing.T) {
 	t.Cleanup(func() { close(done) }) // before the servers close, which wait for their handlers
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := client(t, rspamd.Config{URL: elsewhere}).Check(ctx, rspamd.Envelope{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := client(t, rspamd.Config{URL: elsewhere}).Check(ctx, rspamd.Envelope{}, strings.NewReader(""), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -1,70 +1,56 @@
 package smtpserver
 
 import (
+	"errors"
 	"net"
 	"net/netip"
-	"sync"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+
+	"github.com/postrider/postrider/runtime/intake"
 )
 
-// admission counts connections in all and by where they come from.
-type admission struct {
-	most, each int
+// Who is let in, and who has to go for another, is runtime/intake's to say. The wire tells
+// it where a connection comes from and what it does.
 
-	mu        sync.Mutex
-	all       int
-	byAddress map[netip.Prefix]int
-}
-
-func newAdmission(most, each int) *admission {
-	return &admission{most: most, each: each, byAddress: map[netip.Prefix]int{}}
-}
-
-// enter counts a connection whose address is not known yet.
-func (a *admission) enter() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.all >= a.most {
-		return false
+// crowded is the answer to an error of the gate.
+func crowded(err error) *Reply {
+	if errors.Is(err, intake.ErrTooMany) {
+		return replyTooManyFrom
 	}
-	a.all++
-	return true
+	return replyTooMany
 }
 
-func (a *admission) leave() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.all--
-}
-
-func (a *admission) enterFrom(p netip.Prefix) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.byAddress[p] >= a.each {
-		return false
+// knownRemote is where a connection comes from; zero while a proxy is still to tell.
+func (w *wire) knownRemote() netip.Addr {
+	if _, proxied := w.base.(*proxyproto.Conn); proxied {
+		return netip.Addr{}
 	}
-	a.byAddress[p]++
-	return true
+	return addressOf(w.base.RemoteAddr())
 }
 
-func (a *admission) leaveFrom(p netip.Prefix) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.byAddress[p]--; a.byAddress[p] <= 0 {
-		delete(a.byAddress, p)
+// displace ends a connection whose place another gets. Nothing of it was under way: it has
+// said nothing, or waits for a command.
+func (w *wire) displace() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.displaced = true; !w.body {
+		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone says so when it is read
 	}
 }
 
-// neighbourhood is what counts as one client: a /64 is what one has of IPv6.
-func neighbourhood(addr netip.Addr) netip.Prefix {
-	bits := 32
-	if addr.Is6() {
-		bits = 64
+// waits says that go-smtp waits for a command.
+func (w *wire) waits() {
+	if w.place != nil && !w.inBody() {
+		w.place.Waits(w.greeted)
 	}
-	p, err := addr.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{} // no address at all: all of these count together
+}
+
+func (w *wire) busy() {
+	if w.place != nil {
+		w.place.Busy()
 	}
-	return p
 }
 
 func addressOf(a net.Addr) netip.Addr {

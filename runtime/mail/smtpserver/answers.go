@@ -98,8 +98,8 @@ func (w *wire) admitted() *Reply {
 	if p, ok := w.base.(*proxyproto.Conn); ok && p.ProxyHeader() == nil {
 		return replyNoProxy
 	}
-	if !w.countAddress() {
-		return w.quietly(replyTooManyFrom)
+	if err := w.place.From(w.remote); err != nil {
+		return w.quietly(crowded(err))
 	}
 	if w.server.config.ImplicitTLS {
 		if w.handshake() != nil {
@@ -108,15 +108,6 @@ func (w *wire) admitted() *Reply {
 		return nil
 	}
 	return w.earlyTalk()
-}
-
-// countAddress is one step with the look whether the connection is closed already.
-func (w *wire) countAddress() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.from = neighbourhood(w.remote)
-	w.counted = !w.closed && w.server.admit.enterFrom(w.from)
-	return w.counted
 }
 
 // quietly lets a connection end without a line in clear where TLS was to come first.

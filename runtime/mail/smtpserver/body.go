@@ -35,7 +35,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case errors.Is(err, io.EOF) && b.wire.isOver(): // what came last was no end
-		b.err = replyIncomplete
+		b.err = b.wire.verdict()
 	case errors.Is(err, io.EOF) && (b.bare || b.lastCR || b.wire.sawBare()):
 		b.err = replyBareNewline
 	case errors.Is(err, io.EOF):
@@ -43,9 +43,17 @@ func (b *body) Read(p []byte) (int, error) {
 	case errors.Is(err, smtp.ErrDataTooLarge):
 		b.err = replyTooLarge
 	default:
-		b.err = replyIncomplete
+		b.err = b.wire.verdict()
 	}
 	return n, b.err
+}
+
+// Cut ends a body that a session is given, from another goroutine: its next read fails,
+// the reply is the answer to the message, and the connection ends.
+func Cut(given io.Reader, r *Reply) {
+	if b, ok := given.(*body); ok {
+		b.wire.cut(r)
+	}
 }
 
 // accepted begins the count of commands anew.

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"time"
+
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 // Config says how one listener behaves. Zero limits become those of Defaults.
@@ -29,6 +31,7 @@ type Config struct {
 	MessageTime    time.Duration // a whole message
 	ConnectionTime time.Duration // a whole connection
 	WriteTime      time.Duration
+	Pace           intake.Pace   // of a message, once it is over 64 KB
 	GreetPause     time.Duration // who talks within it is turned away; 0: nobody waits
 
 	TLS          *tls.Config    // STARTTLS is offered; nil: it is not
@@ -41,6 +44,7 @@ type Config struct {
 var Defaults = Config{
 	MaxMessageBytes: 40 << 20, MaxRecipients: 100, Connections: 1000, PerAddress: 20, MaxErrors: 20, MaxAuthFailures: 5, MaxCommands: 500,
 	Idle: 5 * time.Minute, BodyRead: 3 * time.Minute, MessageTime: 30 * time.Minute, ConnectionTime: 2 * time.Hour, WriteTime: time.Minute,
+	Pace: intake.Floor,
 }
 
 func (c Config) complete() (Config, error) {
@@ -53,6 +57,9 @@ func (c Config) complete() (Config, error) {
 	}
 	d := Defaults
 	orElse(&c.MaxMessageBytes, d.MaxMessageBytes)
+	if c.Pace == (intake.Pace{}) {
+		c.Pace = d.Pace
+	}
 	for limit, def := range map[*int]int{&c.MaxRecipients: d.MaxRecipients, &c.Connections: d.Connections, &c.PerAddress: d.PerAddress,
 		&c.MaxErrors: d.MaxErrors, &c.MaxAuthFailures: d.MaxAuthFailures, &c.MaxCommands: d.MaxCommands} {
 		orElse(limit, def)

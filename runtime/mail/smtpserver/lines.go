@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"strings"
 	"time"
 )
 
 // scan looks at the command lines that have come whole and hands them on.
 func (w *wire) scan() {
+	w.busy()
 	for {
 		end := bytes.IndexByte(w.held, '\n')
 		if end < 0 {
@@ -72,6 +74,8 @@ func (w *wire) watch(b []byte) {
 
 func (w *wire) sawBare() bool { return w.get(func() bool { return w.bare }) }
 
+var errDisplaced = errors.New("another connection has its place")
+
 // handshakeTime is for a TLS handshake.
 const handshakeTime = 30 * time.Second
 
@@ -95,6 +99,9 @@ func (w *wire) startTLS(behind []byte) {
 func (w *wire) handshake() error {
 	if err := w.base.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
 		return err
+	}
+	if w.get(func() bool { return w.displaced }) { // maybe before that deadline was set
+		return errDisplaced
 	}
 	c := tls.Server(w.base, w.server.config.TLS)
 	if err := c.HandshakeContext(context.Background()); err != nil { // the deadline above ends it

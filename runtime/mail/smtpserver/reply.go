@@ -75,13 +75,17 @@ var (
 	replyHandshake   = Refuse(454, "4.7.0", "The TLS handshake failed")
 	replyNoProxy     = Refuse(421, "4.3.0", "The proxy did not say for whom it speaks")
 	replyTooManyFrom = Refuse(421, "4.7.0", "Too many connections from your address")
+	replyDisplaced   = Refuse(421, "4.7.0", "Too many connections, and this one was waiting; come back later")
+	replySlow        = Refuse(451, "4.4.2", "The message comes too slowly")
+	replyLine        = Refuse(500, "5.5.2", "The line is too long")
 )
 
 func init() {
 	for reply, reason := range map[*Reply]string{replyLater: "unavailable", replyTooLarge: "too_large", replyBareNewline: "bare_newline",
 		replyIncomplete: "incomplete", replyShutdown: "shutdown", replyTooMany: "connections", replyEarly: "early_talker", replyErrors: "errors",
 		replyChatter: "chatter", replyPlainTLS: "starttls", replyIdle: "idle",
-		replyStalled: "stalled", replyHandshake: "handshake", replyNoProxy: "proxy", replyTooManyFrom: "address_connections"} {
+		replyStalled: "stalled", replyHandshake: "handshake", replyNoProxy: "proxy", replyTooManyFrom: "address_connections",
+		replyDisplaced: "displaced", replySlow: "slow", replyLine: "long_line"} {
 		reply.Reason = reason
 	}
 }

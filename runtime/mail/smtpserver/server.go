@@ -12,13 +12,15 @@ import (
 
 	"github.com/emersion/go-smtp"
 	"github.com/pires/go-proxyproto"
+
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 // Server is one listener.
 type Server struct {
 	config  Config
 	smtp    *smtp.Server
-	admit   *admission
+	gate    *intake.Gate
 	metrics series
 
 	base context.Context // ends with the connections
@@ -36,15 +38,15 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: c, admit: newAdmission(c.Connections, c.PerAddress), metrics: c.Metrics.of(c.Name),
+	s := &Server{config: c, gate: intake.NewGate(c.Connections, c.PerAddress), metrics: c.Metrics.of(c.Name),
 		wires: map[*wire]struct{}{}, empty: make(chan struct{})}
 	s.base, s.cut = context.WithCancel(context.Background()) // sessions live as long as their connections
 	s.smtp = smtp.NewServer(smtp.BackendFunc(s.newSession))
 	s.smtp.Domain, s.smtp.MaxRecipients, s.smtp.EnableSMTPUTF8 = c.Hostname, c.MaxRecipients, c.SMTPUTF8
 	// go-smtp refuses a message of exactly its limit.
 	s.smtp.MaxMessageBytes = c.MaxMessageBytes + 1
-	// What stands behind BDAT in one segment is read under this limit too.
-	s.smtp.MaxLineLength = maxLine
+	// go-smtp would count lines of messages too. The wire bounds command lines.
+	s.smtp.MaxLineLength = 0
 	// The wire knows of TLS; go-smtp does not. Sessions offer AUTH over TLS only.
 	s.smtp.AllowInsecureAuth = true
 	s.smtp.ReadTimeout, s.smtp.WriteTimeout = c.Idle, c.WriteTime
@@ -52,6 +54,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
+// maxLine bounds a command line, in octets. AUTH has the longest (RFC 4954, 4: 12,288).
 const maxLine = 65536
 
 // Serve takes connections from l until Stop, which closes l. The error is nil then.
@@ -158,11 +161,11 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		s := l.server
 		s.metrics.connections.Inc()
-		if !s.admit.enter() {
-			s.turnAway(c)
+		w := newWire(s, s.proxied(c))
+		if w.place, err = s.gate.Enter(w.knownRemote(), w.displace); err != nil {
+			s.turnAway(c, crowded(err))
 			continue
 		}
-		w := newWire(s, s.proxied(c))
 		s.metrics.open.Inc()
 		if !s.enter(w) {
 			w.kill()
@@ -173,10 +176,10 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 // turnAway answers at once: a socket that is new has room for a line.
-func (s *Server) turnAway(c net.Conn) {
-	s.metrics.refused(replyTooMany)
+func (s *Server) turnAway(c net.Conn, r *Reply) {
+	s.metrics.refused(r)
 	if !s.config.ImplicitTLS && c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
-		fmt.Fprintf(c, "%d %s %s\r\n", replyTooMany.Code, replyTooMany.enhanced(), replyTooMany.Text) // it is gone either way
+		fmt.Fprint(c, r.line()) // it is gone either way
 	}
 	c.Close() // likewise
 }

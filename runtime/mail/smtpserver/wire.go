@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 // mode is what the octets are that come next.
@@ -28,8 +30,8 @@ type wire struct {
 	base   net.Conn // for deadlines
 	conn   net.Conn // base, or TLS over it
 
+	place  *intake.Place
 	remote netip.Addr
-	from   netip.Prefix // what it counts as
 	state  *tls.ConnectionState
 
 	greeting bool   // has gone out
@@ -42,21 +44,24 @@ type wire struct {
 
 	errors, authFailures, answers int
 
-	mu       sync.Mutex
-	mode     mode
-	body     bool // a session is inside Data
-	woken    bool // Data began while a line was waited for
-	stopping bool
-	over     bool // nothing more is read
-	mute     bool // the last answer has been written
-	closed   bool
-	renew    bool  // a message was accepted
-	counted  bool  // by address
-	turn     int64 // octets since a command was awaited
-	lineEnd  time.Time
-	turnEnd  time.Time
-	bodyEnd  time.Time
-	end      time.Time // of the connection
+	mu        sync.Mutex
+	mode      mode
+	body      bool // a session is inside Data
+	woken     bool // Data began while a line was waited for
+	stopping  bool
+	displaced bool // another gets its place
+	over      bool // nothing more is read
+	mute      bool // the last answer has been written
+	closed    bool
+	renew     bool  // a message was accepted
+	turn      int64 // octets since a command was awaited
+	came      int64 // octets of the message that is inside Data
+	meter     intake.Meter
+	why       *Reply // the answer to a message that was ended here
+	lineEnd   time.Time
+	turnEnd   time.Time
+	bodyEnd   time.Time
+	end       time.Time // of the connection
 }
 
 func newWire(s *Server, c net.Conn) *wire {
@@ -103,8 +108,7 @@ func (w *wire) next(b []byte) (int, error) {
 			w.ready, w.held = append(w.ready, w.held...), nil
 			return 0, nil
 		}
-		n, err := w.conn.Read(b)
-		w.count(n)
+		n, err := w.read(b)
 		if m == data {
 			w.watch(b[:n])
 		}
@@ -114,27 +118,55 @@ func (w *wire) next(b []byte) (int, error) {
 		return 0, err
 	}
 	var line [4096]byte
-	n, err := w.conn.Read(line[:])
-	w.count(n)
+	n, err := w.read(line[:])
 	w.held = append(w.held, line[:n]...)
 	if errors.Is(err, os.ErrDeadlineExceeded) && w.wasWoken() {
 		return 0, nil
 	}
 	if n > 0 || err == nil {
-		if len(w.held) > maxLine { // go-smtp has the words for it
-			w.ready, w.held = append(w.ready, w.held...), nil
+		if len(w.held) > maxLine && bytes.IndexByte(w.held, '\n') < 0 {
+			return 0, replyLine
 		}
 		return 0, nil
 	}
 	return 0, err
 }
 
+// read reads once and counts what came, and how long it took.
+func (w *wire) read(b []byte) (int, error) {
+	began := time.Now()
+	n, err := w.conn.Read(b)
+	waited := time.Since(began)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.turn += int64(n)
+	if w.body {
+		if w.came += int64(n); w.paced() {
+			w.meter.Count(n, waited)
+		}
+	}
+	return n, err
+}
+
+// paced tells whether the message has to keep a pace: it is so large that somebody holds
+// it elsewhere than in this connection's own memory.
+func (w *wire) paced() bool { return w.body && w.came > unpaced }
+
+// unpaced is how many octets of a message may come as slowly as they like, within the
+// times of Config.
+const unpaced = 64 << 10
+
 // arm sets the deadline of the next read.
 func (w *wire) arm() (mode, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stopping && !w.body {
+	switch {
+	case w.why != nil:
+		return w.mode, os.ErrDeadlineExceeded
+	case w.stopping && !w.body:
 		return command, replyShutdown
+	case w.displaced && !w.body:
+		return command, replyDisplaced
 	}
 	if w.turn > w.server.config.MaxMessageBytes+w.server.config.MaxMessageBytes/4+2*maxLine {
 		return w.mode, errTooMuch
@@ -145,6 +177,9 @@ func (w *wire) arm() (mode, error) {
 	}
 	if w.body {
 		end = earliest(end, w.bodyEnd)
+	}
+	if w.paced() {
+		end = earliest(end, time.Now().Add(w.meter.Left()))
 	}
 	w.woken = false
 	return w.mode, w.base.SetReadDeadline(earliest(end, w.end))
@@ -160,15 +195,15 @@ func earliest(a, b time.Time) time.Time {
 // failed ends the reading, and says why where a command was waited for.
 func (w *wire) failed(err error) error {
 	var reply *Reply
-	switch {
+	switch late := errors.Is(err, os.ErrDeadlineExceeded); {
 	case errors.As(err, &reply):
-	case errors.Is(err, os.ErrDeadlineExceeded) && w.modeNow() == command && !w.inBody():
-		reply = replyIdle
-		if w.isStopping() {
-			reply = replyShutdown
+	case late && w.modeNow() == command && !w.inBody():
+		reply = w.goodbye()
+	case late || errors.Is(err, errTooMuch):
+		w.server.metrics.refused(w.stalled())
+		if w.modeNow() == command { // between two chunks; nobody reads whose error would be the answer
+			reply = w.verdict()
 		}
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, errTooMuch):
-		w.server.metrics.refused(replyStalled)
 	}
 	if reply != nil {
 		w.finish(reply)
@@ -179,6 +214,52 @@ func (w *wire) failed(err error) error {
 	return w.ended()
 }
 
+// goodbye is why the wait for a command is over.
+func (w *wire) goodbye() *Reply {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.stopping:
+		return replyShutdown
+	case w.displaced:
+		return replyDisplaced
+	}
+	return replyIdle
+}
+
+// stalled is why a message has come to no end.
+func (w *wire) stalled() *Reply {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.why == nil && w.paced() && w.meter.Left() == 0 {
+		w.why = replySlow
+	}
+	if w.why != nil {
+		return w.why
+	}
+	return replyStalled
+}
+
+// verdict is the answer to a message that has not come whole.
+func (w *wire) verdict() *Reply {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.why != nil {
+		return w.why
+	}
+	return replyIncomplete
+}
+
+// cut ends the message that is coming.
+func (w *wire) cut(r *Reply) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.body && w.why == nil {
+		w.why = r
+		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone says so when it is read
+	}
+}
+
 // ended is the error of every read after the last. In a message it is no EOF: go-smtp
 // takes a chunk that ends early for one that is whole, and answers other errors with
 // 554.
@@ -186,7 +267,7 @@ func (w *wire) ended() error {
 	if w.modeNow() == command {
 		return io.EOF
 	}
-	return wireError(replyIncomplete)
+	return wireError(w.verdict())
 }
 
 // finish writes a last answer; nothing follows it in either direction.
@@ -213,6 +294,7 @@ func (w *wire) bye() {
 
 // SetReadDeadline is go-smtp's word that it waits for a command.
 func (w *wire) SetReadDeadline(t time.Time) error {
+	w.waits()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mode, w.turn, w.lineEnd, w.turnEnd = command, 0, t, time.Now().Add(w.server.config.MessageTime)
@@ -234,9 +316,11 @@ func (w *wire) RemoteAddr() net.Addr { return w.base.RemoteAddr() }
 // beginBody and endBody enclose Data. With BDAT it begins in another goroutine, maybe
 // while the chunk is already being read as if it were a line.
 func (w *wire) beginBody() {
+	w.busy()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.body, w.bodyEnd, w.bare = true, time.Now().Add(w.server.config.MessageTime), false
+	w.came, w.meter = 0, intake.NewMeter(w.server.config.Pace)
 	if w.mode == command {
 		w.mode, w.woken = chunk, true
 		w.base.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone says so when it is read
@@ -269,16 +353,13 @@ func (w *wire) kill() {
 // Close may be called more than once.
 func (w *wire) Close() error {
 	w.mu.Lock()
-	already, counted := w.closed, w.counted
+	already := w.closed
 	w.closed = true
 	w.mu.Unlock()
 	if already {
 		return nil
 	}
-	if counted {
-		w.server.admit.leaveFrom(w.from)
-	}
-	w.server.admit.leave()
+	w.place.Leave()
 	w.server.leave(w)
 	w.server.metrics.open.Dec()
 	return w.base.Close()
@@ -305,10 +386,4 @@ func (w *wire) setMode(m mode) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mode = m
-}
-
-func (w *wire) count(n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.turn += int64(n)
 }

@@ -47,7 +47,7 @@ func SevenBit(message []byte) ([]byte, error) {
 			edits = append(edits, edit{at: p, fields: map[string]string{"Content-Transfer-Encoding": "7bit"}})
 		}
 	}
-	out := s.apply(0, s.fields, edits)
+	out := s.apply(make([]byte, 0, s.size(s.fields, edits)), s.fields, edits)
 	if _, body, err := splitFields(out); err != nil || !isSevenBit(body) {
 		return nil, ErrNotSevenBit // in the header of a part, or between parts
 	}

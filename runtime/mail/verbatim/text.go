@@ -95,6 +95,12 @@ func (m *Message) Write(fields []Field, changed map[*Text]string) ([]byte, error
 
 // WriteAfter leaves room before the message, for fields that are made from it.
 func (m *Message) WriteAfter(room int, fields []Field, changed map[*Text]string) ([]byte, error) {
+	return m.WriteInto(room, fields, changed, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
+}
+
+// WriteInto is WriteAfter into the place that buffer gives for a size. Its error is given
+// back.
+func (m *Message) WriteInto(room int, fields []Field, changed map[*Text]string, buffer func(size int) ([]byte, error)) ([]byte, error) {
 	edits := make([]edit, 0, len(changed))
 	for text, content := range changed {
 		e, err := text.at.withText(content)
@@ -103,7 +109,11 @@ func (m *Message) WriteAfter(room int, fields []Field, changed map[*Text]string)
 		}
 		edits = append(edits, e)
 	}
-	return m.raw.apply(room, fields, edits), nil
+	place, err := buffer(room + m.raw.size(fields, edits))
+	if err != nil {
+		return nil, err
+	}
+	return m.raw.apply(append(place[:0], make([]byte, room)...), fields, edits), nil
 }
 
 // edit is a part with another header and body.
@@ -164,18 +174,27 @@ func encodeBase64(data []byte) []byte {
 	return out
 }
 
-// apply writes the message with its edits. What an edit of the message itself says of
-// its content goes into the fields.
-func (s *structure) apply(room int, fields []Field, edits []edit) []byte {
-	slices.SortFunc(edits, func(a, b edit) int { return a.at.begin - b.at.begin })
+// size is how many octets the message with its edits has at most, but for oddities.
+func (s *structure) size(fields []Field, edits []edit) int {
 	size := len(s.message)
 	for _, e := range edits {
 		size += len(e.body) + 200
+	}
+	for _, f := range fields {
+		size += len(f.Raw)
+	}
+	return size
+}
+
+// apply writes the message with its edits behind out. What an edit of the message itself
+// says of its content goes into the fields.
+func (s *structure) apply(out []byte, fields []Field, edits []edit) []byte {
+	slices.SortFunc(edits, func(a, b edit) int { return a.at.begin - b.at.begin })
+	for _, e := range edits {
 		if e.at.isTop() {
 			fields = edited(fields, e.fields)
 		}
 	}
-	out := make([]byte, room, room+size+64*len(fields))
 	write := func(fields []Field) {
 		for _, f := range fields {
 			out = append(out, f.Raw...)

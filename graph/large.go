@@ -1,0 +1,110 @@
+package graph
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// A body has up to 5 MB, and a query may ask for those of many emails. Such a query runs
+// within memory that is bounded over all requests, its bodies have a bound together, and
+// its answer lies on disk while the client takes it.
+
+const (
+	bodiesMemory = 2 * sending.MaxBodies // the texts, and the answer that is made of them
+	bodiesWait   = 4 * time.Second       // within the time of a request
+	smallAnswer  = 256 << 10             // octets that may lie in memory
+)
+
+// bodyFields are those whose values may be that large.
+var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text": true, "ReceivedEmail.content": true}
+
+// selectsBodies tells whether an operation asks for bodies. It was validated, so that no
+// fragment spreads itself.
+func selectsBodies(operation *graphql.OperationContext) bool {
+	return anyBody(operation.Operation.SelectionSet)
+}
+
+func anyBody(set ast.SelectionSet) bool {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			if s.ObjectDefinition != nil && bodyFields[s.ObjectDefinition.Name+"."+s.Name] || anyBody(s.SelectionSet) {
+				return true
+			}
+		case *ast.InlineFragment:
+			if anyBody(s.SelectionSet) {
+				return true
+			}
+		case *ast.FragmentSpread:
+			if s.Definition != nil && anyBody(s.Definition.SelectionSet) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+type allowanceKey struct{}
+
+// withAllowance lets a request read bodies up to the bound.
+func withAllowance(ctx context.Context) context.Context {
+	var left atomic.Int64
+	left.Store(sending.MaxBodies)
+	return context.WithValue(ctx, allowanceKey{}, &left)
+}
+
+// spend counts octets of bodies that a resolver is about to give.
+func spend(ctx context.Context, octets int) error {
+	left, ok := ctx.Value(allowanceKey{}).(*atomic.Int64)
+	if ok && left.Add(-int64(octets)) < 0 {
+		return sending.TooManyBodies()
+	}
+	return nil
+}
+
+// runBodies runs an operation that asks for bodies, and gives its answer as octets that
+// hold no memory any more when they are many.
+func (h *handler) runBodies(ctx context.Context, owner intake.Owner, operation *graphql.OperationContext) (status int, answer *graphql.Response, release func()) {
+	release, err := h.budget.Work(ctx, owner, bodiesMemory, bodiesWait)
+	if err != nil {
+		away := fault.Unavailable(err)
+		return http.StatusServiceUnavailable, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), gqlerror.List{h.errors.present(ctx, away)}), func() {}
+	}
+	status, answer = h.run(withAllowance(ctx), operation)
+	return status, answer, release
+}
+
+// spooled brings an answer into a content, which the caller closes.
+func (h *handler) spooled(ctx context.Context, owner intake.Owner, out []byte) (*intake.Content, error) {
+	c := h.budget.Content(intake.Terms{Owner: owner, Small: smallAnswer, Most: int64(len(out)), Patience: bodiesWait})
+	if err := c.Append(ctx, out); err != nil {
+		c.Close()
+		return nil, err
+	}
+	c.Whole()
+	return c, nil
+}
+
+// send writes an answer to a client, however slow.
+func (h *handler) send(w http.ResponseWriter, r *http.Request, c *intake.Content) {
+	answer := h.budget.Answer(w, c)
+	_, err := io.Copy(answer, c.Reader())
+	if ended := answer.End(); ended != nil {
+		err = ended
+	}
+	if err != nil {
+		h.logger.DebugContext(r.Context(), "GraphQL answer not taken", telemetry.KeyError, err)
+	}
+}

@@ -1,0 +1,73 @@
+package graph
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/intake"
+)
+
+// An answer with large bodies holds no memory while its client takes it, and nothing after.
+func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 20, html: strings.Repeat("x", 1<<20)})
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	query := `{"query":"{ emails(first: 20) { nodes { content { html } } } }"}`
+	fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(query), query)
+	if _, err := io.ReadFull(c, make([]byte, 1000)); err != nil { // the kernels keep less than half of the rest
+		t.Fatal(err)
+	}
+	if got := s.held.Held(); got.Working != 0 || got.Arriving != 0 || got.Spool < 19<<20 {
+		t.Errorf("while the client takes 19 MB %+v is held, want octets of the spool only", got)
+	}
+	rest, err := io.Copy(io.Discard, c)
+	if err != nil || rest < 19<<20 {
+		t.Errorf("then %d octets came, %v\n%s", rest, err, s.log)
+	}
+	expect.Within(t, 10*time.Second, "nothing is held", func() bool { return s.held.Held() == intake.Held{} })
+}
+
+// One request reads bodies up to a bound; that is told in words.
+func TestTheBodiesOfARequestAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	ctx := withAllowance(t.Context())
+	for i, want := range []bool{true, true, false} {
+		if err := spend(ctx, 16<<20); (err == nil) != want {
+			t.Errorf("16 MB for the %d. time: %v", i+1, err)
+		}
+	}
+	if got := s.ask(t, `{ receivedEmail(id: "inb_001") { content { html text } } }`, nil); got.status != 200 || got.codes() != "" {
+		t.Errorf("a small one: %d %s", got.status, got.body)
+	}
+}
+
+// A body that does not come ends with an answer.
+func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{pace: intake.Pace{Octets: 60 << 10, Within: 100 * time.Millisecond}})
+	r := request(t, s.url, "svc_full", "")
+	in, out := io.Pipe()
+	defer out.Close()
+	r.Body, r.ContentLength = in, 100
+	go io.WriteString(out, "{") //nolint:errcheck // the answer tells
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(said), `"code":"request_timeout"`) {
+		t.Errorf("%d %s, %v", response.StatusCode, said, err)
+	}
+}

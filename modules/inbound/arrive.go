@@ -1,0 +1,52 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/netip"
+	"time"
+
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+)
+
+const (
+	// smallMessage may lie in memory; most messages are smaller.
+	smallMessage = 64 << 10
+	// receivePatience is how long a sender waits for room. It comes again after that.
+	receivePatience = time.Minute
+)
+
+var replyNoRoom = smtpserver.Refuse(452, "4.3.1", "Too many large messages at once, try again later")
+
+// take reads a whole message into a content, which the caller closes.
+func (s *Service) take(ctx context.Context, from netip.Addr, body io.Reader) (*intake.Content, error) {
+	c := s.budget.Content(intake.Terms{Owner: intake.Owner{Remote: from}, Small: smallMessage, Most: MaxMessage, Patience: receivePatience})
+	err := c.Arrive(ctx, intake.Arrival{From: body, Limit: MaxMessage, Size: -1, Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
+	if err != nil {
+		c.Close()
+		return nil, refused(err)
+	}
+	return c, nil
+}
+
+// refused makes a lack of room an answer.
+func refused(err error) error {
+	if errors.Is(err, intake.ErrFull) || errors.Is(err, intake.ErrCut) {
+		return replyNoRoom
+	}
+	return err
+}
+
+// work waits for the memory in which a message is read and stored, which takes no longer
+// than we do: the message three times, for itself and for the statement, and its texts.
+func (s *Service) work(ctx context.Context, o intake.Owner, size int64, patience time.Duration) (release func(), err error) {
+	if size <= smallMessage {
+		return func() {}, nil
+	}
+	return s.budget.Work(ctx, o, 3*size+min(size, mostTexts), patience)
+}
+
+// mostTexts is what is made of the texts of a message: text and html of 5 MB, twice.
+const mostTexts = 20 << 20

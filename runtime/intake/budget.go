@@ -1,0 +1,105 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// The sizes of the budget, and what each is for. doc.go says how they were found.
+const (
+	// DefaultSpool is the octets of files. A quarter is three bodies of the largest kind.
+	DefaultSpool = 2 << 30
+	// LeastSpool lets a quarter hold the largest body, which has 150 MiB.
+	LeastSpool = 640 << 20
+
+	arrivingSize = 64 << 20  // octets in memory of what is small
+	workingSize  = 512 << 20 // octets in memory while something large is worked on
+	bodiesSize   = 4096      // HTTP bodies that arrive at a time
+	readsSize    = 8         // large contents that are read out of the database at a time
+
+	// callerPatience is how long a caller of the API waits for room: it is rather late
+	// than refused, for sending all of it again costs more.
+	callerPatience = 2 * time.Minute
+)
+
+// Config says where the spool is and how large the parts are. Zero sizes are the
+// defaults.
+type Config struct {
+	Dir    string // of the spool's files; "" is the system's for temporary files
+	Spool  int64
+	Logger *slog.Logger
+
+	Arriving, Working, Bodies, Reads int64         // for tests
+	Floor                            Pace          // likewise
+	Patience                         time.Duration // likewise: with which callers wait for room
+	Grace                            time.Duration // likewise: before a holder is ended for another
+}
+
+// Budget is what this process holds for others.
+type Budget struct {
+	dir  string
+	log  *slog.Logger
+	disk atomic.Uint64 // failures
+	slow atomic.Uint64 // clients that were ended
+	told atomic.Int64  // when the operator was, Unix seconds
+
+	floor                                   Pace
+	patience                                time.Duration
+	arriving, working, spool, bodies, reads *Pool
+}
+
+// New makes the budget and the folder of the spool, and cleans it.
+func New(c Config) (*Budget, error) {
+	if c.Dir == "" {
+		c.Dir = os.TempDir()
+	}
+	if c.Logger == nil {
+		return nil, errors.New("intake: a logger is needed")
+	}
+	orElse := func(n *int64, standard int64) {
+		if *n <= 0 {
+			*n = standard
+		}
+	}
+	orElse(&c.Spool, DefaultSpool)
+	orElse(&c.Arriving, arrivingSize)
+	orElse(&c.Working, workingSize)
+	orElse(&c.Bodies, bodiesSize)
+	orElse(&c.Reads, readsSize)
+	if c.Floor == (Pace{}) {
+		c.Floor = Floor
+	}
+	if c.Patience == 0 {
+		c.Patience = callerPatience
+	}
+	if err := prepare(c.Dir); err != nil {
+		return nil, err
+	}
+	b := &Budget{dir: c.Dir, log: c.Logger, floor: c.Floor, patience: c.Patience, arriving: NewPool(c.Arriving), working: NewPool(c.Working), spool: NewPool(c.Spool),
+		bodies: NewPool(c.Bodies), reads: NewPool(c.Reads)}
+	if c.Grace > 0 {
+		b.spool.grace = c.Grace
+	}
+	return b, nil
+}
+
+// Work waits for memory in which something large that has come whole is worked on. The
+// work talks to no client and asks no DNS: it is over when we are done. release may be
+// called once. The errors are those of Pool.Take.
+func (b *Budget) Work(ctx context.Context, o Owner, octets int64, patience time.Duration) (release func(), err error) {
+	return b.working.Take(ctx, o, octets, patience)
+}
+
+// Body waits for the place of an HTTP body that arrives.
+func (b *Budget) Body(ctx context.Context, o Owner, patience time.Duration) (release func(), err error) {
+	return b.bodies.Take(ctx, o, 1, patience)
+}
+
+// Read waits for the turn to read something large out of the database.
+func (b *Budget) Read(ctx context.Context, o Owner, patience time.Duration) (release func(), err error) {
+	return b.reads.Take(ctx, o, 1, patience)
+}

@@ -1,0 +1,219 @@
+package intake
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// guests are the connections of a test.
+type guests struct {
+	*Gate
+
+	t     *testing.T
+	ended []string
+}
+
+func (g *guests) enter(from string) (*Place, error) {
+	var p *Place
+	p, err := g.Enter(netip.MustParseAddr(from), func() {
+		g.ended = append(g.ended, from)
+	})
+	return p, err
+}
+
+func (g *guests) let(from string) *Place {
+	g.t.Helper()
+	p, err := g.enter(from)
+	if err != nil {
+		g.t.Fatalf("%s: %v", from, err)
+	}
+	return p
+}
+
+func TestAClientHasItsPlaces(t *testing.T) {
+	t.Parallel()
+	g := &guests{Gate: NewGate(100, 2), t: t}
+	first := g.let("2001:db8::1")
+	g.let("2001:db8::2")
+	if _, err := g.enter("2001:db8::3"); !errors.Is(err, ErrTooMany) {
+		t.Errorf("a third connection of a /64: %v, want ErrTooMany", err)
+	}
+	first.Leave()
+	first.Leave()
+	g.let("2001:db8::3")
+}
+
+// One network that connects and says nothing leaves places to everybody else, and a
+// newcomer always gets in.
+func TestSilentConnectionsOfOneNetworkLeaveRoom(t *testing.T) {
+	t.Parallel()
+	for name, from := range map[string]func(int) string{
+		"50 /64 of one /48":       func(i int) string { return fmt.Sprintf("2001:db8:1:%x::1", i%50) },
+		"50 addresses of one /24": func(i int) string { return fmt.Sprintf("203.0.113.%d", 1+i%50) },
+		"50 /24 of one /16":       func(i int) string { return fmt.Sprintf("203.0.%d.1", i%50) },
+	} {
+		g := &guests{Gate: NewGate(1000, 20), t: t}
+		for i := range 1000 {
+			g.enter(from(i)) //nolint:errcheck // some are refused
+		}
+		if all := g.all(); all > 500 {
+			t.Errorf("%s: %d of 1000 places are taken, want half at most", name, all)
+		}
+		for i := range 990 { // each from a network of its own
+			g.let(fmt.Sprintf("%d.%d.7.1", 1+i%100, 50+i/100)).Busy()
+		}
+		if g.all() > 1000 {
+			t.Errorf("%s: %d connections are open", name, g.all())
+		}
+	}
+}
+
+// When all places are taken, the one that has said nothing for longest goes, of the
+// largest share.
+func TestTheSilentOldestOfTheLargestShareGoes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := &guests{Gate: NewGate(8, 0), t: t}
+		var crowd []*Place
+		for i := range 4 {
+			crowd = append(crowd, g.let(fmt.Sprintf("203.0.%d.1", i)))
+			time.Sleep(time.Millisecond)
+		}
+		crowd[0].Busy() // spared, for it does something
+		crowd[1].Waits(true)
+		for i := range 4 {
+			g.let(fmt.Sprintf("198.%d.0.1", i))
+			time.Sleep(time.Millisecond)
+		}
+		g.let("192.0.2.1")
+		g.let("192.1.2.1")
+		if got := fmt.Sprint(g.ended); got != "[203.0.2.1 203.0.3.1]" {
+			t.Errorf("ended were %s, want the silent ones of the largest share, the oldest first", got)
+		}
+		g.let("192.2.2.1")
+		if got := g.ended[len(g.ended)-1]; got != "203.0.1.1" {
+			t.Errorf("then %s, want the one of it that waits", got)
+		}
+		if _, err := g.enter("192.3.2.1"); !errors.Is(err, ErrCrowded) {
+			t.Errorf("among equals: %v, want ErrCrowded", err)
+		}
+		time.Sleep(silentFor + time.Second)
+		g.let("192.3.2.1")
+		if got := g.ended[len(g.ended)-1]; got != "198.0.0.1" {
+			t.Errorf("after %s of silence %s had to go, want the oldest of those", silentFor, got)
+		}
+	})
+}
+
+// A network over its part gets a new place for an old one of its own.
+func TestANetworkOverItsPartExchanges(t *testing.T) {
+	t.Parallel()
+	g := &guests{Gate: NewGate(80, 0), t: t}
+	for i := range 30 {
+		g.let(fmt.Sprintf("198.%d.0.1", i)).Busy()
+	}
+	for range 10 {
+		g.let("203.0.113.1")
+	}
+	g.let("203.0.113.2")
+	if len(g.ended) != 1 || g.ended[0] != "203.0.113.1" {
+		t.Errorf("ended were %v, want one of the same network", g.ended)
+	}
+	for p := range g.places {
+		p.busy = true
+	}
+	if _, err := g.enter("203.0.113.3"); !errors.Is(err, ErrTooMany) {
+		t.Errorf("where all of the network are at work: %v, want ErrTooMany", err)
+	}
+}
+
+// Addresses of the operator's own network are no shares: a proxy may stand there.
+func TestOwnAddressesAreNoShares(t *testing.T) {
+	t.Parallel()
+	g := &guests{Gate: NewGate(80, 0), t: t}
+	for range 80 {
+		g.let("10.1.2.3")
+	}
+	if len(g.ended) != 0 {
+		t.Errorf("%d were ended", len(g.ended))
+	}
+	if _, err := g.enter("10.1.2.3"); !errors.Is(err, ErrCrowded) {
+		t.Errorf("with all places taken: %v, want ErrCrowded", err)
+	}
+}
+
+// Behind a proxy the address is told later.
+func TestTheAddressMayBeToldLater(t *testing.T) {
+	t.Parallel()
+	g := &guests{Gate: NewGate(10, 1), t: t}
+	for i := range 2 {
+		p, err := g.Enter(netip.Addr{}, func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.From(netip.MustParseAddr("203.0.113.1")); (err == nil) != (i == 0) {
+			t.Errorf("connection %d of an address that has one place: %v", i+1, err)
+		}
+		defer p.Leave()
+	}
+	for range 10 + proxiedRoom - 2 {
+		if _, err := g.Enter(netip.Addr{}, func() {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := g.Enter(netip.Addr{}, func() {}); !errors.Is(err, ErrCrowded) {
+		t.Errorf("one more: %v, want ErrCrowded", err)
+	}
+}
+
+// Whatever comes and goes, the counts are those of the connections that are open.
+func TestTheGateCountsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(8) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		g := &guests{Gate: NewGate(60, 5), t: t}
+		var open []*Place
+		for range 5000 {
+			switch random.IntN(5) {
+			case 0, 1, 2:
+				var from netip.Addr
+				if random.IntN(5) > 0 {
+					from = netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), byte(random.IntN(4)), byte(random.IntN(5))})
+				}
+				p, err := g.Enter(from, func() {})
+				if err != nil {
+					continue
+				}
+				if !from.IsValid() && random.IntN(2) == 0 && p.From(netip.AddrFrom4([4]byte{204, byte(random.IntN(3)), 1, 1})) != nil {
+					p.Leave()
+					continue
+				}
+				open = append(open, p)
+			case 3:
+				if len(open) > 0 {
+					open[random.IntN(len(open))].set(random.IntN(2) == 0, random.IntN(2) == 0)
+				}
+			case 4:
+				if len(open) > 0 {
+					i := random.IntN(len(open))
+					open[i].Leave()
+					open = append(open[:i], open[i+1:]...)
+				}
+			}
+			if g.all() > 60+proxiedRoom || g.all() < 0 || g.leaving < 0 {
+				t.Fatalf("seed %d: %d are open and %d leaving", seed, g.all(), g.leaving)
+			}
+		}
+		for _, p := range open {
+			p.Leave()
+		}
+		if len(g.places) != 0 || len(g.count) != 0 || g.leaving != 0 {
+			t.Errorf("seed %d: after all have left %d places, %v and %d leaving are counted", seed, len(g.places), g.count, g.leaving)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package intake
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Held is what is held of each part: octets, and places.
+type Held struct{ Arriving, Working, Spool, Bodies, Reads int64 }
+
+// Held tells what is held now.
+func (b *Budget) Held() Held {
+	used := func(p *Pool) (n int64) {
+		p.look(func() float64 { n = p.used; return 0 })
+		return n
+	}
+	return Held{used(b.arriving), used(b.working), used(b.spool), used(b.bodies), used(b.reads)}
+}
+
+// Register shows what the budget holds, and whom it refused.
+func (b *Budget) Register(reg prometheus.Registerer) error {
+	gauge := func(name, help, part string, of func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "intake", Name: name, Help: help,
+			ConstLabels: prometheus.Labels{"part": part}}, of)
+	}
+	counter := func(reason string, of func() float64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "intake", Name: "ended_total",
+			Help: "Bodies, messages and answers that were ended or refused, by reason.", ConstLabels: prometheus.Labels{"reason": reason}}, of)
+	}
+	pools := map[string]*Pool{"arriving": b.arriving, "working": b.working, "spool": b.spool, "bodies": b.bodies, "reads": b.reads}
+	all := []prometheus.Collector{counter("slow", func() float64 { return float64(b.slow.Load()) }), counter("disk", func() float64 { return float64(b.disk.Load()) }),
+		counter("full", func() float64 { return sum(pools, func(p *Pool) uint64 { return p.refused }) }),
+		counter("cut", func() float64 { return sum(pools, func(p *Pool) uint64 { return p.cut }) })}
+	for name, p := range pools {
+		all = append(all,
+			gauge("held", "What is held of each part of the budget: octets, and places.", name, func() float64 { return p.look(func() float64 { return float64(p.used) }) }),
+			gauge("waiting", "How many wait for each part of the budget.", name, func() float64 { return p.look(func() float64 { return float64(len(p.queue)) }) }))
+	}
+	for _, c := range all {
+		if err := reg.Register(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Pool) look(at func() float64) float64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return at()
+}
+
+func sum(pools map[string]*Pool, of func(*Pool) uint64) (n float64) {
+	for _, p := range pools {
+		n += p.look(func() float64 { return float64(of(p)) })
+	}
+	return n
+}

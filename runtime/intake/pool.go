@@ -1,0 +1,287 @@
+package intake
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// The errors of what is held. Edges translate them.
+var (
+	// ErrFull says that there was no room within the time that one waits for it.
+	ErrFull = errors.New("no room: too much is held at the moment")
+	// ErrCut says that a holder was ended, so that others get their part.
+	ErrCut = errors.New("ended to make room for others")
+)
+
+// Pool is a number of equal things (octets, places) of which no share has more than a
+// quarter. It is safe for concurrent use.
+//
+// Who finds no room waits. A share that is full holds up nobody else. Of those whose
+// share has room the one whose share holds least is next, and in a share the one that
+// came first; nobody overtakes the next one.
+type Pool struct {
+	size, each int64
+	grace      time.Duration // of holders in a pool that is full, before one of them is ended
+
+	mu      sync.Mutex
+	used    int64
+	count   uint64 // of holds, ever
+	largest int64  // claim, ever
+	shares  map[label]*share
+	queue   []*waiter
+	tight   bool // somebody in queue lacks nothing but room in the pool
+	refused uint64
+	cut     uint64
+}
+
+// parts is how many shares a pool has room for.
+const parts = 4
+
+// NewPool makes a pool of a size.
+func NewPool(size int64) *Pool {
+	return &Pool{size: size, each: size / parts, grace: time.Second, shares: map[label]*share{}}
+}
+
+// share is what belongs to one label.
+type share struct {
+	held  int64
+	holds []*hold
+}
+
+func (s *share) add(h *hold) { s.holds = append(s.holds, h) }
+
+// remove takes the last hold to the place of the one that goes.
+func (s *share) remove(h *hold) {
+	last := len(s.holds) - 1
+	s.holds[slices.Index(s.holds, h)] = s.holds[last]
+	s.holds[last] = nil
+	s.holds = s.holds[:last]
+}
+
+// hold is what one holder has of a pool. Its fields are under the pool's mutex.
+type hold struct {
+	pool   *Pool
+	labels [maxShares]label
+	shares [maxShares]*share
+	n      int // of shares
+
+	held  int64
+	most  int64 // it will never hold more
+	born  uint64
+	waits *waiter
+
+	// While a client brings or takes what is held: how to end that, since when, and how
+	// much has moved since.
+	end   func()
+	since time.Time
+	moved int64
+	ended bool
+}
+
+// waiter is a hold that waits for n more.
+type waiter struct {
+	hold *hold
+	n    int64
+	done chan error
+}
+
+// Take waits for n of the pool. The error is ErrFull after patience, or that of ctx. What
+// is more than a share counts as a whole share. release may be called once.
+func (p *Pool) Take(ctx context.Context, o Owner, n int64, patience time.Duration) (release func(), err error) {
+	h := new(hold)
+	n = min(n, p.each)
+	p.enter(h, o, n)
+	if err := h.take(ctx, n, patience); err != nil {
+		h.leave()
+		return nil, err
+	}
+	return h.leave, nil
+}
+
+// TryTake is Take without waiting.
+func (p *Pool) TryTake(o Owner, n int64) (release func(), ok bool) {
+	h := new(hold)
+	n = min(n, p.each)
+	p.enter(h, o, n)
+	if !h.try(n) {
+		h.leave()
+		return nil, false
+	}
+	return h.leave, true
+}
+
+// enter makes a hold of the pool, which holds nothing yet.
+func (p *Pool) enter(h *hold, o Owner, most int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.pool, h.most = p, min(most, p.each)
+	h.labels, h.n = o.labels()
+	p.count++
+	h.born = p.count
+	p.largest = max(p.largest, h.most)
+	for i, l := range h.labels[:h.n] {
+		s := p.shares[l]
+		if s == nil {
+			s = new(share)
+			p.shares[l] = s
+		}
+		s.add(h)
+		h.shares[i] = s
+	}
+}
+
+// leave gives everything back. It may be called on a hold that has left, or never
+// entered.
+func (h *hold) leave() {
+	p := h.pool
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h.n == 0 {
+		return
+	}
+	p.add(h, -h.held)
+	for i, s := range h.shares[:h.n] {
+		s.remove(h)
+		if len(s.holds) == 0 && p.shares[h.labels[i]] == s {
+			delete(p.shares, h.labels[i])
+		}
+	}
+	h.n, h.end = 0, nil
+	p.serve()
+}
+
+// give gives n back.
+func (h *hold) give(n int64) {
+	p := h.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.add(h, -n)
+	p.serve()
+}
+
+// settle says that the hold grows no further.
+func (h *hold) settle() {
+	p := h.pool
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.most = h.held
+	p.serve()
+}
+
+func (p *Pool) add(h *hold, n int64) {
+	h.held += n
+	p.used += n
+	for _, s := range h.shares[:h.n] {
+		s.held += n
+	}
+}
+
+// try takes n more if nobody has to wait for it.
+func (h *hold) try(n int64) bool {
+	p := h.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h.ended || p.tight || !p.inShares(h, n) || p.used+n > p.size {
+		return false
+	}
+	p.add(h, n)
+	return true
+}
+
+// take waits for n more.
+func (h *hold) take(ctx context.Context, n int64, patience time.Duration) error {
+	if h.try(n) {
+		return nil
+	}
+	p := h.pool
+	w := &waiter{hold: h, n: n, done: make(chan error, 1)}
+	p.mu.Lock()
+	if h.ended {
+		p.mu.Unlock()
+		return ErrCut
+	}
+	h.waits = w
+	p.queue = append(p.queue, w)
+	p.serve()
+	p.mu.Unlock()
+	late, room := time.NewTimer(patience), time.NewTicker(p.grace)
+	defer late.Stop()
+	defer room.Stop()
+	for {
+		select {
+		case err := <-w.done:
+			return err
+		case <-ctx.Done():
+			return p.withdraw(w, ctx.Err())
+		case <-late.C:
+			return p.withdraw(w, ErrFull)
+		case <-room.C:
+			p.makeRoom(w)
+		}
+	}
+}
+
+// withdraw takes a waiter out of the queue. One that was served meanwhile has its n.
+func (p *Pool) withdraw(w *waiter, reason error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.hold.waits != w {
+		return <-w.done
+	}
+	if errors.Is(reason, ErrFull) {
+		p.refused++
+	}
+	p.remove(w)
+	p.serve()
+	return reason
+}
+
+func (p *Pool) remove(w *waiter) {
+	w.hold.waits = nil
+	p.queue = slices.DeleteFunc(p.queue, func(other *waiter) bool { return other == w })
+}
+
+// serve gives to those that wait what there is.
+func (p *Pool) serve() {
+	p.tight = false
+	if len(p.queue) == 0 {
+		return
+	}
+	slices.SortFunc(p.queue, func(a, b *waiter) int {
+		return cmp.Or(cmp.Compare(a.hold.fullest(), b.hold.fullest()), cmp.Compare(a.hold.born, b.hold.born))
+	})
+	var full []*share // in which an older one waits
+	for _, w := range slices.Clone(p.queue) {
+		h := w.hold
+		behind := slices.ContainsFunc(h.shares[:h.n], func(s *share) bool { return slices.Contains(full, s) })
+		if behind || !p.inShares(h, w.n) {
+			full = append(full, h.shares[:h.n]...)
+			continue
+		}
+		if p.used+w.n > p.size {
+			p.tight = true
+			return
+		}
+		p.add(h, w.n)
+		p.remove(w)
+		w.done <- nil
+	}
+}
+
+// fullest is what the fullest share of the hold holds.
+func (h *hold) fullest() (most int64) {
+	for _, s := range h.shares[:h.n] {
+		most = max(most, s.held)
+	}
+	return most
+}

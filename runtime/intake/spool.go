@@ -1,0 +1,118 @@
+package intake
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+)
+
+// A file of the spool has no name any more once it is open, so that it goes with the
+// process, however that ends.
+
+const filePattern = "postrider-spool-*"
+
+// prepare makes the folder and removes what a process left that was killed between the
+// two steps of create.
+func prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, filePattern))
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	for _, name := range left {
+		if err := remove(name); err != nil && !errors.Is(err, fs.ErrPermission) { // another user's
+			return fmt.Errorf("spool: %w", err)
+		}
+	}
+	return nil
+}
+
+// remove lets another process be the first: they may share the folder.
+func remove(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// create opens a file that has no name.
+func (b *Budget) create() (*os.File, error) {
+	f, err := os.CreateTemp(b.dir, filePattern)
+	if err != nil {
+		return nil, b.diskError(err)
+	}
+	if err := remove(f.Name()); err != nil {
+		return nil, b.diskError(errors.Join(err, f.Close()))
+	}
+	return f, nil
+}
+
+// keepFree is the part of the disk that the spool leaves to others: on it there may be
+// the database too.
+const keepFree = 20
+
+// diskHas asks whether the disk has room for n octets more.
+func (b *Budget) diskHas(n int64) error {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(b.dir, &disk); err != nil {
+		return b.diskError(err)
+	}
+	block := uint64(disk.Bsize)
+	if disk.Bavail < disk.Blocks/keepFree+uint64(n)/block {
+		return b.diskError(fmt.Errorf("less than a twentieth of the disk is free in %s", b.dir))
+	}
+	return nil
+}
+
+// diskError is ErrFull to whoever asked, and tells the operator why.
+func (b *Budget) diskError(err error) error {
+	b.disk.Add(1)
+	if now, last := time.Now().Unix(), b.told.Load(); now-last >= 60 && b.told.CompareAndSwap(last, now) {
+		b.log.Error("the spool cannot be written: what is large is refused until it can", "folder", b.dir, "error", err)
+	}
+	return fmt.Errorf("%w: %w", ErrFull, err)
+}
+
+func mapFile(f *os.File, size int64) ([]byte, error) {
+	return syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+}
+
+// restFile is advice, which may be refused.
+func restFile(mapped []byte) {
+	syscall.Madvise(mapped, syscall.MADV_DONTNEED) //nolint:errcheck // then the memory is taken away when it is needed
+}
+
+func unmapFile(mapped []byte) {
+	if err := syscall.Munmap(mapped); err != nil {
+		panic("intake: " + err.Error()) // the address is ours, and whole
+	}
+}
+
+// Guarded runs do, which uses what Bytes gave. Where the disk fails under it, a read or
+// write of those octets is a fault of memory; that is ErrFull here, and does not end the
+// process. It holds for the goroutine of the caller.
+func Guarded(do func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		problem := recover()
+		if problem == nil {
+			return
+		}
+		fault, ok := problem.(interface {
+			error
+			Addr() uintptr
+		})
+		if !ok {
+			panic(problem)
+		}
+		err = fmt.Errorf("%w: %w", ErrFull, fault)
+	}()
+	return do()
+}

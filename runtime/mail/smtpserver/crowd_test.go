@@ -1,0 +1,170 @@
+package smtpserver_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+)
+
+// behind makes 127.0.0.1 a proxy that tells where its clients come from.
+func behind(c *smtpserver.Config) {
+	c.ProxyTrusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+}
+
+// dialAs connects as a client of an address would, through the proxy.
+func (s *running) dialAs(t testing.TB, from string) *client {
+	t.Helper()
+	c := s.dial(t)
+	family, to := "TCP4", "192.0.2.9"
+	if strings.Contains(from, ":") {
+		family, to = "TCP6", "2001:db8::9"
+	}
+	c.send("PROXY %s %s %s 4711 25\r\n", family, from, to)
+	return c
+}
+
+// Fifty /64 of one IPv6 /48 connect as often as they may and say nothing. Who comes from
+// elsewhere is served all the same, and at once.
+func TestSilentConnectionsOfOneNetworkDoNotFillTheListener(t *testing.T) {
+	t.Parallel()
+	k := &keeper{}
+	s := start(t, k, func(c *smtpserver.Config) {
+		behind(c)
+		c.Connections, c.PerAddress, c.SMTPUTF8 = 100, 20, true
+	})
+	for i := range 300 {
+		s.dialAs(t, fmt.Sprintf("2001:db8:1:%x::1", i%50))
+	}
+	for i := range 90 {
+		began := time.Now()
+		c := s.dialAs(t, fmt.Sprintf("203.%d.113.1", i)).hello().transaction()
+		c.send("Subject: %d\r\n\r\nx\r\n.\r\n", i)
+		c.expect("250 ")
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("newcomer %d was served after %s", i, took)
+		}
+	}
+	if got := len(k.kept()); got != 90 {
+		t.Errorf("%d messages were taken of 90", got)
+	}
+}
+
+// Who has to go is told so.
+func TestADisplacedConnectionIsToldSo(t *testing.T) {
+	t.Parallel()
+	s := start(t, &keeper{}, func(c *smtpserver.Config) {
+		behind(c)
+		c.Connections = 16
+	})
+	silent := s.dialAs(t, "203.0.113.1")
+	silent.expect("220 ")
+	greeted := s.dialAs(t, "203.0.113.2").hello()
+	inside := s.dialAs(t, "203.0.113.3").hello().transaction()
+	for i := range 13 {
+		s.dialAs(t, fmt.Sprintf("198.%d.100.1", i)).hello()
+	}
+	s.dialAs(t, "192.0.2.1").hello()
+	silent.expect("421 4.7.0 Too many connections, and this one was waiting")
+	silent.end()
+	s.dialAs(t, "192.1.2.1").hello()
+	greeted.expect("421 4.7.0")
+	greeted.end()
+	s.dialAs(t, "192.2.2.1").expect("421 4.7.0 Too many connections")
+	inside.send("Subject: x\r\n\r\nx\r\n.\r\n")
+	inside.expect("250 ")
+}
+
+// A message that is held elsewhere than in its connection keeps a pace, or ends with an
+// answer: in one piece, in chunks, and between chunks.
+func TestALargeMessageKeepsItsPace(t *testing.T) {
+	t.Parallel()
+	k := &keeper{}
+	s := start(t, k, func(c *smtpserver.Config) { c.Pace = intake.Pace{Octets: 10_000, Within: 300 * time.Millisecond} })
+	much := strings.Repeat(strings.Repeat("x", 98)+"\r\n", 700)
+	data := s.dial(t).hello().transaction()
+	data.send("%s", much)
+	chunk := s.dial(t).hello()
+	chunk.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100000 LAST\r\n%s", much)
+	chunk.expect("250 ", "250 ")
+	between := s.dial(t).hello()
+	between.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT %d\r\n%s", len(much), much)
+	between.expect("250 ", "250 ", "250 ")
+	for _, c := range []*client{data, chunk, between} {
+		c.expect("451 4.4.2 The message comes too slowly")
+		c.end()
+	}
+	// A small one has the times of the protocol.
+	small := s.dial(t).hello().transaction()
+	small.send("x\r\n")
+	<-time.After(time.Second)
+	small.send("y\r\n.\r\n")
+	small.expect("250 ")
+	if got := k.kept(); len(got) != 1 || got[0] != "x\r\ny\r\n" {
+		t.Errorf("%d messages were kept, want the small one", len(got))
+	}
+}
+
+// cutter ends what it is brought.
+type cutter struct{ keeper }
+
+func (k *cutter) NewSession(context.Context, smtpserver.Peer) (smtpserver.Session, error) {
+	return &cutting{visit{keeper: &k.keeper}}, nil
+}
+
+type cutting struct{ visit }
+
+func (v *cutting) Data(ctx context.Context, body io.Reader) error {
+	time.AfterFunc(50*time.Millisecond, func() { smtpserver.Cut(body, smtpserver.Refuse(452, "4.3.1", "Others need the room")) })
+	return v.visit.Data(ctx, body)
+}
+
+func TestABodyIsCutWithAnAnswer(t *testing.T) {
+	t.Parallel()
+	k := &cutter{}
+	s := start(t, k, nil)
+	data := s.dial(t).hello().transaction()
+	data.send("Subject: x\r\n")
+	chunk := s.dial(t).hello()
+	chunk.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT 100 LAST\r\nSubject")
+	chunk.expect("250 ", "250 ")
+	for _, c := range []*client{data, chunk} {
+		c.expect("452 4.3.1 Others need the room")
+		c.end()
+	}
+	if got := k.kept(); len(got) != 0 {
+		t.Errorf("kept %q", got)
+	}
+}
+
+// A line of a message may be as long as the message.
+func TestLinesOfMessagesMayBeLong(t *testing.T) {
+	t.Parallel()
+	k := &keeper{}
+	c := start(t, k, nil).dial(t).hello()
+	long := strings.Repeat("x", 300_000) + "\r\n"
+	c.transaction().send("%s.\r\n", long)
+	c.expect("250 ")
+	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT %d LAST\r\n%sMAIL FROM:<a@client.test>\r\n", len(long), long)
+	c.expect("250 ", "250 ", "250 ", "250 ")
+	if got := k.kept(); len(got) != 2 || got[0] != long || got[1] != long {
+		t.Errorf("%d messages were kept", len(got))
+	}
+}
+
+// A line of a command may not, and takes no memory beyond its bound.
+func TestLinesOfCommandsMayNotBeLong(t *testing.T) {
+	t.Parallel()
+	s := start(t, &keeper{}, nil)
+	c := s.dial(t).hello()
+	go fmt.Fprintf(c, "NOOP %s\r\n", strings.Repeat("x", 200_000)) // it may be gone already
+	c.expect("500 5.5.2 The line is too long")
+	expect.Within(t, 10*time.Second, "the connection ends", func() bool { return c.line() == "" })
+}
