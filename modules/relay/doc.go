@@ -24,8 +24,8 @@
 //
 // Answers. 250 names the email's id and follows the durable commit. A message to a
 // suppressed recipient is recorded and answered 250. Refusals: 535 5.7.8 credentials,
-// 530 5.7.0 none, 538 5.7.11 in clear, 550 5.7.1 not allowed, 550 5.6.0 not a message
-// that can be sent, 552 5.3.4 too large, 452 4.5.3 too many recipients, 450 4.2.1 caps
+// 530 5.7.0 none, 538 5.7.11 in clear, 550 5.7.1 not allowed, 550 5.6.0 a wrong field, 554 5.6.0 not a
+// message that can be sent, 552 5.3.4 too large, 452 4.5.3 too many recipients, 450 4.2.1 caps
 // and rates, 451 4.3.0 nothing can be stored now.
 //
 // Not promised: that a message whose 250 got lost is taken once; a client that sends it

@@ -27,7 +27,7 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 	}
 	fields, body, err := verbatim.Split(raw)
 	if err != nil {
-		r := smtpserver.Refuse(550, "5.6.0", "Not a message that can be sent: "+err.Error())
+		r := smtpserver.Refuse(554, "5.6.0", "Not a message that can be sent: "+err.Error())
 		r.Reason = "format"
 		return submission{}, r
 	}
