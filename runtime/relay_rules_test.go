@@ -49,7 +49,7 @@ func TestRelayRefusalsHaveTheirCodes(t *testing.T) {
 		"two lists":         {from, bob, whole("X-Postrider-Unsubscribe: true\nList-Unsubscribe: <mailto:x@dev.test>\n"), "550 5.7.1 List-Unsubscribe: "},
 		"blocked file":      {from, bob, whole("Content-Type: text/plain; name=a.exe\n"), "550 5.7.1 An attachment "},
 		"file and schedule": {from, bob, whole("X-Postrider-Scheduled-At: " + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + "\nContent-Type: text/plain; name=a.txt\nContent-Disposition: attachment\n"), "550 5.7.1 An attachment"},
-		"long line":         {from, bob, whole("") + strings.Repeat("x", 999) + "\n", "550 5.6.0 Not a message"},
+		"long line":         {from, bob, whole("") + strings.Repeat("x", 999) + "\n", "554 5.6.0 Not a message"},
 		"no UTF-8":          {from, bob, whole("X-A: \xff\n"), "550 5.6.0 X-A: "},
 		"recipient":         {from, []string{"bob@localhost"}, whole(""), "550 5.1.3 "},
 		"percent":           {from, []string{"a%b@example.net"}, whole(""), "550 5.7.1 "},
