@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/capturedmail"
@@ -19,7 +18,6 @@ type CapturedMailCreate struct {
 	config
 	mutation *CapturedMailMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetReceivedAt sets the "received_at" field.
@@ -220,7 +218,6 @@ func (_c *CapturedMailCreate) createSpec() (*CapturedMail, *sqlgraph.CreateSpec)
 		_node = &CapturedMail{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(capturedmail.Table, sqlgraph.NewFieldSpec(capturedmail.FieldID, field.TypeInt64))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = id
@@ -260,166 +257,11 @@ func (_c *CapturedMailCreate) createSpec() (*CapturedMail, *sqlgraph.CreateSpec)
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.CapturedMail.Create().
-//		SetReceivedAt(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.CapturedMailUpsert) {
-//			SetReceivedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *CapturedMailCreate) OnConflict(opts ...sql.ConflictOption) *CapturedMailUpsertOne {
-	_c.conflict = opts
-	return &CapturedMailUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.CapturedMail.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *CapturedMailCreate) OnConflictColumns(columns ...string) *CapturedMailUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &CapturedMailUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// CapturedMailUpsertOne is the builder for "upsert"-ing
-	//  one CapturedMail node.
-	CapturedMailUpsertOne struct {
-		create *CapturedMailCreate
-	}
-
-	// CapturedMailUpsert is the "OnConflict" setter.
-	CapturedMailUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.CapturedMail.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(capturedmail.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *CapturedMailUpsertOne) UpdateNewValues() *CapturedMailUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(capturedmail.FieldID)
-		}
-		if _, exists := u.create.mutation.ReceivedAt(); exists {
-			s.SetIgnore(capturedmail.FieldReceivedAt)
-		}
-		if _, exists := u.create.mutation.MailFrom(); exists {
-			s.SetIgnore(capturedmail.FieldMailFrom)
-		}
-		if _, exists := u.create.mutation.RcptTo(); exists {
-			s.SetIgnore(capturedmail.FieldRcptTo)
-		}
-		if _, exists := u.create.mutation.From(); exists {
-			s.SetIgnore(capturedmail.FieldFrom)
-		}
-		if _, exists := u.create.mutation.Subject(); exists {
-			s.SetIgnore(capturedmail.FieldSubject)
-		}
-		if _, exists := u.create.mutation.MessageID(); exists {
-			s.SetIgnore(capturedmail.FieldMessageID)
-		}
-		if _, exists := u.create.mutation.Size(); exists {
-			s.SetIgnore(capturedmail.FieldSize)
-		}
-		if _, exists := u.create.mutation.Raw(); exists {
-			s.SetIgnore(capturedmail.FieldRaw)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.CapturedMail.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *CapturedMailUpsertOne) Ignore() *CapturedMailUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *CapturedMailUpsertOne) DoNothing() *CapturedMailUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the CapturedMailCreate.OnConflict
-// documentation for more info.
-func (u *CapturedMailUpsertOne) Update(set func(*CapturedMailUpsert)) *CapturedMailUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&CapturedMailUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// Exec executes the query.
-func (u *CapturedMailUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for CapturedMailCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *CapturedMailUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *CapturedMailUpsertOne) ID(ctx context.Context) (id int64, err error) {
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *CapturedMailUpsertOne) IDX(ctx context.Context) int64 {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // CapturedMailCreateBulk is the builder for creating many CapturedMail entities in bulk.
 type CapturedMailCreateBulk struct {
 	config
 	err      error
 	builders []*CapturedMailCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the CapturedMail entities in the database.
@@ -449,7 +291,6 @@ func (_c *CapturedMailCreateBulk) Save(ctx context.Context) ([]*CapturedMail, er
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -500,144 +341,6 @@ func (_c *CapturedMailCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *CapturedMailCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.CapturedMail.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.CapturedMailUpsert) {
-//			SetReceivedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *CapturedMailCreateBulk) OnConflict(opts ...sql.ConflictOption) *CapturedMailUpsertBulk {
-	_c.conflict = opts
-	return &CapturedMailUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.CapturedMail.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *CapturedMailCreateBulk) OnConflictColumns(columns ...string) *CapturedMailUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &CapturedMailUpsertBulk{
-		create: _c,
-	}
-}
-
-// CapturedMailUpsertBulk is the builder for "upsert"-ing
-// a bulk of CapturedMail nodes.
-type CapturedMailUpsertBulk struct {
-	create *CapturedMailCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.CapturedMail.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(capturedmail.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *CapturedMailUpsertBulk) UpdateNewValues() *CapturedMailUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(capturedmail.FieldID)
-			}
-			if _, exists := b.mutation.ReceivedAt(); exists {
-				s.SetIgnore(capturedmail.FieldReceivedAt)
-			}
-			if _, exists := b.mutation.MailFrom(); exists {
-				s.SetIgnore(capturedmail.FieldMailFrom)
-			}
-			if _, exists := b.mutation.RcptTo(); exists {
-				s.SetIgnore(capturedmail.FieldRcptTo)
-			}
-			if _, exists := b.mutation.From(); exists {
-				s.SetIgnore(capturedmail.FieldFrom)
-			}
-			if _, exists := b.mutation.Subject(); exists {
-				s.SetIgnore(capturedmail.FieldSubject)
-			}
-			if _, exists := b.mutation.MessageID(); exists {
-				s.SetIgnore(capturedmail.FieldMessageID)
-			}
-			if _, exists := b.mutation.Size(); exists {
-				s.SetIgnore(capturedmail.FieldSize)
-			}
-			if _, exists := b.mutation.Raw(); exists {
-				s.SetIgnore(capturedmail.FieldRaw)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.CapturedMail.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *CapturedMailUpsertBulk) Ignore() *CapturedMailUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *CapturedMailUpsertBulk) DoNothing() *CapturedMailUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the CapturedMailCreateBulk.OnConflict
-// documentation for more info.
-func (u *CapturedMailUpsertBulk) Update(set func(*CapturedMailUpsert)) *CapturedMailUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&CapturedMailUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// Exec executes the query.
-func (u *CapturedMailUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the CapturedMailCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for CapturedMailCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *CapturedMailUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/domaincheck"
@@ -20,7 +19,6 @@ type DomainCheckCreate struct {
 	config
 	mutation *DomainCheckMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetDomainID sets the "domain_id" field.
@@ -168,7 +166,6 @@ func (_c *DomainCheckCreate) createSpec() (*DomainCheck, *sqlgraph.CreateSpec) {
 		_node = &DomainCheck{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(domaincheck.Table, sqlgraph.NewFieldSpec(domaincheck.FieldID, field.TypeInt64))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = id
@@ -196,203 +193,11 @@ func (_c *DomainCheckCreate) createSpec() (*DomainCheck, *sqlgraph.CreateSpec) {
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.DomainCheck.Create().
-//		SetDomainID(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.DomainCheckUpsert) {
-//			SetDomainID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *DomainCheckCreate) OnConflict(opts ...sql.ConflictOption) *DomainCheckUpsertOne {
-	_c.conflict = opts
-	return &DomainCheckUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.DomainCheck.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *DomainCheckCreate) OnConflictColumns(columns ...string) *DomainCheckUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &DomainCheckUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// DomainCheckUpsertOne is the builder for "upsert"-ing
-	//  one DomainCheck node.
-	DomainCheckUpsertOne struct {
-		create *DomainCheckCreate
-	}
-
-	// DomainCheckUpsert is the "OnConflict" setter.
-	DomainCheckUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// SetDomainID sets the "domain_id" field.
-func (u *DomainCheckUpsert) SetDomainID(v string) *DomainCheckUpsert {
-	u.Set(domaincheck.FieldDomainID, v)
-	return u
-}
-
-// UpdateDomainID sets the "domain_id" field to the value that was provided on create.
-func (u *DomainCheckUpsert) UpdateDomainID() *DomainCheckUpsert {
-	u.SetExcluded(domaincheck.FieldDomainID)
-	return u
-}
-
-// SetAccountID sets the "account_id" field.
-func (u *DomainCheckUpsert) SetAccountID(v string) *DomainCheckUpsert {
-	u.Set(domaincheck.FieldAccountID, v)
-	return u
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *DomainCheckUpsert) UpdateAccountID() *DomainCheckUpsert {
-	u.SetExcluded(domaincheck.FieldAccountID)
-	return u
-}
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.DomainCheck.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(domaincheck.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *DomainCheckUpsertOne) UpdateNewValues() *DomainCheckUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(domaincheck.FieldID)
-		}
-		if _, exists := u.create.mutation.CheckedAt(); exists {
-			s.SetIgnore(domaincheck.FieldCheckedAt)
-		}
-		if _, exists := u.create.mutation.Status(); exists {
-			s.SetIgnore(domaincheck.FieldStatus)
-		}
-		if _, exists := u.create.mutation.Records(); exists {
-			s.SetIgnore(domaincheck.FieldRecords)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.DomainCheck.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *DomainCheckUpsertOne) Ignore() *DomainCheckUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *DomainCheckUpsertOne) DoNothing() *DomainCheckUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the DomainCheckCreate.OnConflict
-// documentation for more info.
-func (u *DomainCheckUpsertOne) Update(set func(*DomainCheckUpsert)) *DomainCheckUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&DomainCheckUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetDomainID sets the "domain_id" field.
-func (u *DomainCheckUpsertOne) SetDomainID(v string) *DomainCheckUpsertOne {
-	return u.Update(func(s *DomainCheckUpsert) {
-		s.SetDomainID(v)
-	})
-}
-
-// UpdateDomainID sets the "domain_id" field to the value that was provided on create.
-func (u *DomainCheckUpsertOne) UpdateDomainID() *DomainCheckUpsertOne {
-	return u.Update(func(s *DomainCheckUpsert) {
-		s.UpdateDomainID()
-	})
-}
-
-// SetAccountID sets the "account_id" field.
-func (u *DomainCheckUpsertOne) SetAccountID(v string) *DomainCheckUpsertOne {
-	return u.Update(func(s *DomainCheckUpsert) {
-		s.SetAccountID(v)
-	})
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *DomainCheckUpsertOne) UpdateAccountID() *DomainCheckUpsertOne {
-	return u.Update(func(s *DomainCheckUpsert) {
-		s.UpdateAccountID()
-	})
-}
-
-// Exec executes the query.
-func (u *DomainCheckUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for DomainCheckCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *DomainCheckUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *DomainCheckUpsertOne) ID(ctx context.Context) (id int64, err error) {
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *DomainCheckUpsertOne) IDX(ctx context.Context) int64 {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // DomainCheckCreateBulk is the builder for creating many DomainCheck entities in bulk.
 type DomainCheckCreateBulk struct {
 	config
 	err      error
 	builders []*DomainCheckCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the DomainCheck entities in the database.
@@ -422,7 +227,6 @@ func (_c *DomainCheckCreateBulk) Save(ctx context.Context) ([]*DomainCheck, erro
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -473,157 +277,6 @@ func (_c *DomainCheckCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *DomainCheckCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.DomainCheck.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.DomainCheckUpsert) {
-//			SetDomainID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *DomainCheckCreateBulk) OnConflict(opts ...sql.ConflictOption) *DomainCheckUpsertBulk {
-	_c.conflict = opts
-	return &DomainCheckUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.DomainCheck.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *DomainCheckCreateBulk) OnConflictColumns(columns ...string) *DomainCheckUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &DomainCheckUpsertBulk{
-		create: _c,
-	}
-}
-
-// DomainCheckUpsertBulk is the builder for "upsert"-ing
-// a bulk of DomainCheck nodes.
-type DomainCheckUpsertBulk struct {
-	create *DomainCheckCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.DomainCheck.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(domaincheck.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *DomainCheckUpsertBulk) UpdateNewValues() *DomainCheckUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(domaincheck.FieldID)
-			}
-			if _, exists := b.mutation.CheckedAt(); exists {
-				s.SetIgnore(domaincheck.FieldCheckedAt)
-			}
-			if _, exists := b.mutation.Status(); exists {
-				s.SetIgnore(domaincheck.FieldStatus)
-			}
-			if _, exists := b.mutation.Records(); exists {
-				s.SetIgnore(domaincheck.FieldRecords)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.DomainCheck.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *DomainCheckUpsertBulk) Ignore() *DomainCheckUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *DomainCheckUpsertBulk) DoNothing() *DomainCheckUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the DomainCheckCreateBulk.OnConflict
-// documentation for more info.
-func (u *DomainCheckUpsertBulk) Update(set func(*DomainCheckUpsert)) *DomainCheckUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&DomainCheckUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetDomainID sets the "domain_id" field.
-func (u *DomainCheckUpsertBulk) SetDomainID(v string) *DomainCheckUpsertBulk {
-	return u.Update(func(s *DomainCheckUpsert) {
-		s.SetDomainID(v)
-	})
-}
-
-// UpdateDomainID sets the "domain_id" field to the value that was provided on create.
-func (u *DomainCheckUpsertBulk) UpdateDomainID() *DomainCheckUpsertBulk {
-	return u.Update(func(s *DomainCheckUpsert) {
-		s.UpdateDomainID()
-	})
-}
-
-// SetAccountID sets the "account_id" field.
-func (u *DomainCheckUpsertBulk) SetAccountID(v string) *DomainCheckUpsertBulk {
-	return u.Update(func(s *DomainCheckUpsert) {
-		s.SetAccountID(v)
-	})
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *DomainCheckUpsertBulk) UpdateAccountID() *DomainCheckUpsertBulk {
-	return u.Update(func(s *DomainCheckUpsert) {
-		s.UpdateAccountID()
-	})
-}
-
-// Exec executes the query.
-func (u *DomainCheckUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the DomainCheckCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for DomainCheckCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *DomainCheckUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

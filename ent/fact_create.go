@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/fact"
@@ -21,7 +19,6 @@ type FactCreate struct {
 	config
 	mutation *FactMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetAccountID sets the "account_id" field.
@@ -177,7 +174,6 @@ func (_c *FactCreate) createSpec() (*Fact, *sqlgraph.CreateSpec) {
 		_node = &Fact{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(fact.Table, sqlgraph.NewFieldSpec(fact.FieldID, field.TypeString))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = id
@@ -205,208 +201,11 @@ func (_c *FactCreate) createSpec() (*Fact, *sqlgraph.CreateSpec) {
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Fact.Create().
-//		SetAccountID(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.FactUpsert) {
-//			SetAccountID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *FactCreate) OnConflict(opts ...sql.ConflictOption) *FactUpsertOne {
-	_c.conflict = opts
-	return &FactUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Fact.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *FactCreate) OnConflictColumns(columns ...string) *FactUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &FactUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// FactUpsertOne is the builder for "upsert"-ing
-	//  one Fact node.
-	FactUpsertOne struct {
-		create *FactCreate
-	}
-
-	// FactUpsert is the "OnConflict" setter.
-	FactUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// SetAccountID sets the "account_id" field.
-func (u *FactUpsert) SetAccountID(v string) *FactUpsert {
-	u.Set(fact.FieldAccountID, v)
-	return u
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *FactUpsert) UpdateAccountID() *FactUpsert {
-	u.SetExcluded(fact.FieldAccountID)
-	return u
-}
-
-// SetSubjectID sets the "subject_id" field.
-func (u *FactUpsert) SetSubjectID(v string) *FactUpsert {
-	u.Set(fact.FieldSubjectID, v)
-	return u
-}
-
-// UpdateSubjectID sets the "subject_id" field to the value that was provided on create.
-func (u *FactUpsert) UpdateSubjectID() *FactUpsert {
-	u.SetExcluded(fact.FieldSubjectID)
-	return u
-}
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.Fact.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(fact.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *FactUpsertOne) UpdateNewValues() *FactUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(fact.FieldID)
-		}
-		if _, exists := u.create.mutation.GetType(); exists {
-			s.SetIgnore(fact.FieldType)
-		}
-		if _, exists := u.create.mutation.Data(); exists {
-			s.SetIgnore(fact.FieldData)
-		}
-		if _, exists := u.create.mutation.CreatedAt(); exists {
-			s.SetIgnore(fact.FieldCreatedAt)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Fact.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *FactUpsertOne) Ignore() *FactUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *FactUpsertOne) DoNothing() *FactUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the FactCreate.OnConflict
-// documentation for more info.
-func (u *FactUpsertOne) Update(set func(*FactUpsert)) *FactUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&FactUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetAccountID sets the "account_id" field.
-func (u *FactUpsertOne) SetAccountID(v string) *FactUpsertOne {
-	return u.Update(func(s *FactUpsert) {
-		s.SetAccountID(v)
-	})
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *FactUpsertOne) UpdateAccountID() *FactUpsertOne {
-	return u.Update(func(s *FactUpsert) {
-		s.UpdateAccountID()
-	})
-}
-
-// SetSubjectID sets the "subject_id" field.
-func (u *FactUpsertOne) SetSubjectID(v string) *FactUpsertOne {
-	return u.Update(func(s *FactUpsert) {
-		s.SetSubjectID(v)
-	})
-}
-
-// UpdateSubjectID sets the "subject_id" field to the value that was provided on create.
-func (u *FactUpsertOne) UpdateSubjectID() *FactUpsertOne {
-	return u.Update(func(s *FactUpsert) {
-		s.UpdateSubjectID()
-	})
-}
-
-// Exec executes the query.
-func (u *FactUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for FactCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *FactUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *FactUpsertOne) ID(ctx context.Context) (id string, err error) {
-	if u.create.driver.Dialect() == dialect.MySQL {
-		// In case of "ON CONFLICT", there is no way to get back non-numeric ID
-		// fields from the database since MySQL does not support the RETURNING clause.
-		return id, errors.New("ent: FactUpsertOne.ID is not supported by MySQL driver. Use FactUpsertOne.Exec instead")
-	}
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *FactUpsertOne) IDX(ctx context.Context) string {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // FactCreateBulk is the builder for creating many Fact entities in bulk.
 type FactCreateBulk struct {
 	config
 	err      error
 	builders []*FactCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the Fact entities in the database.
@@ -436,7 +235,6 @@ func (_c *FactCreateBulk) Save(ctx context.Context) ([]*Fact, error) {
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -483,157 +281,6 @@ func (_c *FactCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *FactCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Fact.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.FactUpsert) {
-//			SetAccountID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *FactCreateBulk) OnConflict(opts ...sql.ConflictOption) *FactUpsertBulk {
-	_c.conflict = opts
-	return &FactUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Fact.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *FactCreateBulk) OnConflictColumns(columns ...string) *FactUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &FactUpsertBulk{
-		create: _c,
-	}
-}
-
-// FactUpsertBulk is the builder for "upsert"-ing
-// a bulk of Fact nodes.
-type FactUpsertBulk struct {
-	create *FactCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.Fact.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(fact.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *FactUpsertBulk) UpdateNewValues() *FactUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(fact.FieldID)
-			}
-			if _, exists := b.mutation.GetType(); exists {
-				s.SetIgnore(fact.FieldType)
-			}
-			if _, exists := b.mutation.Data(); exists {
-				s.SetIgnore(fact.FieldData)
-			}
-			if _, exists := b.mutation.CreatedAt(); exists {
-				s.SetIgnore(fact.FieldCreatedAt)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Fact.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *FactUpsertBulk) Ignore() *FactUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *FactUpsertBulk) DoNothing() *FactUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the FactCreateBulk.OnConflict
-// documentation for more info.
-func (u *FactUpsertBulk) Update(set func(*FactUpsert)) *FactUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&FactUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetAccountID sets the "account_id" field.
-func (u *FactUpsertBulk) SetAccountID(v string) *FactUpsertBulk {
-	return u.Update(func(s *FactUpsert) {
-		s.SetAccountID(v)
-	})
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *FactUpsertBulk) UpdateAccountID() *FactUpsertBulk {
-	return u.Update(func(s *FactUpsert) {
-		s.UpdateAccountID()
-	})
-}
-
-// SetSubjectID sets the "subject_id" field.
-func (u *FactUpsertBulk) SetSubjectID(v string) *FactUpsertBulk {
-	return u.Update(func(s *FactUpsert) {
-		s.SetSubjectID(v)
-	})
-}
-
-// UpdateSubjectID sets the "subject_id" field to the value that was provided on create.
-func (u *FactUpsertBulk) UpdateSubjectID() *FactUpsertBulk {
-	return u.Update(func(s *FactUpsert) {
-		s.UpdateSubjectID()
-	})
-}
-
-// Exec executes the query.
-func (u *FactUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the FactCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for FactCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *FactUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/idempotencykey"
@@ -19,7 +18,6 @@ type IdempotencyKeyCreate struct {
 	config
 	mutation *IdempotencyKeyMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetAccountID sets the "account_id" field.
@@ -180,7 +178,6 @@ func (_c *IdempotencyKeyCreate) createSpec() (*IdempotencyKey, *sqlgraph.CreateS
 		_node = &IdempotencyKey{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(idempotencykey.Table, sqlgraph.NewFieldSpec(idempotencykey.FieldID, field.TypeInt64))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = id
@@ -216,245 +213,11 @@ func (_c *IdempotencyKeyCreate) createSpec() (*IdempotencyKey, *sqlgraph.CreateS
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.IdempotencyKey.Create().
-//		SetAccountID(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.IdempotencyKeyUpsert) {
-//			SetAccountID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *IdempotencyKeyCreate) OnConflict(opts ...sql.ConflictOption) *IdempotencyKeyUpsertOne {
-	_c.conflict = opts
-	return &IdempotencyKeyUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.IdempotencyKey.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *IdempotencyKeyCreate) OnConflictColumns(columns ...string) *IdempotencyKeyUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &IdempotencyKeyUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// IdempotencyKeyUpsertOne is the builder for "upsert"-ing
-	//  one IdempotencyKey node.
-	IdempotencyKeyUpsertOne struct {
-		create *IdempotencyKeyCreate
-	}
-
-	// IdempotencyKeyUpsert is the "OnConflict" setter.
-	IdempotencyKeyUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// SetAccountID sets the "account_id" field.
-func (u *IdempotencyKeyUpsert) SetAccountID(v string) *IdempotencyKeyUpsert {
-	u.Set(idempotencykey.FieldAccountID, v)
-	return u
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *IdempotencyKeyUpsert) UpdateAccountID() *IdempotencyKeyUpsert {
-	u.SetExcluded(idempotencykey.FieldAccountID)
-	return u
-}
-
-// SetStatus sets the "status" field.
-func (u *IdempotencyKeyUpsert) SetStatus(v int) *IdempotencyKeyUpsert {
-	u.Set(idempotencykey.FieldStatus, v)
-	return u
-}
-
-// UpdateStatus sets the "status" field to the value that was provided on create.
-func (u *IdempotencyKeyUpsert) UpdateStatus() *IdempotencyKeyUpsert {
-	u.SetExcluded(idempotencykey.FieldStatus)
-	return u
-}
-
-// AddStatus adds v to the "status" field.
-func (u *IdempotencyKeyUpsert) AddStatus(v int) *IdempotencyKeyUpsert {
-	u.Add(idempotencykey.FieldStatus, v)
-	return u
-}
-
-// SetBody sets the "body" field.
-func (u *IdempotencyKeyUpsert) SetBody(v []byte) *IdempotencyKeyUpsert {
-	u.Set(idempotencykey.FieldBody, v)
-	return u
-}
-
-// UpdateBody sets the "body" field to the value that was provided on create.
-func (u *IdempotencyKeyUpsert) UpdateBody() *IdempotencyKeyUpsert {
-	u.SetExcluded(idempotencykey.FieldBody)
-	return u
-}
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.IdempotencyKey.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(idempotencykey.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *IdempotencyKeyUpsertOne) UpdateNewValues() *IdempotencyKeyUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(idempotencykey.FieldID)
-		}
-		if _, exists := u.create.mutation.Key(); exists {
-			s.SetIgnore(idempotencykey.FieldKey)
-		}
-		if _, exists := u.create.mutation.RequestHash(); exists {
-			s.SetIgnore(idempotencykey.FieldRequestHash)
-		}
-		if _, exists := u.create.mutation.CreatedAt(); exists {
-			s.SetIgnore(idempotencykey.FieldCreatedAt)
-		}
-		if _, exists := u.create.mutation.ExpiresAt(); exists {
-			s.SetIgnore(idempotencykey.FieldExpiresAt)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.IdempotencyKey.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *IdempotencyKeyUpsertOne) Ignore() *IdempotencyKeyUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *IdempotencyKeyUpsertOne) DoNothing() *IdempotencyKeyUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the IdempotencyKeyCreate.OnConflict
-// documentation for more info.
-func (u *IdempotencyKeyUpsertOne) Update(set func(*IdempotencyKeyUpsert)) *IdempotencyKeyUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&IdempotencyKeyUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetAccountID sets the "account_id" field.
-func (u *IdempotencyKeyUpsertOne) SetAccountID(v string) *IdempotencyKeyUpsertOne {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.SetAccountID(v)
-	})
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *IdempotencyKeyUpsertOne) UpdateAccountID() *IdempotencyKeyUpsertOne {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.UpdateAccountID()
-	})
-}
-
-// SetStatus sets the "status" field.
-func (u *IdempotencyKeyUpsertOne) SetStatus(v int) *IdempotencyKeyUpsertOne {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.SetStatus(v)
-	})
-}
-
-// AddStatus adds v to the "status" field.
-func (u *IdempotencyKeyUpsertOne) AddStatus(v int) *IdempotencyKeyUpsertOne {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.AddStatus(v)
-	})
-}
-
-// UpdateStatus sets the "status" field to the value that was provided on create.
-func (u *IdempotencyKeyUpsertOne) UpdateStatus() *IdempotencyKeyUpsertOne {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.UpdateStatus()
-	})
-}
-
-// SetBody sets the "body" field.
-func (u *IdempotencyKeyUpsertOne) SetBody(v []byte) *IdempotencyKeyUpsertOne {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.SetBody(v)
-	})
-}
-
-// UpdateBody sets the "body" field to the value that was provided on create.
-func (u *IdempotencyKeyUpsertOne) UpdateBody() *IdempotencyKeyUpsertOne {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.UpdateBody()
-	})
-}
-
-// Exec executes the query.
-func (u *IdempotencyKeyUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for IdempotencyKeyCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *IdempotencyKeyUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *IdempotencyKeyUpsertOne) ID(ctx context.Context) (id int64, err error) {
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *IdempotencyKeyUpsertOne) IDX(ctx context.Context) int64 {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // IdempotencyKeyCreateBulk is the builder for creating many IdempotencyKey entities in bulk.
 type IdempotencyKeyCreateBulk struct {
 	config
 	err      error
 	builders []*IdempotencyKeyCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the IdempotencyKey entities in the database.
@@ -484,7 +247,6 @@ func (_c *IdempotencyKeyCreateBulk) Save(ctx context.Context) ([]*IdempotencyKey
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -535,181 +297,6 @@ func (_c *IdempotencyKeyCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *IdempotencyKeyCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.IdempotencyKey.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.IdempotencyKeyUpsert) {
-//			SetAccountID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *IdempotencyKeyCreateBulk) OnConflict(opts ...sql.ConflictOption) *IdempotencyKeyUpsertBulk {
-	_c.conflict = opts
-	return &IdempotencyKeyUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.IdempotencyKey.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *IdempotencyKeyCreateBulk) OnConflictColumns(columns ...string) *IdempotencyKeyUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &IdempotencyKeyUpsertBulk{
-		create: _c,
-	}
-}
-
-// IdempotencyKeyUpsertBulk is the builder for "upsert"-ing
-// a bulk of IdempotencyKey nodes.
-type IdempotencyKeyUpsertBulk struct {
-	create *IdempotencyKeyCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.IdempotencyKey.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(idempotencykey.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *IdempotencyKeyUpsertBulk) UpdateNewValues() *IdempotencyKeyUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(idempotencykey.FieldID)
-			}
-			if _, exists := b.mutation.Key(); exists {
-				s.SetIgnore(idempotencykey.FieldKey)
-			}
-			if _, exists := b.mutation.RequestHash(); exists {
-				s.SetIgnore(idempotencykey.FieldRequestHash)
-			}
-			if _, exists := b.mutation.CreatedAt(); exists {
-				s.SetIgnore(idempotencykey.FieldCreatedAt)
-			}
-			if _, exists := b.mutation.ExpiresAt(); exists {
-				s.SetIgnore(idempotencykey.FieldExpiresAt)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.IdempotencyKey.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *IdempotencyKeyUpsertBulk) Ignore() *IdempotencyKeyUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *IdempotencyKeyUpsertBulk) DoNothing() *IdempotencyKeyUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the IdempotencyKeyCreateBulk.OnConflict
-// documentation for more info.
-func (u *IdempotencyKeyUpsertBulk) Update(set func(*IdempotencyKeyUpsert)) *IdempotencyKeyUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&IdempotencyKeyUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetAccountID sets the "account_id" field.
-func (u *IdempotencyKeyUpsertBulk) SetAccountID(v string) *IdempotencyKeyUpsertBulk {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.SetAccountID(v)
-	})
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *IdempotencyKeyUpsertBulk) UpdateAccountID() *IdempotencyKeyUpsertBulk {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.UpdateAccountID()
-	})
-}
-
-// SetStatus sets the "status" field.
-func (u *IdempotencyKeyUpsertBulk) SetStatus(v int) *IdempotencyKeyUpsertBulk {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.SetStatus(v)
-	})
-}
-
-// AddStatus adds v to the "status" field.
-func (u *IdempotencyKeyUpsertBulk) AddStatus(v int) *IdempotencyKeyUpsertBulk {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.AddStatus(v)
-	})
-}
-
-// UpdateStatus sets the "status" field to the value that was provided on create.
-func (u *IdempotencyKeyUpsertBulk) UpdateStatus() *IdempotencyKeyUpsertBulk {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.UpdateStatus()
-	})
-}
-
-// SetBody sets the "body" field.
-func (u *IdempotencyKeyUpsertBulk) SetBody(v []byte) *IdempotencyKeyUpsertBulk {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.SetBody(v)
-	})
-}
-
-// UpdateBody sets the "body" field to the value that was provided on create.
-func (u *IdempotencyKeyUpsertBulk) UpdateBody() *IdempotencyKeyUpsertBulk {
-	return u.Update(func(s *IdempotencyKeyUpsert) {
-		s.UpdateBody()
-	})
-}
-
-// Exec executes the query.
-func (u *IdempotencyKeyUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the IdempotencyKeyCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for IdempotencyKeyCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *IdempotencyKeyUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/sourceday"
@@ -18,7 +17,6 @@ type SourceDayCreate struct {
 	config
 	mutation *SourceDayMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetSourceID sets the "source_id" field.
@@ -143,7 +141,6 @@ func (_c *SourceDayCreate) createSpec() (*SourceDay, *sqlgraph.CreateSpec) {
 		_node = &SourceDay{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(sourceday.Table, sqlgraph.NewFieldSpec(sourceday.FieldID, field.TypeInt64))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = id
@@ -163,210 +160,11 @@ func (_c *SourceDayCreate) createSpec() (*SourceDay, *sqlgraph.CreateSpec) {
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.SourceDay.Create().
-//		SetSourceID(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.SourceDayUpsert) {
-//			SetSourceID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *SourceDayCreate) OnConflict(opts ...sql.ConflictOption) *SourceDayUpsertOne {
-	_c.conflict = opts
-	return &SourceDayUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.SourceDay.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *SourceDayCreate) OnConflictColumns(columns ...string) *SourceDayUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &SourceDayUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// SourceDayUpsertOne is the builder for "upsert"-ing
-	//  one SourceDay node.
-	SourceDayUpsertOne struct {
-		create *SourceDayCreate
-	}
-
-	// SourceDayUpsert is the "OnConflict" setter.
-	SourceDayUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// SetSourceID sets the "source_id" field.
-func (u *SourceDayUpsert) SetSourceID(v string) *SourceDayUpsert {
-	u.Set(sourceday.FieldSourceID, v)
-	return u
-}
-
-// UpdateSourceID sets the "source_id" field to the value that was provided on create.
-func (u *SourceDayUpsert) UpdateSourceID() *SourceDayUpsert {
-	u.SetExcluded(sourceday.FieldSourceID)
-	return u
-}
-
-// SetDeliveries sets the "deliveries" field.
-func (u *SourceDayUpsert) SetDeliveries(v int64) *SourceDayUpsert {
-	u.Set(sourceday.FieldDeliveries, v)
-	return u
-}
-
-// UpdateDeliveries sets the "deliveries" field to the value that was provided on create.
-func (u *SourceDayUpsert) UpdateDeliveries() *SourceDayUpsert {
-	u.SetExcluded(sourceday.FieldDeliveries)
-	return u
-}
-
-// AddDeliveries adds v to the "deliveries" field.
-func (u *SourceDayUpsert) AddDeliveries(v int64) *SourceDayUpsert {
-	u.Add(sourceday.FieldDeliveries, v)
-	return u
-}
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.SourceDay.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(sourceday.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *SourceDayUpsertOne) UpdateNewValues() *SourceDayUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(sourceday.FieldID)
-		}
-		if _, exists := u.create.mutation.Day(); exists {
-			s.SetIgnore(sourceday.FieldDay)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.SourceDay.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *SourceDayUpsertOne) Ignore() *SourceDayUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *SourceDayUpsertOne) DoNothing() *SourceDayUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the SourceDayCreate.OnConflict
-// documentation for more info.
-func (u *SourceDayUpsertOne) Update(set func(*SourceDayUpsert)) *SourceDayUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&SourceDayUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetSourceID sets the "source_id" field.
-func (u *SourceDayUpsertOne) SetSourceID(v string) *SourceDayUpsertOne {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.SetSourceID(v)
-	})
-}
-
-// UpdateSourceID sets the "source_id" field to the value that was provided on create.
-func (u *SourceDayUpsertOne) UpdateSourceID() *SourceDayUpsertOne {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.UpdateSourceID()
-	})
-}
-
-// SetDeliveries sets the "deliveries" field.
-func (u *SourceDayUpsertOne) SetDeliveries(v int64) *SourceDayUpsertOne {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.SetDeliveries(v)
-	})
-}
-
-// AddDeliveries adds v to the "deliveries" field.
-func (u *SourceDayUpsertOne) AddDeliveries(v int64) *SourceDayUpsertOne {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.AddDeliveries(v)
-	})
-}
-
-// UpdateDeliveries sets the "deliveries" field to the value that was provided on create.
-func (u *SourceDayUpsertOne) UpdateDeliveries() *SourceDayUpsertOne {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.UpdateDeliveries()
-	})
-}
-
-// Exec executes the query.
-func (u *SourceDayUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for SourceDayCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *SourceDayUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *SourceDayUpsertOne) ID(ctx context.Context) (id int64, err error) {
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *SourceDayUpsertOne) IDX(ctx context.Context) int64 {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // SourceDayCreateBulk is the builder for creating many SourceDay entities in bulk.
 type SourceDayCreateBulk struct {
 	config
 	err      error
 	builders []*SourceDayCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the SourceDay entities in the database.
@@ -396,7 +194,6 @@ func (_c *SourceDayCreateBulk) Save(ctx context.Context) ([]*SourceDay, error) {
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -447,158 +244,6 @@ func (_c *SourceDayCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *SourceDayCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.SourceDay.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.SourceDayUpsert) {
-//			SetSourceID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *SourceDayCreateBulk) OnConflict(opts ...sql.ConflictOption) *SourceDayUpsertBulk {
-	_c.conflict = opts
-	return &SourceDayUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.SourceDay.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *SourceDayCreateBulk) OnConflictColumns(columns ...string) *SourceDayUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &SourceDayUpsertBulk{
-		create: _c,
-	}
-}
-
-// SourceDayUpsertBulk is the builder for "upsert"-ing
-// a bulk of SourceDay nodes.
-type SourceDayUpsertBulk struct {
-	create *SourceDayCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.SourceDay.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(sourceday.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *SourceDayUpsertBulk) UpdateNewValues() *SourceDayUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(sourceday.FieldID)
-			}
-			if _, exists := b.mutation.Day(); exists {
-				s.SetIgnore(sourceday.FieldDay)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.SourceDay.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *SourceDayUpsertBulk) Ignore() *SourceDayUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *SourceDayUpsertBulk) DoNothing() *SourceDayUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the SourceDayCreateBulk.OnConflict
-// documentation for more info.
-func (u *SourceDayUpsertBulk) Update(set func(*SourceDayUpsert)) *SourceDayUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&SourceDayUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetSourceID sets the "source_id" field.
-func (u *SourceDayUpsertBulk) SetSourceID(v string) *SourceDayUpsertBulk {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.SetSourceID(v)
-	})
-}
-
-// UpdateSourceID sets the "source_id" field to the value that was provided on create.
-func (u *SourceDayUpsertBulk) UpdateSourceID() *SourceDayUpsertBulk {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.UpdateSourceID()
-	})
-}
-
-// SetDeliveries sets the "deliveries" field.
-func (u *SourceDayUpsertBulk) SetDeliveries(v int64) *SourceDayUpsertBulk {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.SetDeliveries(v)
-	})
-}
-
-// AddDeliveries adds v to the "deliveries" field.
-func (u *SourceDayUpsertBulk) AddDeliveries(v int64) *SourceDayUpsertBulk {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.AddDeliveries(v)
-	})
-}
-
-// UpdateDeliveries sets the "deliveries" field to the value that was provided on create.
-func (u *SourceDayUpsertBulk) UpdateDeliveries() *SourceDayUpsertBulk {
-	return u.Update(func(s *SourceDayUpsert) {
-		s.UpdateDeliveries()
-	})
-}
-
-// Exec executes the query.
-func (u *SourceDayUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the SourceDayCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for SourceDayCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *SourceDayUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/tlsreportcount"
@@ -18,7 +17,6 @@ type TLSReportCountCreate struct {
 	config
 	mutation *TLSReportCountMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetDay sets the "day" field.
@@ -184,7 +182,6 @@ func (_c *TLSReportCountCreate) createSpec() (*TLSReportCount, *sqlgraph.CreateS
 		_node = &TLSReportCount{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(tlsreportcount.Table, sqlgraph.NewFieldSpec(tlsreportcount.FieldID, field.TypeInt64))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = id
@@ -220,199 +217,11 @@ func (_c *TLSReportCountCreate) createSpec() (*TLSReportCount, *sqlgraph.CreateS
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.TLSReportCount.Create().
-//		SetDay(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.TLSReportCountUpsert) {
-//			SetDay(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *TLSReportCountCreate) OnConflict(opts ...sql.ConflictOption) *TLSReportCountUpsertOne {
-	_c.conflict = opts
-	return &TLSReportCountUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.TLSReportCount.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *TLSReportCountCreate) OnConflictColumns(columns ...string) *TLSReportCountUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &TLSReportCountUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// TLSReportCountUpsertOne is the builder for "upsert"-ing
-	//  one TLSReportCount node.
-	TLSReportCountUpsertOne struct {
-		create *TLSReportCountCreate
-	}
-
-	// TLSReportCountUpsert is the "OnConflict" setter.
-	TLSReportCountUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// SetSessions sets the "sessions" field.
-func (u *TLSReportCountUpsert) SetSessions(v int64) *TLSReportCountUpsert {
-	u.Set(tlsreportcount.FieldSessions, v)
-	return u
-}
-
-// UpdateSessions sets the "sessions" field to the value that was provided on create.
-func (u *TLSReportCountUpsert) UpdateSessions() *TLSReportCountUpsert {
-	u.SetExcluded(tlsreportcount.FieldSessions)
-	return u
-}
-
-// AddSessions adds v to the "sessions" field.
-func (u *TLSReportCountUpsert) AddSessions(v int64) *TLSReportCountUpsert {
-	u.Add(tlsreportcount.FieldSessions, v)
-	return u
-}
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.TLSReportCount.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(tlsreportcount.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *TLSReportCountUpsertOne) UpdateNewValues() *TLSReportCountUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(tlsreportcount.FieldID)
-		}
-		if _, exists := u.create.mutation.Day(); exists {
-			s.SetIgnore(tlsreportcount.FieldDay)
-		}
-		if _, exists := u.create.mutation.Domain(); exists {
-			s.SetIgnore(tlsreportcount.FieldDomain)
-		}
-		if _, exists := u.create.mutation.Host(); exists {
-			s.SetIgnore(tlsreportcount.FieldHost)
-		}
-		if _, exists := u.create.mutation.Policy(); exists {
-			s.SetIgnore(tlsreportcount.FieldPolicy)
-		}
-		if _, exists := u.create.mutation.Testing(); exists {
-			s.SetIgnore(tlsreportcount.FieldTesting)
-		}
-		if _, exists := u.create.mutation.Result(); exists {
-			s.SetIgnore(tlsreportcount.FieldResult)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.TLSReportCount.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *TLSReportCountUpsertOne) Ignore() *TLSReportCountUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *TLSReportCountUpsertOne) DoNothing() *TLSReportCountUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the TLSReportCountCreate.OnConflict
-// documentation for more info.
-func (u *TLSReportCountUpsertOne) Update(set func(*TLSReportCountUpsert)) *TLSReportCountUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&TLSReportCountUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetSessions sets the "sessions" field.
-func (u *TLSReportCountUpsertOne) SetSessions(v int64) *TLSReportCountUpsertOne {
-	return u.Update(func(s *TLSReportCountUpsert) {
-		s.SetSessions(v)
-	})
-}
-
-// AddSessions adds v to the "sessions" field.
-func (u *TLSReportCountUpsertOne) AddSessions(v int64) *TLSReportCountUpsertOne {
-	return u.Update(func(s *TLSReportCountUpsert) {
-		s.AddSessions(v)
-	})
-}
-
-// UpdateSessions sets the "sessions" field to the value that was provided on create.
-func (u *TLSReportCountUpsertOne) UpdateSessions() *TLSReportCountUpsertOne {
-	return u.Update(func(s *TLSReportCountUpsert) {
-		s.UpdateSessions()
-	})
-}
-
-// Exec executes the query.
-func (u *TLSReportCountUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for TLSReportCountCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *TLSReportCountUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *TLSReportCountUpsertOne) ID(ctx context.Context) (id int64, err error) {
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *TLSReportCountUpsertOne) IDX(ctx context.Context) int64 {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // TLSReportCountCreateBulk is the builder for creating many TLSReportCount entities in bulk.
 type TLSReportCountCreateBulk struct {
 	config
 	err      error
 	builders []*TLSReportCountCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the TLSReportCount entities in the database.
@@ -442,7 +251,6 @@ func (_c *TLSReportCountCreateBulk) Save(ctx context.Context) ([]*TLSReportCount
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -493,159 +301,6 @@ func (_c *TLSReportCountCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *TLSReportCountCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.TLSReportCount.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.TLSReportCountUpsert) {
-//			SetDay(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *TLSReportCountCreateBulk) OnConflict(opts ...sql.ConflictOption) *TLSReportCountUpsertBulk {
-	_c.conflict = opts
-	return &TLSReportCountUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.TLSReportCount.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *TLSReportCountCreateBulk) OnConflictColumns(columns ...string) *TLSReportCountUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &TLSReportCountUpsertBulk{
-		create: _c,
-	}
-}
-
-// TLSReportCountUpsertBulk is the builder for "upsert"-ing
-// a bulk of TLSReportCount nodes.
-type TLSReportCountUpsertBulk struct {
-	create *TLSReportCountCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.TLSReportCount.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(tlsreportcount.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *TLSReportCountUpsertBulk) UpdateNewValues() *TLSReportCountUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(tlsreportcount.FieldID)
-			}
-			if _, exists := b.mutation.Day(); exists {
-				s.SetIgnore(tlsreportcount.FieldDay)
-			}
-			if _, exists := b.mutation.Domain(); exists {
-				s.SetIgnore(tlsreportcount.FieldDomain)
-			}
-			if _, exists := b.mutation.Host(); exists {
-				s.SetIgnore(tlsreportcount.FieldHost)
-			}
-			if _, exists := b.mutation.Policy(); exists {
-				s.SetIgnore(tlsreportcount.FieldPolicy)
-			}
-			if _, exists := b.mutation.Testing(); exists {
-				s.SetIgnore(tlsreportcount.FieldTesting)
-			}
-			if _, exists := b.mutation.Result(); exists {
-				s.SetIgnore(tlsreportcount.FieldResult)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.TLSReportCount.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *TLSReportCountUpsertBulk) Ignore() *TLSReportCountUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *TLSReportCountUpsertBulk) DoNothing() *TLSReportCountUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the TLSReportCountCreateBulk.OnConflict
-// documentation for more info.
-func (u *TLSReportCountUpsertBulk) Update(set func(*TLSReportCountUpsert)) *TLSReportCountUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&TLSReportCountUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetSessions sets the "sessions" field.
-func (u *TLSReportCountUpsertBulk) SetSessions(v int64) *TLSReportCountUpsertBulk {
-	return u.Update(func(s *TLSReportCountUpsert) {
-		s.SetSessions(v)
-	})
-}
-
-// AddSessions adds v to the "sessions" field.
-func (u *TLSReportCountUpsertBulk) AddSessions(v int64) *TLSReportCountUpsertBulk {
-	return u.Update(func(s *TLSReportCountUpsert) {
-		s.AddSessions(v)
-	})
-}
-
-// UpdateSessions sets the "sessions" field to the value that was provided on create.
-func (u *TLSReportCountUpsertBulk) UpdateSessions() *TLSReportCountUpsertBulk {
-	return u.Update(func(s *TLSReportCountUpsert) {
-		s.UpdateSessions()
-	})
-}
-
-// Exec executes the query.
-func (u *TLSReportCountUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the TLSReportCountCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for TLSReportCountCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *TLSReportCountUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

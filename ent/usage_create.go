@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/usage"
@@ -18,7 +17,6 @@ type UsageCreate struct {
 	config
 	mutation *UsageMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetAccountID sets the "account_id" field.
@@ -143,7 +141,6 @@ func (_c *UsageCreate) createSpec() (*Usage, *sqlgraph.CreateSpec) {
 		_node = &Usage{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(usage.Table, sqlgraph.NewFieldSpec(usage.FieldID, field.TypeInt64))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = id
@@ -163,210 +160,11 @@ func (_c *UsageCreate) createSpec() (*Usage, *sqlgraph.CreateSpec) {
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Usage.Create().
-//		SetAccountID(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.UsageUpsert) {
-//			SetAccountID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *UsageCreate) OnConflict(opts ...sql.ConflictOption) *UsageUpsertOne {
-	_c.conflict = opts
-	return &UsageUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Usage.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *UsageCreate) OnConflictColumns(columns ...string) *UsageUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &UsageUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// UsageUpsertOne is the builder for "upsert"-ing
-	//  one Usage node.
-	UsageUpsertOne struct {
-		create *UsageCreate
-	}
-
-	// UsageUpsert is the "OnConflict" setter.
-	UsageUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// SetAccountID sets the "account_id" field.
-func (u *UsageUpsert) SetAccountID(v string) *UsageUpsert {
-	u.Set(usage.FieldAccountID, v)
-	return u
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *UsageUpsert) UpdateAccountID() *UsageUpsert {
-	u.SetExcluded(usage.FieldAccountID)
-	return u
-}
-
-// SetEmails sets the "emails" field.
-func (u *UsageUpsert) SetEmails(v int64) *UsageUpsert {
-	u.Set(usage.FieldEmails, v)
-	return u
-}
-
-// UpdateEmails sets the "emails" field to the value that was provided on create.
-func (u *UsageUpsert) UpdateEmails() *UsageUpsert {
-	u.SetExcluded(usage.FieldEmails)
-	return u
-}
-
-// AddEmails adds v to the "emails" field.
-func (u *UsageUpsert) AddEmails(v int64) *UsageUpsert {
-	u.Add(usage.FieldEmails, v)
-	return u
-}
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.Usage.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(usage.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *UsageUpsertOne) UpdateNewValues() *UsageUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(usage.FieldID)
-		}
-		if _, exists := u.create.mutation.Period(); exists {
-			s.SetIgnore(usage.FieldPeriod)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Usage.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *UsageUpsertOne) Ignore() *UsageUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *UsageUpsertOne) DoNothing() *UsageUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the UsageCreate.OnConflict
-// documentation for more info.
-func (u *UsageUpsertOne) Update(set func(*UsageUpsert)) *UsageUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&UsageUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetAccountID sets the "account_id" field.
-func (u *UsageUpsertOne) SetAccountID(v string) *UsageUpsertOne {
-	return u.Update(func(s *UsageUpsert) {
-		s.SetAccountID(v)
-	})
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *UsageUpsertOne) UpdateAccountID() *UsageUpsertOne {
-	return u.Update(func(s *UsageUpsert) {
-		s.UpdateAccountID()
-	})
-}
-
-// SetEmails sets the "emails" field.
-func (u *UsageUpsertOne) SetEmails(v int64) *UsageUpsertOne {
-	return u.Update(func(s *UsageUpsert) {
-		s.SetEmails(v)
-	})
-}
-
-// AddEmails adds v to the "emails" field.
-func (u *UsageUpsertOne) AddEmails(v int64) *UsageUpsertOne {
-	return u.Update(func(s *UsageUpsert) {
-		s.AddEmails(v)
-	})
-}
-
-// UpdateEmails sets the "emails" field to the value that was provided on create.
-func (u *UsageUpsertOne) UpdateEmails() *UsageUpsertOne {
-	return u.Update(func(s *UsageUpsert) {
-		s.UpdateEmails()
-	})
-}
-
-// Exec executes the query.
-func (u *UsageUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for UsageCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *UsageUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *UsageUpsertOne) ID(ctx context.Context) (id int64, err error) {
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *UsageUpsertOne) IDX(ctx context.Context) int64 {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // UsageCreateBulk is the builder for creating many Usage entities in bulk.
 type UsageCreateBulk struct {
 	config
 	err      error
 	builders []*UsageCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the Usage entities in the database.
@@ -396,7 +194,6 @@ func (_c *UsageCreateBulk) Save(ctx context.Context) ([]*Usage, error) {
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -447,158 +244,6 @@ func (_c *UsageCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *UsageCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Usage.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.UsageUpsert) {
-//			SetAccountID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *UsageCreateBulk) OnConflict(opts ...sql.ConflictOption) *UsageUpsertBulk {
-	_c.conflict = opts
-	return &UsageUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Usage.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *UsageCreateBulk) OnConflictColumns(columns ...string) *UsageUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &UsageUpsertBulk{
-		create: _c,
-	}
-}
-
-// UsageUpsertBulk is the builder for "upsert"-ing
-// a bulk of Usage nodes.
-type UsageUpsertBulk struct {
-	create *UsageCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.Usage.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(usage.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *UsageUpsertBulk) UpdateNewValues() *UsageUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(usage.FieldID)
-			}
-			if _, exists := b.mutation.Period(); exists {
-				s.SetIgnore(usage.FieldPeriod)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Usage.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *UsageUpsertBulk) Ignore() *UsageUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *UsageUpsertBulk) DoNothing() *UsageUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the UsageCreateBulk.OnConflict
-// documentation for more info.
-func (u *UsageUpsertBulk) Update(set func(*UsageUpsert)) *UsageUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&UsageUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetAccountID sets the "account_id" field.
-func (u *UsageUpsertBulk) SetAccountID(v string) *UsageUpsertBulk {
-	return u.Update(func(s *UsageUpsert) {
-		s.SetAccountID(v)
-	})
-}
-
-// UpdateAccountID sets the "account_id" field to the value that was provided on create.
-func (u *UsageUpsertBulk) UpdateAccountID() *UsageUpsertBulk {
-	return u.Update(func(s *UsageUpsert) {
-		s.UpdateAccountID()
-	})
-}
-
-// SetEmails sets the "emails" field.
-func (u *UsageUpsertBulk) SetEmails(v int64) *UsageUpsertBulk {
-	return u.Update(func(s *UsageUpsert) {
-		s.SetEmails(v)
-	})
-}
-
-// AddEmails adds v to the "emails" field.
-func (u *UsageUpsertBulk) AddEmails(v int64) *UsageUpsertBulk {
-	return u.Update(func(s *UsageUpsert) {
-		s.AddEmails(v)
-	})
-}
-
-// UpdateEmails sets the "emails" field to the value that was provided on create.
-func (u *UsageUpsertBulk) UpdateEmails() *UsageUpsertBulk {
-	return u.Update(func(s *UsageUpsert) {
-		s.UpdateEmails()
-	})
-}
-
-// Exec executes the query.
-func (u *UsageUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the UsageCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for UsageCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *UsageUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

@@ -2,8 +2,6 @@ package accounts
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -111,17 +109,20 @@ func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token s
 		return nil, err
 	}
 	hash := secret.HashToken(token.Reveal())
-	insert := insertKey(s.db.Ent.APIKey, in, token, hash).OnConflict(entsql.ConflictColumns(apikey.FieldHash), entsql.DoNothing())
-	if err := insert.Exec(ctx); err != nil && !isNoRows(err) {
-		return nil, fmt.Errorf("ensure key: %w", err)
+	find := func() (*ent.APIKey, error) { return s.db.Ent.APIKey.Query().Where(apikey.Hash(hash)).Only(ctx) }
+	found, err := find()
+	if ent.IsNotFound(err) {
+		found, err = insertKey(s.db.Ent.APIKey, in, token, hash).Save(ctx)
+		s.keys.Invalidate(keyHash(hash))
 	}
-	s.keys.Invalidate(keyHash(hash))
-	found, err := s.db.Ent.APIKey.Query().Where(apikey.Hash(hash), apikey.AccountID(accountID)).Only(ctx)
+	if ent.IsConstraintError(err) { // another process was first
+		found, err = find()
+	}
 	switch {
-	case ent.IsNotFound(err):
-		return nil, fault.Conflictf(fault.CodeConflict, "This secret already belongs to another account")
 	case err != nil:
 		return nil, fmt.Errorf("ensure key: %w", err)
+	case found.AccountID != accountID:
+		return nil, fault.Conflictf(fault.CodeConflict, "This secret already belongs to another account")
 	}
 	return found, nil
 }
@@ -170,6 +171,3 @@ func (s *Service) Key(ctx context.Context, accountID, keyID string) (*ent.APIKey
 	}
 	return found, nil
 }
-
-// isNoRows is how Ent reports an insert that ON CONFLICT DO NOTHING left out.
-func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

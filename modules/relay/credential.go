@@ -2,8 +2,6 @@ package relay
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -162,16 +160,21 @@ func (s *Service) Ensure(ctx context.Context, accountID, name string, password s
 		return nil, err
 	}
 	hash := secret.HashToken(password.Reveal())
-	err := insert(s.db.Ent.SMTPCredential, in, hash).OnConflict(entsql.ConflictColumns(smtpcredential.FieldHash), entsql.DoNothing()).Exec(ctx)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) { // how Ent reports an insert that was left out
-		return nil, fmt.Errorf("ensure smtp credential: %w", err)
+	find := func() (*ent.SMTPCredential, error) {
+		return s.db.Ent.SMTPCredential.Query().Where(smtpcredential.Hash(hash)).Only(ctx)
 	}
-	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.Hash(hash), smtpcredential.AccountID(accountID)).Only(ctx)
+	found, err := find()
+	if ent.IsNotFound(err) {
+		found, err = insert(s.db.Ent.SMTPCredential, in, hash).Save(ctx)
+	}
+	if ent.IsConstraintError(err) { // another process was first
+		found, err = find()
+	}
 	switch {
-	case ent.IsNotFound(err):
-		return nil, fault.Conflictf(fault.CodeConflict, "This password already belongs to another account")
 	case err != nil:
 		return nil, fmt.Errorf("ensure smtp credential: %w", err)
+	case found.AccountID != accountID:
+		return nil, fault.Conflictf(fault.CodeConflict, "This password already belongs to another account")
 	}
 	return found, nil
 }
