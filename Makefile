@@ -48,12 +48,12 @@ drill: build postgres ## the same with three processes on one database, which is
 
 .PHONY: bench
 bench: build postgres ## measure accepts and end-to-end delivery beside pgbench and RSA signing
-	@$(GO) run ./runtime/bench
+	@$(GO) run ./cmd/bench
 
 .PHONY: bench-peers
 bench-peers: build postgres ## measure delivery and mail taken in beside Postfix with OpenDKIM, which must be installed
-	@$(GO) run ./runtime/bench -only peers
-	@$(GO) run ./runtime/bench -only inbound
+	@$(GO) run ./cmd/bench -only peers
+	@$(GO) run ./cmd/bench -only inbound
 
 .PHONY: bench-bus
 bench-bus: toolchain postgres ## measure how the bus looks for lost facts among FACTS (default ten million), which takes about 10 GB and 15 minutes
@@ -67,7 +67,7 @@ generate: toolchain postgres ## write the generated code anew (Ent, then gqlgen)
 .PHONY: migration
 migration: toolchain postgres ## write a migration for the schema's changes: make migration NAME=add_x
 	@test -n "$(NAME)" || { echo 'say what it does: make migration NAME=add_suppressions'; exit 2; }
-	$(GO) run ./runtime/db/author $(NAME)
+	$(GO) run ./cmd/migration $(NAME)
 
 .PHONY: verify
 verify: toolchain postgres ## prove that generated code, migrations, format and modules are fresh

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/postrider/postrider/runtime"
+	runtime "github.com/postrider/postrider/runtime/assembly"
 )
 
 type accountCommand struct {

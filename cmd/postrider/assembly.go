@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/postrider/postrider/runtime"
+	runtime "github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/runtime"
+	runtime "github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime"
+	runtime "github.com/postrider/postrider/runtime/assembly"
 )
 
 type listenCommand struct {

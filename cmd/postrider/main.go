@@ -1,7 +1,7 @@
 // Command postrider is the whole of Postrider: the service in development and in
 // production, and the commands that look after it.
 //
-// This package parses and prints; what a command does is in package runtime.
+// This package parses and prints; what a command does is in package assembly.
 //
 // Exit codes: 0 it worked, 1 it did not, 2 the command line or the settings are
 // wrong and nothing was touched.

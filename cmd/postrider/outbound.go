@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/postrider/postrider/runtime"
+	runtime "github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 )
 

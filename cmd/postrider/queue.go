@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/postrider/postrider/runtime"
+	runtime "github.com/postrider/postrider/runtime/assembly"
 )
 
 type queueCommand struct {

@@ -1,6 +1,6 @@
 package main
 
-import "github.com/postrider/postrider/runtime"
+import runtime "github.com/postrider/postrider/runtime/assembly"
 
 type sourceCommand struct {
 	Add    sourceAddCommand    `cmd:"" help:"Let mail leave from an address of this machine; print it as JSON."`

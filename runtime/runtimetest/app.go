@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime"
+	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
@@ -26,7 +26,7 @@ import (
 // App is a running Postrider in development mode that delivers to MX as the
 // scripted DNS says. Everything ends with the test.
 type App struct {
-	runtime.Ready
+	assembly.Ready
 
 	DNS *dnsxtest.Server
 	MX  *smtptest.Server // where the test's domains have their mail delivered
@@ -60,10 +60,10 @@ func Start(t testing.TB, change func(*config.Settings)) *App {
 func (a *App) run(t testing.TB, cfg config.Config) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ready, ended := make(chan runtime.Ready, 1), make(chan error, 1)
+	ready, ended := make(chan assembly.Ready, 1), make(chan error, 1)
 	go func() {
-		ended <- runtime.Run(ctx, cfg, runtime.Options{Version: "test", Out: a.Out, Log: a.Log,
-			ReadyFile: filepath.Join(cfg.DataDir, "ready.json"), OnReady: func(r runtime.Ready) { ready <- r }})
+		ended <- assembly.Run(ctx, cfg, assembly.Options{Version: "test", Out: a.Out, Log: a.Log,
+			ReadyFile: filepath.Join(cfg.DataDir, "ready.json"), OnReady: func(r assembly.Ready) { ready <- r }})
 	}()
 	a.stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() {

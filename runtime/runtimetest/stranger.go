@@ -3,7 +3,7 @@ package runtimetest
 import (
 	"testing"
 
-	"github.com/postrider/postrider/runtime"
+	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 )
 
@@ -19,11 +19,11 @@ func (a *App) Stranger(t testing.TB, name string) *App {
 	}
 	other := *a
 	other.AccountEmail = name + "@other.test"
-	other.AccountID, err = runtime.CreateAccount(t.Context(), cfg, runtime.AccountInput{Name: name, Email: other.AccountEmail, Plan: "pro", Unmetered: true})
+	other.AccountID, err = assembly.CreateAccount(t.Context(), cfg, assembly.AccountInput{Name: name, Email: other.AccountEmail, Plan: "pro", Unmetered: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, other.APIKey, err = runtime.CreateKey(t.Context(), cfg, runtime.KeyInput{AccountID: other.AccountID, Name: name}); err != nil {
+	if _, other.APIKey, err = assembly.CreateKey(t.Context(), cfg, assembly.KeyInput{AccountID: other.AccountID, Name: name}); err != nil {
 		t.Fatal(err)
 	}
 	return &other

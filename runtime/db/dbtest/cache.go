@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/migrate/migrations"
-	"github.com/postrider/postrider/runtime/db/embedded"
+	"github.com/postrider/postrider/runtime/postgres"
 )
 
 // templateName is the migrated database of a throw-away server: its own.
@@ -35,13 +35,13 @@ var throwAway = map[string]string{
 }
 
 // startFromCache starts a server of this process from the ready-made folder.
-func startFromCache(settings map[string]string) (*embedded.Server, error) {
+func startFromCache(settings map[string]string) (*postgres.Server, error) {
 	return startBelow("", settings)
 }
 
 // startBelow does it with the data below a folder; the empty one is that of all test
 // servers.
-func startBelow(folder string, settings map[string]string) (*embedded.Server, error) {
+func startBelow(folder string, settings map[string]string) (*postgres.Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	root, err := ownRoot()
@@ -71,8 +71,8 @@ func startBelow(folder string, settings map[string]string) (*embedded.Server, er
 	return server, os.WriteFile(filepath.Join(run, "socket"), []byte(server.SocketDir()), 0o600) // for the watcher
 }
 
-func startIn(ctx context.Context, data string, settings map[string]string) (*embedded.Server, error) {
-	return embedded.Start(ctx, embedded.Config{DataDir: data, BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN"),
+func startIn(ctx context.Context, data string, settings map[string]string) (*postgres.Server, error) {
+	return postgres.Start(ctx, postgres.Config{DataDir: data, BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN"),
 		Fallback: os.Getenv("POSTRIDER_POSTGRES_FALLBACK"), Settings: settings, Logger: slog.New(slog.DiscardHandler)})
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/embedded"
+	"github.com/postrider/postrider/runtime/postgres"
 )
 
 // Server is a server of one test alone, to be frozen, stopped and killed.
@@ -19,7 +19,7 @@ import (
 type Server struct {
 	t      testing.TB
 	data   string
-	server *embedded.Server
+	server *postgres.Server
 	url    string
 }
 

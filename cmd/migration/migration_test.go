@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSchemaAndMigrationsAgree is -check: it fails when ent/schema has changes
+// that no migration makes, or atlas.sum is stale.
+func TestSchemaAndMigrationsAgree(t *testing.T) {
+	t.Chdir("../..")
+	if err := verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHashAfterAFileByHand(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("../../"+directory)); err != nil {
+		t.Fatal(err)
+	}
+	byHand := filepath.Join(folder, "29991231235959_by_hand.sql")
+	if err := os.WriteFile(byHand, []byte("ALTER TABLE plans ADD COLUMN by_hand int;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(t.Context(), folder, "next"); err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("with a stale atlas.sum: %v", err)
+	}
+	if err := rehash(folder); err != nil {
+		t.Fatal(err)
+	}
+	written, err := write(t.Context(), folder, "next")
+	if err != nil || len(written) != 1 {
+		t.Fatalf("written = %v, %v; want the file that takes the column away again", written, err)
+	}
+	content, err := os.ReadFile(filepath.Join(folder, written[0]))
+	if err != nil || !strings.Contains(string(content), `DROP COLUMN "by_hand"`) {
+		t.Errorf("%s: %v\n%s", written[0], err, content)
+	}
+}

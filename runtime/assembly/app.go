@@ -1,0 +1,161 @@
+package assembly
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+	"go.uber.org/fx/fxevent"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/ratelimit"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Foundation is what exists before the modules are joined, and after they end.
+type Foundation struct {
+	Config   config.Config
+	Options  Options
+	Modules  []Module
+	Store    *store
+	Listener net.Listener
+	Logger   *slog.Logger
+	Draining *atomic.Bool // set once a stop was asked for
+	Fail     func(error)  // ends the service when a part that it needs has ended
+}
+
+// New joins the modules that are on, as a story in five parts. Hooks only start
+// and stop; Fx runs the stops in the reverse order of the starts, so that HTTP,
+// which is joined last, is the first to end.
+func New(f Foundation, more ...fx.Option) *fx.App {
+	return fx.New(f.options(more...)...)
+}
+
+func (f Foundation) options(more ...fx.Option) []fx.Option {
+	options := []fx.Option{
+		fx.WithLogger(func() fxevent.Logger {
+			l := &fxevent.SlogLogger{Logger: f.Logger}
+			l.UseLogLevel(slog.LevelDebug)
+			return l
+		}),
+		fx.StartTimeout(startTimeout), fx.StopTimeout(drainTimeout),
+		// 1. What the caller has made.
+		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names())),
+		fx.Provide(
+			func() *db.DB { return f.Store.db },
+			func() *secret.Box { return f.Store.box },
+		),
+		// 2. Observation.
+		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
+		// 3. The runtime: bus, idempotency, names, the way out.
+		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS, newInbound, newIntake),
+		fx.Invoke(keepHouse),
+		// 4. Each module's settings.
+		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig, webhooksConfig, inboundConfig),
+	}
+	for _, m := range f.Modules {
+		options = append(options, m.Option, m.Edges)
+	}
+	// 5. The edges, over the modules that are on; HTTP last.
+	return append(append(options, edges(f)), more...)
+}
+
+func newRegistry(o Options) (*prometheus.Registry, prometheus.Registerer) {
+	r := telemetry.NewRegistry(o.Version)
+	return r, r
+}
+
+func newTracing(lc fx.Lifecycle, cfg config.Config, o Options) (*telemetry.Tracing, error) {
+	t, err := telemetry.NewTracing(context.Background(), cfg.Trace.Endpoint, o.Version)
+	if err == nil {
+		lc.Append(fx.StopHook(t.Shutdown))
+	}
+	return t, err
+}
+
+// newIntake makes the one budget of this process for what is large.
+func newIntake(cfg config.Config, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
+	b, err := intake.New(intake.Config{Dir: cfg.Spool.Dir, Spool: cfg.Spool.Bytes, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("POSTRIDER_SPOOL_DIR: %w", err)
+	}
+	return b, b.Register(reg)
+}
+
+func newSignals(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*db.Signals, error) {
+	s, err := db.NewSignals(d, log)
+	if err == nil {
+		lc.Append(fx.StopHook(s.Close))
+	}
+	return s, err
+}
+
+func newIdempotency(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*idempotency.Store, error) {
+	s, err := idempotency.New(idempotency.Params{DB: d.Hot, Logger: log})
+	if err == nil {
+		lc.Append(fx.StartStopHook(s.Start, s.Stop))
+	}
+	return s, err
+}
+
+func newRateLimit(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*ratelimit.Limiter, error) {
+	l, err := ratelimit.New(ratelimit.Params{DB: d, Logger: log})
+	if err == nil {
+		lc.Append(fx.StartStopHook(l.Start, l.Stop))
+	}
+	return l, err
+}
+
+func newResolver(cfg config.Config, log *slog.Logger) (*dnsx.Resolver, error) {
+	return dnsx.New(dnsx.Config{Server: cfg.Mail.DNS, Logger: log})
+}
+
+func newGuard(cfg config.Config) *egress.Guard { return egress.NewGuard(cfg.Mail.MXAllow) }
+
+func newPages(box *secret.Box) *page.Codec { return page.NewCodec(box.Derive("page cursors")) }
+
+func newReturnPaths(box *secret.Box) (*returnpath.Signer, error) {
+	return returnpath.New(box.DeriveEach("return path")...)
+}
+
+func accountsConfig() accounts.Config { return accounts.Config{} }
+
+func domainsConfig(cfg config.Config) domains.Config {
+	return domains.Config{BaseHost: hostOf(cfg.HTTP.BaseURL), Hostname: cfg.Mail.Hostname,
+		SandboxDomain: cfg.Names.SandboxDomain, ReturnPathHost: cfg.Names.ReturnPathHost,
+		SPFInclude: cfg.Names.SPFInclude, SMTPHost: cfg.Names.SMTPHost}
+}
+
+func suppressionConfig(cfg config.Config) suppression.Config {
+	return suppression.Config{BaseURL: cfg.HTTP.BaseURL}
+}
+
+func sendingConfig(cfg config.Config) sending.Config {
+	c := sending.DefaultConfig()
+	c.Concurrency = cfg.Mail.Concurrency
+	return c
+}
+
+// Validate tells whether a set of modules can be joined, without running any
+// constructor.
+func Validate(modules []Module) error {
+	return fx.ValidateApp(Foundation{Modules: modules, Logger: slog.New(slog.DiscardHandler)}.options()...)
+}

@@ -1,0 +1,6 @@
+// Package assembly joins all modules and edges into one service, starts it in
+// order and stops it in reverse. It decides nothing about mail.
+//
+// The story of a start is in run.go, that of the joining in app.go, the registry
+// of modules in modules.go, and the mux in edges.go.
+package assembly

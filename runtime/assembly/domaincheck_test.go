@@ -1,0 +1,32 @@
+package assembly
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+)
+
+func TestCheckDomainFromDNSAlone(t *testing.T) {
+	t.Parallel()
+	zone := dnsxtest.New(t, "rp.example.com. CNAME rp.mail.example.org.", `example.com. TXT "v=spf1 include:spf.mail.example.org ~all"`)
+	cfg := config.Config{Mode: config.Tool, DataDir: t.TempDir(), Mail: config.Mail{DNS: zone.Addr()},
+		Names: config.Names{SandboxDomain: "sandbox.mail.example.org", ReturnPathHost: "rp.mail.example.org", SPFInclude: "spf.mail.example.org"}}
+	table, sound, err := CheckDomain(t.Context(), cfg, DomainCheck{Name: "Example.com"})
+	if err != nil || !sound || strings.Count(table, " verified ") != 2 || !strings.Contains(table, "_dmarc.example.com") || strings.Contains(table, "_service") {
+		t.Errorf("%t, %v\n%s", sound, err, table)
+	}
+	table, sound, err = CheckDomain(t.Context(), cfg, DomainCheck{Name: "example.com", Selector: "pr1"})
+	if err != nil || sound || !strings.Contains(table, "Publish a TXT record at pr1._domainkey.example.com") {
+		t.Errorf("without its key: %t, %v\n%s", sound, err, table)
+	}
+	zone.Fault("example.com", dnsxtest.ServFail)
+	table, sound, err = CheckDomain(t.Context(), cfg, DomainCheck{Name: "example.com"})
+	if err != nil || sound || !strings.Contains(table, " no answer ") {
+		t.Errorf("SERVFAIL: %t, %v\n%s", sound, err, table)
+	}
+	if _, _, err := CheckDomain(t.Context(), cfg, DomainCheck{Name: "co.uk"}); err == nil || !strings.Contains(err.Error(), "public suffix") {
+		t.Errorf("co.uk: %v", err)
+	}
+}

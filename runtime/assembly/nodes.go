@@ -1,0 +1,40 @@
+package assembly
+
+import (
+	"log/slog"
+	"slices"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/node"
+)
+
+// modulesOn are the names of the modules that run in this process.
+type modulesOn []string
+
+// newNode makes this process known to the others. Modules that claim jobs ask for it, so
+// that it starts before them and ends after them.
+func newNode(lc fx.Lifecycle, cfg config.Config, o Options, on modulesOn, d *db.DB, signals *db.Signals, log *slog.Logger) (*node.Node, error) {
+	n, err := node.New(node.Params{DB: d, Signals: signals, Name: cfg.Process.Node, Version: o.Version, Roles: rolesOf(on, cfg.Mail.Concurrency), Logger: log})
+	if err == nil {
+		lc.Append(fx.StartStopHook(n.Start, n.Stop))
+	}
+	return n, err
+}
+
+// rolesOf says what a process does with these modules and so many deliveries at once.
+func rolesOf(on modulesOn, concurrency int) []string {
+	roles := []string{node.Accepts}
+	if concurrency == 0 {
+		return roles
+	}
+	if slices.Contains(on, "sending") {
+		roles = append(roles, node.Delivers)
+	}
+	if slices.Contains(on, "webhooks") {
+		roles = append(roles, node.Webhooks)
+	}
+	return roles
+}

@@ -1,0 +1,172 @@
+package assembly
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Options are what a run needs beside its configuration.
+type Options struct {
+	Version   string
+	ReadyFile string      // development mode: written once everything listens
+	OnReady   func(Ready) // development mode: called then; may be nil
+	Out       io.Writer   // for people
+	Log       io.Writer   // for the log
+}
+
+const (
+	startTimeout = 2 * time.Minute // embedded PostgreSQL, migrations, key generation
+	// A stop ends within half a minute, which is what Docker's and Kubernetes' users
+	// usually allow: most of it for draining, the rest for the database.
+	stopLimit    = 30 * time.Second
+	drainTimeout = 23 * time.Second
+)
+
+// Run is a whole life of the service: it returns when parent ends and everything has
+// drained, or when something that it cannot do without has failed.
+func Run(parent context.Context, cfg config.Config, o Options) error {
+	err := run(parent, cfg, o)
+	if parent.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // stopped while it was starting
+	}
+	return err
+}
+
+func run(parent context.Context, cfg config.Config, o Options) (err error) {
+	ctx, fail := context.WithCancelCause(parent)
+	defer fail(nil)
+	lines := telemetry.NewJoinedWriter(o.Log)
+	defer func() { err = errors.Join(err, lines.Flush()) }()
+	log := telemetry.JoinedLines(telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, lines), lines)
+	boundMemory()
+	// 1. What is to run? Mistakes first, before anything is touched.
+	modules, err := selectModules(cfg)
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "configuration", telemetry.KeyVersion, o.Version, telemetry.KeyConfig, cfg)
+	// 2. The address, so that a taken port is known before a database is started.
+	listener, err := listen(ctx, cfg.HTTP.Addr)
+	if err != nil {
+		return err
+	}
+	defer closeListener(listener, log)
+	if cfg.HTTP.BaseURL == "" {
+		cfg.HTTP.BaseURL = "http://" + listener.Addr().String()
+	}
+	// 3. The database: ours or another's, migrated.
+	store, err := openStore(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	end := ending{log: log}
+	defer func() { end.of(store, err) }()
+	// 4. Join the modules and start them.
+	var seeds seeder
+	var draining atomic.Bool
+	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: store, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, fx.Invoke(func(s seeder) { seeds = s }))
+	if err := app.Err(); err != nil {
+		return fmt.Errorf("assemble: %w", err)
+	}
+	starting, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := app.Start(starting); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	// 5. Say where everything is; in development mode there is an account to use.
+	if err := announce(ctx, cfg, o, store, seeds, modules, log); err != nil {
+		return errors.Join(err, stopApp(app, drainTimeout))
+	}
+	// 6. Until somebody says stop, or a part that we need ends.
+	<-ctx.Done()
+	failed := context.Cause(ctx)
+	if parent.Err() != nil {
+		failed = nil
+	}
+	end.begin()
+	// 7. Say so, and go on for a while, so that a load balancer has time to look.
+	draining.Store(true)
+	delay := cfg.Process.DrainDelay
+	if failed != nil {
+		delay = 0
+	}
+	<-time.After(delay)
+	// 8. Drain, in the reverse order of the start. The deferred calls above stop
+	// the database last.
+	return errors.Join(failed, stopApp(app, drainTimeout-delay))
+}
+
+// ending is the last part of a life: it says when it begins and when it is over.
+type ending struct {
+	log   *slog.Logger
+	began time.Time // zero when the start did not succeed
+}
+
+func (e *ending) begin() {
+	e.began = time.Now()
+	e.log.Info("stopping: requests and deliveries that have begun may end", "limit", stopLimit)
+}
+
+// of closes the store with what is left of the time, and closes the log.
+func (e *ending) of(s *store, err error) {
+	if e.began.IsZero() {
+		s.close(e.log, stopLimit)
+		e.log.Info("stopped before it was ready")
+		return
+	}
+	s.close(e.log, stopLimit-time.Since(e.began))
+	took := time.Since(e.began).Round(time.Millisecond)
+	if err != nil {
+		e.log.Error("stopped, and not everything could end; what was accepted is stored and goes on at the next start", "duration", took, telemetry.KeyError, err)
+		return
+	}
+	e.log.Info("stopped: everything has ended", "duration", took)
+}
+
+func stopApp(app *fx.App, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := app.Stop(ctx); err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	return nil
+}
+
+func selectModules(cfg config.Config) ([]Module, error) {
+	dev := cfg.Mode == config.Dev
+	on, err := config.ParseModules(cfg.Modules, ModuleNames(dev))
+	if err != nil {
+		return nil, err
+	}
+	return Select(on, dev)
+}
+
+// closeListener matters only when the start did not get as far as serving.
+func closeListener(l net.Listener, log *slog.Logger) {
+	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		log.Warn("close listener", telemetry.KeyError, err)
+	}
+}
+
+// tool prepares a command that works on the database and ends.
+func tool(ctx context.Context, cfg config.Config, do func(ctx context.Context, s *store, log *slog.Logger) error) error {
+	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, os.Stderr)
+	s, err := openStore(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer s.close(log, stopLimit)
+	return do(ctx, s, log)
+}

@@ -1,0 +1,70 @@
+package assembly
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/track"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+func trackingConfig(cfg config.Config) tracking.Config {
+	return tracking.Config{BaseURL: cfg.HTTP.BaseURL, Target: cfg.Names.TrackingHost, Own: []string{hostOf(cfg.HTTP.BaseURL),
+		cfg.Names.SandboxDomain, cfg.Names.ReturnPathHost, cfg.Names.SPFInclude, cfg.Names.SMTPHost, cfg.Mail.Hostname}}
+}
+
+// trackingEdges are what tracking shows, and what it needs of a module that itself
+// needs tracking.
+var trackingEdges = fx.Options(
+	fx.Provide(newTrackingTLS, certificatesOf),
+	fx.Provide(func(p struct {
+		fx.In
+
+		Sending *sending.Service `optional:"true"`
+	},
+	) tracking.Announcer {
+		if p.Sending == nil {
+			return nil
+		}
+		return announcer{p.Sending}
+	}),
+	routes(func(s *tracking.Service) rest.Routes { return rest.TrackingHost(s) }),
+)
+
+// announcer tells of opens and clicks with the email's own data, which sending has.
+type announcer struct{ sending *sending.Service }
+
+func (a announcer) Announce(ctx context.Context, tx db.Execer, seen []tracking.Seen) (int, error) {
+	notices := make([]sending.Notice, len(seen))
+	for i, s := range seen {
+		notices[i] = sending.Notice{AccountID: s.AccountID, EmailID: s.EmailID, Type: s.Type, Fill: s.Fill}
+	}
+	return a.sending.Announce(ctx, tx, notices...)
+}
+
+// trackedFirst keeps the public links from the mux, which answers an unclean path
+// with a redirect: a link that is not genuine leads nowhere.
+func (p edgeParams) trackedFirst(others http.Handler) http.Handler {
+	if p.Tracking == nil {
+		return others
+	}
+	links := p.links()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, tracking.Prefix) {
+			links.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+func (p edgeParams) links() http.Handler {
+	return track.New(track.Options{Tracker: p.Tracking, Proxies: p.Config.HTTP.TrustedProxies, Logger: p.Logger})
+}

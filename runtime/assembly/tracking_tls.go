@@ -1,0 +1,116 @@
+package assembly
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/tracking/certificate"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// trackingTLS is the listener on which tracking hosts are reached, and what gets
+// their certificates. Nil without POSTRIDER_TRACKING_TLS_ADDR.
+type trackingTLS struct {
+	listener net.Listener
+	keeper   *certificate.Keeper
+	log      *slog.Logger
+}
+
+func newTrackingTLS(lc fx.Lifecycle, cfg config.Config, d *db.DB, box *secret.Box, log *slog.Logger) (*trackingTLS, error) {
+	if cfg.Tracking.TLSAddr == "" {
+		return nil, nil //nolint:nilnil // what is off is nil, as with modules
+	}
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", cfg.Tracking.TLSAddr)
+	if err != nil {
+		return nil, fmt.Errorf("POSTRIDER_TRACKING_TLS_ADDR: cannot listen on %s: %w", cfg.Tracking.TLSAddr, err)
+	}
+	lc.Append(fx.StopHook(func() error { // also when a later part does not start
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	}))
+	served := tracking.Served(d)
+	allowed := func(ctx context.Context, host string) error { // the SMTP listeners' names as well
+		if slices.Contains(smtpNames(cfg), host) {
+			return nil
+		}
+		return served(ctx, host)
+	}
+	k := certificate.New(certificate.Params{DB: d, Box: box, Allowed: allowed, Logger: log, Config: certificate.Config{
+		CA: cfg.Tracking.CA, Email: cfg.Tracking.Email, HTTPPort: portOf(cfg), TLSPort: l.Addr().(*net.TCPAddr).Port}})
+	lc.Append(fx.StopHook(k.Stop))
+	return &trackingTLS{listener: l, keeper: k, log: log}, nil
+}
+
+// certificatesOf keeps a nil pointer out of the interface, where it would not be nil.
+func certificatesOf(t *trackingTLS) tracking.Certificates {
+	if t == nil {
+		return nil
+	}
+	return t.keeper
+}
+
+// portOf is where this process itself serves HTTP.
+func portOf(cfg config.Config) int {
+	_, text, err := net.SplitHostPort(cfg.HTTP.Addr)
+	if port, wrong := strconv.Atoi(text); err == nil && wrong == nil {
+		return port
+	}
+	return 0
+}
+
+// challenges answers the questions of the certificate authority on the main listener.
+func (p edgeParams) challenges(others http.Handler) http.Handler {
+	if p.TrackingTLS == nil {
+		return others
+	}
+	return p.TrackingTLS.keeper.Challenge(others)
+}
+
+// serveTrackingHosts answers the public links of messages under tracking hosts, and
+// nothing else: neither the API nor a page that somebody is signed in to.
+func (p edgeParams) serveTrackingHosts(observe *telemetry.HTTP) {
+	if p.TrackingTLS == nil {
+		return
+	}
+	links := observe.Wrap(p.unsubscribeFirst(p.trackedFirst(http.NotFoundHandler())))
+	s := &http.Server{Handler: links, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug)} // broken handshakes and the like
+	gate := newHTTPGate(httpConnections, intake.Floor, p.Config.HTTP.TrustedProxies)
+	gate.attach(s)
+	p.Lifecycle.Append(fx.Hook{
+		OnStart: func(context.Context) error {
+			go func() {
+				l := tls.NewListener(gate.before(p.TrackingTLS.listener), p.TrackingTLS.keeper.TLS())
+				if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+					p.Logger.Error("the listener of tracking hosts has ended", telemetry.KeyError, err)
+				}
+			}()
+			p.Logger.Info("tracking hosts are served", telemetry.KeyAddress, p.TrackingTLS.listener.Addr().String())
+			return nil
+		},
+		OnStop: func(ctx context.Context) error {
+			grace, cancel := context.WithTimeout(ctx, streamGrace)
+			defer cancel()
+			if err := s.Shutdown(grace); !errors.Is(err, context.DeadlineExceeded) {
+				return err
+			}
+			return s.Close()
+		},
+	})
+}

@@ -1,0 +1,45 @@
+package journeys_test
+
+import (
+	"testing"
+
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+)
+
+// A server refuses for good, at each step. What is said of the connection (greeting,
+// EHLO) is not about the recipient: the next host is asked, and then later. What
+// is said in the transaction is final, and whether the address is suppressed depends
+// on what it is about.
+func TestScenarioRefusedForGood(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	for n, c := range []struct {
+		name   string
+		phase  smtptest.Phase
+		answer smtptest.Action
+		want   story
+	}{
+		{"greeting", smtptest.Greeting, smtptest.Reply(554, "5.7.1", "No SMTP service here"), waits("554 5.7.1", "deferred greeting 554 5.7.1 mx1")},
+		{"ehlo", smtptest.EHLO, smtptest.Reply(550, "5.7.1", "Not you"), waits("550 5.7.1", "deferred ehlo 550 5.7.1 mx1")},
+		{"mail", smtptest.Mail, smtptest.Reply(550, "5.7.1", "Sender rejected by policy"), bounced("550 5.7.1", false, "bounced mail 550 5.7.1 mx1")},
+		{"rcpt, no such user", smtptest.Rcpt, smtptest.Reply(550, "5.1.1", "No such user"), bounced("550 5.1.1", true, "bounced rcpt 550 5.1.1 mx1")},
+		{"rcpt, policy", smtptest.Rcpt, smtptest.Reply(550, "5.7.1", "Relaying denied"), bounced("550 5.7.1", false, "bounced rcpt 550 5.7.1 mx1")},
+		{"rcpt, without an enhanced code", smtptest.Rcpt, smtptest.Reply(550, "", "User unknown"), bounced("550", true, "bounced rcpt 550 mx1")},
+		{"data", smtptest.Data, smtptest.Reply(554, "5.7.1", "No valid recipients by policy"), bounced("554 5.7.1", false, "bounced data 554 5.7.1 mx1")},
+		{"body", smtptest.Body, smtptest.Reply(554, "5.6.0", "Message is malformed"), bounced("554 5.6.0", false, "bounced dot 554 5.6.0 mx1")},
+		{"dot, spam", smtptest.Dot, smtptest.Reply(554, "5.7.1", "Message is spam"), bounced("554 5.7.1", false, "bounced dot 554 5.7.1 mx1")},
+		{"dot, too large", smtptest.Dot, smtptest.Reply(552, "5.3.4", "Message is too large"), tooLarge("552 5.3.4")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			domain := "case" + number(n+1) + ".test"
+			mx := s.server(t, 20+n, smtptest.Config{})
+			mx.Always(c.phase, "", c.answer)
+			s.mailHosts(t, domain, 20+n)
+			s.expect(t, s.message(t, []string{"bob@" + domain}), c.want)
+			if n := mx.Stats().Accepted; n != 0 {
+				t.Errorf("%d messages arrived", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,27 @@
+package journeys_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+)
+
+// An address with a non-ASCII local part needs a server that takes SMTPUTF8 (RFC 6531).
+// Where none does, the recipient fails, and other addresses there go on.
+func TestScenarioSMTPUTF8NotOffered(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.server(t, 20, smtptest.Config{})
+	modern := s.server(t, 21, smtptest.Config{SMTPUTF8: true})
+	s.mailHosts(t, "old.test", 20)
+	s.mailHosts(t, "modern.test", 21)
+	if said := s.expect(t, s.message(t, []string{"jürgen@old.test"}), failed("smtputf8_required", false, "failed mail mx1")); !strings.Contains(said, "SMTPUTF8") {
+		t.Errorf("the sender is told %q", said)
+	}
+	s.expect(t, s.message(t, []string{"bob@old.test"}), arrived("delivered dot 250 2.0.0 mx1"))
+	s.expect(t, s.message(t, []string{"jürgen@modern.test"}), arrived("delivered dot 250 2.0.0 mx1"))
+	if got := modern.Messages(); len(got) != 1 || !got[0].SMTPUTF8 || got[0].To[0] != "jürgen@modern.test" {
+		t.Errorf("arrived: %+v", got)
+	}
+}

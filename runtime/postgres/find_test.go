@@ -1,0 +1,49 @@
+package postgres
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// A running server is found by its data directory, by whatever path; one that has
+// stopped, or is only a file that it left, is not.
+func TestFindGivesTheRunningServer(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if _, err := Find(data); !errors.Is(err, ErrNotReady) {
+		t.Errorf("before the first start: %v", err)
+	}
+	s := start(t, data)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(data, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{data, link} {
+		if got, err := Find(path); err != nil || got != s.URL() {
+			t.Errorf("found %q (%v), want %q", got, err, s.URL())
+		}
+	}
+	var busy *InUseError
+	if _, err := Start(t.Context(), Config{DataDir: link, Logger: discard}); !errors.As(err, &busy) || busy.Holder != os.Getpid() {
+		t.Errorf("second start: %v", err)
+	}
+	left, err := os.ReadFile(filepath.Join(data, "postgres", "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop(t, s)
+	if _, err := Find(data); !errors.Is(err, ErrNotReady) {
+		t.Errorf("after the stop: %v", err)
+	}
+	// What a crash leaves, its number given to a process that is no server.
+	stale := append([]byte(strconv.Itoa(os.Getpid())), left[len(strconv.Itoa(s.process.pid)):]...)
+	if err := os.WriteFile(filepath.Join(data, "postgres", "postmaster.pid"), stale, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Find(data); !errors.Is(err, ErrNotReady) {
+		t.Errorf("stale file: %v", err)
+	}
+}

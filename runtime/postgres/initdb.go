@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// role is the server's superuser and the owner of everything in it. Only who
+// can enter the socket's folder can become it.
+const role = "postrider"
+
+// initialise makes the server's files under another name and moves them into
+// place when they are whole: an initdb that was killed leaves nothing that
+// looks like data.
+func (s *Server) initialise(ctx context.Context, files string) error {
+	s.log.InfoContext(ctx, "first start: making the database", "data", files, "version", s.binaries.version)
+	started := time.Now()
+	staging := files + ".new"
+	if err := os.RemoveAll(staging); err != nil {
+		return fmt.Errorf("clear %s: %w", staging, err)
+	}
+	if err := os.Mkdir(staging, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if err := s.account.give(staging); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if err := s.runInitdb(ctx, staging); err != nil {
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	if err := os.Remove(files); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty folder at most, see dataVersion
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if err := os.Rename(staging, files); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	s.log.InfoContext(ctx, "database made", "duration", time.Since(started).Round(time.Millisecond))
+	return nil
+}
+
+func (s *Server) runInitdb(ctx context.Context, staging string) error {
+	target, err := openFolder(staging, s.account)
+	if err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, s.binaries.path("initdb"), "--pgdata", target.path, "--username", role,
+		"--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--locale=C", "--no-instructions")
+	command.Dir, command.Env = "/", environment()
+	command.ExtraFiles = target.inherited()
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: s.account.credential(), Setpgid: true}
+	endWithParent(command.SysProcAttr)
+	runtime.LockOSThread() // see launch
+	defer runtime.UnlockOSThread()
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	output, err := command.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("initdb: %w: %s", err, lastLines(string(output), 5))
+	}
+	return errors.Join(err, target.close())
+}
+
+// environment is all that the server and its tools get to see: nothing of
+// PGDATA and its kin, no locale, no secrets of ours.
+func environment() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
+}
+
+func lastLines(text string, count int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "; ")
+}

@@ -1,0 +1,56 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// output is where the server writes its log: line by line into ours, and the
+// last lines are kept for error messages.
+type output struct {
+	log     *slog.Logger
+	mutex   sync.Mutex
+	partial []byte
+	last    []string
+}
+
+// Write takes what the server said; it is never refused.
+func (o *output) Write(data []byte) (int, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.partial = append(o.partial, data...)
+	for {
+		end := bytes.IndexByte(o.partial, '\n')
+		if end < 0 {
+			return len(data), nil
+		}
+		o.line(string(o.partial[:end]))
+		o.partial = o.partial[end+1:]
+	}
+}
+
+// line passes one line on. Statements that failed are the business of whoever
+// sent them; that the server itself is in trouble is worth a warning.
+func (o *output) line(text string) {
+	o.last = append(o.last, text)
+	o.last = o.last[max(0, len(o.last)-6):]
+	level := slog.LevelDebug
+	if strings.HasPrefix(text, "PANIC:") || strings.HasPrefix(text, "FATAL:") && !expected(text) {
+		level = slog.LevelWarn
+	}
+	o.log.Log(context.Background(), level, "postgres", "line", text)
+}
+
+// expected are the fatal lines of every ordinary start and stop.
+func expected(text string) bool {
+	return strings.Contains(text, "terminating connection") || strings.Contains(text, "the database system is")
+}
+
+func (o *output) String() string {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return strings.Join(o.last, "; ")
+}

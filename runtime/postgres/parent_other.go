@@ -1,0 +1,9 @@
+//go:build !linux
+
+package postgres
+
+import "syscall"
+
+// endWithParent does nothing here: there is no death signal. The next start
+// finds the server in the lock file and stops it.
+func endWithParent(*syscall.SysProcAttr) {}

@@ -1,0 +1,186 @@
+package rules_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/assembly"
+)
+
+const modulePath = "github.com/postrider/postrider"
+
+// An import rule: packages below `of` may import, of this project, only what
+// `allowed` says. The first rule whose prefix matches decides.
+type importRule struct {
+	of      string
+	allowed func(pkg, imported string) bool
+	reason  string
+}
+
+var importRules = []importRule{
+	{"cmd/postrider/", oneOf("runtime/assembly", "runtime/config"),
+		"the command line parses and calls the assembly; it knows no module"},
+	{"cmd/", func(string, string) bool { return true }, ""},
+	{"rest/", edgeMay, edgeReason},
+	{"graph/", edgeMay, edgeReason},
+	{"modules/", moduleMay,
+		"a module imports ent, runtime packages and the modules that its row in runtime/assembly/modules.go requires or uses; edges and the assembly stand above it"},
+	{"runtime/mail/authn/", func(pkg, imported string) bool {
+		return imported == "ent/schema/shape" || mailMay(pkg, imported)
+	}, "authn is a mail library; its result is the plain struct that is stored"},
+	{"runtime/mail/", mailMay,
+		"mail packages are libraries: no database, no Fx, no configuration, no module; runtime/intake, which bounds what they hold, is one as well"},
+	{"runtime/intake/", func(string, string) bool { return false },
+		"intake is a library below everything that takes something in"},
+	{"runtime/assembly/", func(string, string) bool { return true }, ""},
+	{"runtime/runtimetest/", func(string, string) bool { return true }, ""},
+	{"runtime/", func(_, imported string) bool {
+		return strings.HasPrefix(imported, "runtime/") && !strings.HasPrefix(imported, "runtime/assembly") || isEnt(imported)
+	}, "runtime packages stand below modules and edges; only the assembly (runtime/assembly) knows everybody"},
+	{"ent/", isEntOrSelf, "the data model stands on the ground and imports nothing of the project"},
+}
+
+const edgeReason = "an edge decodes, calls one service and encodes: it sees services, ent types and runtime/{fault,event,id,idempotency,intake,loopback,page,secret,sse,telemetry}, never the ent client, the bus, a worker or the other edge"
+
+func TestImportsFollowTheArchitecture(t *testing.T) {
+	t.Parallel()
+	for _, pkg := range sourcePackages(t) {
+		rule, found := ruleFor(pkg.dir)
+		if !found {
+			t.Errorf("%s: code lives only in ent, graph, rest, modules, runtime and cmd", pkg.dir)
+			continue
+		}
+		for imported, files := range pkg.imports {
+			if imported == pkg.dir || strings.HasPrefix(imported, pkg.dir+"/") {
+				continue
+			}
+			if !rule.allowed(pkg.dir, imported) {
+				t.Errorf("%s imports %s (%s): %s", pkg.dir, imported, strings.Join(files, ", "), rule.reason)
+			}
+		}
+	}
+}
+
+func ruleFor(dir string) (importRule, bool) {
+	for _, r := range importRules {
+		if strings.HasPrefix(dir+"/", r.of) {
+			return r, true
+		}
+	}
+	return importRule{}, false
+}
+
+func mailMay(pkg, imported string) bool {
+	return imported == "runtime/intake" || below("runtime/mail/")(pkg, imported)
+}
+
+func edgeMay(pkg, imported string) bool {
+	edge, _, _ := strings.Cut(pkg, "/")
+	switch {
+	case strings.HasPrefix(imported, edge+"/"), imported == edge:
+		return true
+	case strings.HasPrefix(imported, "modules/"):
+		return true
+	case isEnt(imported):
+		return imported != "ent/migrate" && !strings.HasPrefix(imported, "ent/schema/mixin")
+	default:
+		return oneOf("runtime/fault", "runtime/event", "runtime/id", "runtime/idempotency", "runtime/intake", "runtime/loopback", "runtime/page", "runtime/secret", "runtime/sse", "runtime/telemetry", "runtime/mail/mime")(pkg, imported)
+	}
+}
+
+func moduleMay(pkg, imported string) bool {
+	if isEnt(imported) || strings.HasPrefix(imported, "runtime/") {
+		return !strings.HasPrefix(imported, "runtime/assembly")
+	}
+	name := strings.Split(pkg, "/")[1]
+	other, isModule := strings.CutPrefix(imported, "modules/")
+	if !isModule {
+		return false
+	}
+	other, _, _ = strings.Cut(other, "/")
+	for _, m := range assembly.Modules() {
+		if m.Name == name {
+			return other == name || slices.Contains(m.Requires, other) || slices.Contains(m.Uses, other)
+		}
+	}
+	return false
+}
+
+func isEnt(imported string) bool          { return imported == "ent" || strings.HasPrefix(imported, "ent/") }
+func isEntOrSelf(_, imported string) bool { return isEnt(imported) }
+
+func oneOf(names ...string) func(string, string) bool {
+	return func(_, imported string) bool { return slices.Contains(names, imported) }
+}
+
+func below(prefix string) func(string, string) bool {
+	return func(_, imported string) bool { return strings.HasPrefix(imported, prefix) }
+}
+
+// TestEdgesNeverHoldTheClient finds the ent client by name: importing ent for its
+// types is fine, its client is not.
+func TestEdgesNeverHoldTheClient(t *testing.T) {
+	t.Parallel()
+	for _, file := range sourceFiles(t, "rest", "graph") {
+		if strings.HasPrefix(file.path, "graph/generated/") {
+			continue
+		}
+		for _, banned := range []string{"ent.Client", "ent.Tx", "sql.DB"} {
+			if strings.Contains(file.code(t), banned) {
+				t.Errorf("%s uses %s: edges call services, which hold the database", file.path, banned)
+			}
+		}
+	}
+}
+
+// sourcePackage is a folder of non-test Go files with its imports of this project.
+type sourcePackage struct {
+	dir     string
+	files   []sourceFile
+	imports map[string][]string // project path → files
+}
+
+func sourcePackages(t *testing.T) []*sourcePackage {
+	t.Helper()
+	byDir := map[string]*sourcePackage{}
+	var order []*sourcePackage
+	for _, f := range sourceFiles(t, ".") {
+		dir := path.Dir(f.path)
+		pkg := byDir[dir]
+		if pkg == nil {
+			pkg = &sourcePackage{dir: dir, imports: map[string][]string{}}
+			byDir[dir] = pkg
+			order = append(order, pkg)
+		}
+		pkg.files = append(pkg.files, f)
+		for _, imported := range f.imports(t) {
+			pkg.imports[imported] = append(pkg.imports[imported], path.Base(f.path))
+		}
+	}
+	return order
+}
+
+func (f sourceFile) imports(t *testing.T) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, spec := range parsed.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(fmt.Errorf("%s: %w", f.path, err))
+		}
+		if own, isOwn := strings.CutPrefix(name, modulePath+"/"); isOwn {
+			out = append(out, own)
+		}
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package rules_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/ent/migrate"
+)
+
+// entityOwners reads the first comment line of each schema file:
+// `// Owner: sending. …`.
+func entityOwners(t *testing.T) map[string]string {
+	t.Helper()
+	owners := map[string]string{}
+	files, err := filepath.Glob("../../ent/schema/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declaration := regexp.MustCompile(`(?m)^type (\w+) struct\{ ent\.Schema \}`)
+	for _, name := range files {
+		code, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entity := declaration.FindSubmatch(code)
+		if entity == nil {
+			continue
+		}
+		owner := regexp.MustCompile(`^// Owner: (\w+)\. `).FindSubmatch(code)
+		if owner == nil {
+			t.Errorf("%s: the first line must name the owner, as `// Owner: sending. What it is.`", name)
+			continue
+		}
+		owners[string(entity[1])] = string(owner[1])
+	}
+	return owners
+}
+
+// tableOf turns an entity's name into the table that ent gives it.
+func tableOf(t *testing.T, entity string) string {
+	t.Helper()
+	for _, table := range migrate.Tables {
+		if strings.EqualFold(strings.ReplaceAll(table.Name, "_", ""), pluralOf(entity)) {
+			return table.Name
+		}
+	}
+	t.Fatalf("no table for entity %s", entity)
+	return ""
+}
+
+func pluralOf(entity string) string {
+	switch entity {
+	case "WebhookDelivery":
+		return "webhookdeliveries"
+	case "CapturedMail":
+		return "capturedmails"
+	default:
+		return entity + "s"
+	}
+}
+
+func TestEachTableHasOneWriter(t *testing.T) {
+	t.Parallel()
+	owners := entityOwners(t)
+	if len(owners) == 0 {
+		t.Fatal("no entity found: the rule has lost its subject")
+	}
+	for _, f := range sourceFiles(t, "modules", "runtime", "rest", "graph", "cmd") {
+		if f.generated(t) || strings.HasPrefix(f.path, "cmd/bench/") { // it fills scratch databases
+			continue
+		}
+		code := f.code(t)
+		for entity, owner := range owners {
+			if writes(code, entity, tableOf(t, entity)) && !ownedBy(f.path, owner) {
+				t.Errorf("%s writes %s, which %s owns: ask its service instead", f.path, entity, owner)
+			}
+		}
+	}
+}
+
+func ownedBy(file, owner string) bool {
+	return strings.HasPrefix(file, "modules/"+owner+"/") || strings.HasPrefix(file, "runtime/"+owner+"/")
+}
+
+// writes looks for the ent builders and for SQL that change the table.
+func writes(code, entity, table string) bool {
+	builder := regexp.MustCompile(`\.` + entity + `\.(Create|CreateBulk|MapCreateBulk|Update|UpdateOne|UpdateOneID|Delete|DeleteOne|DeleteOneID)\(`)
+	statement := regexp.MustCompile(`(?i)\b(INSERT\s+INTO|UPDATE|DELETE\s+FROM|TRUNCATE|COPY)\s+(ONLY\s+)?"?` + table + `"?\b`)
+	return builder.MatchString(code) || statement.MatchString(code)
+}
+
+func TestOwnershipRuleSeesWrites(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]bool{
+		`tx.Email.Create().SetID(id)`:               true,
+		"`UPDATE emails e SET status = $1`":         true,
+		"`insert into emails (id) values ($1)`":     true,
+		`db.Ent.Email.Query().Where(email.ID("x"))`: false,
+		"`SELECT id FROM emails WHERE id = $1`":     false,
+		"`UPDATE emails_archive SET x = 1`":         false,
+	} {
+		if got := writes(code, "Email", "emails"); got != want {
+			t.Errorf("writes(%s) = %v, want %v", code, got, want)
+		}
+	}
+}
