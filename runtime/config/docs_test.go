@@ -11,10 +11,10 @@ import (
 
 var readmeRow = regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| ([^|]+) \\|")
 
-// The README's table names settings that exist, with the defaults that they have.
-func TestReadmeTableIsTrue(t *testing.T) {
+// The table in docs/settings.md names settings that exist, with the defaults that they have.
+func TestSettingsTableIsTrue(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../docs/settings.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,18 +27,18 @@ func TestReadmeTableIsTrue(t *testing.T) {
 	for _, row := range rows {
 		text, exists := help[row[1]]
 		if !exists {
-			t.Errorf("%s is no setting", row[1])
+			t.Errorf("%s is in docs/settings.md and is not a setting", row[1])
 		}
 		// A default that is a value is in the help in brackets, too.
 		if value := strings.Trim(row[2], "`"); regexp.MustCompile(`^[\d.:]+$`).MatchString(value) && !strings.Contains(text, "("+value+")") {
-			t.Errorf("%s: the README says %s, the help %q", row[1], value, text)
+			t.Errorf("%s: docs/settings.md says %s, the help %q", row[1], value, text)
 		}
 	}
 	cfg, err := Resolve(Dev, Settings{})
 	if err != nil || !slices.ContainsFunc(rows, func(row []string) bool {
 		return row[1] == "POSTRIDER_HTTP_ADDR" && strings.Contains(row[2], cfg.HTTP.Addr)
 	}) {
-		t.Errorf("the README has another address than %s (%v)", cfg.HTTP.Addr, err)
+		t.Errorf("docs/settings.md has another address than %s (%v)", cfg.HTTP.Addr, err)
 	}
 }
 
