@@ -331,8 +331,9 @@ func TestFreshFactsDoNotWaitForTheCatchUp(t *testing.T) {
 		return b.count("SELECT count(*) FROM effects WHERE substr(fact_id, 15) = $1", tail(fresh[0].ID)) == 1
 	})
 	passed := b.count("SELECT count(*) FROM effects WHERE at < (SELECT at FROM effects WHERE substr(fact_id, 15) = $1)", tail(fresh[0].ID)) - before
-	if passed > 500 { // 200 that waited, what was handled beside the publication, and what is read already
-		t.Errorf("the fresh fact waited for %d of %d old ones", passed, len(old))
+	// On a quiet machine it waits for some 200. On a busy one more are handled while it is published.
+	if passed > len(old)/2 {
+		t.Errorf("the fresh fact waited for %d of %d old ones, want less than half of them", passed, len(old))
 	}
 	b.reached("g")
 	b.once("g", append(old, fresh...))
