@@ -47,7 +47,7 @@ func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string) 
 	if err != nil {
 		return nil, pageError(err)
 	}
-	return &model.APIKeyConnection{Nodes: found.Keys, PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}, nil
+	return &model.APIKeyConnection{Nodes: found.Items, PageInfo: pageInfo(found)}, nil
 }
 
 func (r *queryResolver) APIKey(ctx context.Context, id string) (*ent.APIKey, error) {

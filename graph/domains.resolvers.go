@@ -45,9 +45,9 @@ func (r *queryResolver) Domains(ctx context.Context, first *int, after *string) 
 	if err != nil {
 		return nil, pageError(err)
 	}
-	out := &model.DomainConnection{Nodes: make([]*model.Domain, len(found.Domains)),
-		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
-	copy(out.Nodes, r.domainPage(ctx, caller.AccountID, found.Domains))
+	out := &model.DomainConnection{Nodes: make([]*model.Domain, len(found.Items)),
+		PageInfo: pageInfo(found)}
+	copy(out.Nodes, r.domainPage(ctx, caller.AccountID, found.Items))
 	return out, nil
 }
 

@@ -86,7 +86,7 @@ func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, f
 	if err != nil {
 		return nil, pageError(err)
 	}
-	emails := r.emailPage(ctx, caller.AccountID, found.Emails)
+	emails := r.emailPage(ctx, caller.AccountID, found.Items)
 	return toEmailConnection(emails, found.HasMore, func(id string) string { return r.emails.Cursor(caller.AccountID, id) }), nil
 }
 

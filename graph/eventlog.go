@@ -6,6 +6,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/sse"
 )
 
@@ -13,15 +14,15 @@ const moduleEventLog = "eventlog"
 
 // EventLog reads what has happened.
 type EventLog interface {
-	List(ctx context.Context, accountID string, q eventlog.Query) (eventlog.Page, error)
+	List(ctx context.Context, accountID string, q eventlog.Query) (page.Page[event.Fact], error)
 	Open(ctx context.Context, accountID string, q eventlog.Query) (*eventlog.Stream, error)
 }
 
 var _ EventLog = (*eventlog.Service)(nil)
 
-func toEvents(found eventlog.Page) *model.EventPage {
-	out := &model.EventPage{Nodes: make([]*model.Event, 0, len(found.Events)), HasMore: found.HasMore, EndCursor: found.Next}
-	for _, f := range found.Events {
+func toEvents(found page.Page[event.Fact]) *model.EventPage {
+	out := &model.EventPage{Nodes: make([]*model.Event, 0, len(found.Items)), HasMore: found.HasMore, EndCursor: found.NextCursor}
+	for _, f := range found.Items {
 		out.Nodes = append(out.Nodes, toEvent(f))
 	}
 	return out
@@ -51,7 +52,7 @@ func followEvents(ctx context.Context, stream *eventlog.Stream) <-chan *model.Ev
 			if err != nil {
 				return
 			}
-			for _, f := range found.Events {
+			for _, f := range found.Items {
 				select {
 				case out <- toEvent(f):
 				case <-ctx.Done():

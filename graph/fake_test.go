@@ -90,9 +90,9 @@ func (f fakeAccounts) Usage(_ context.Context, accountID string) (accounts.Usage
 	return used, f.call("Usage")
 }
 
-func (f fakeAccounts) Keys(_ context.Context, accountID string, r page.Request) (accounts.KeyPage, error) {
+func (f fakeAccounts) Keys(_ context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error) {
 	rows, more, err := slice(someKeys(), func(k *ent.APIKey) (string, string) { return k.AccountID, k.ID }, "api_keys", accountID, r)
-	out := accounts.KeyPage{Keys: rows, HasMore: more}
+	out := page.Page[*ent.APIKey]{Items: rows, HasMore: more}
 	if more {
 		out.NextCursor = codec.Encode(page.List{Name: "api_keys", AccountID: accountID}, rows[len(rows)-1].ID)
 	}
@@ -124,9 +124,9 @@ type fakeDomains struct {
 	rows []*ent.Domain
 }
 
-func (f fakeDomains) List(_ context.Context, accountID string, r page.Request) (domains.Page, error) {
+func (f fakeDomains) List(_ context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error) {
 	rows, more, err := slice(f.rows, func(d *ent.Domain) (string, string) { return *d.AccountID, d.ID }, "domains", accountID, r)
-	out := domains.Page{Domains: rows, HasMore: more}
+	out := page.Page[*ent.Domain]{Items: rows, HasMore: more}
 	if more {
 		out.NextCursor = codec.Encode(page.List{Name: "domains", AccountID: accountID}, rows[len(rows)-1].ID)
 	}
@@ -174,13 +174,13 @@ type fakeEmails struct {
 
 var codec = page.NewCodec([]byte("0123456789abcdef"))
 
-func (f fakeEmails) List(_ context.Context, accountID string, q sending.ListQuery) (sending.EmailPage, error) {
+func (f fakeEmails) List(_ context.Context, accountID string, q sending.ListQuery) (page.Page[*ent.Email], error) {
 	rows, more, err := slice(f.rows, func(e *ent.Email) (string, string) { return e.AccountID, e.ID }, "emails", accountID, q.Page)
-	out := sending.EmailPage{HasMore: more}
+	out := page.Page[*ent.Email]{HasMore: more}
 	for _, row := range rows {
 		short := *row
 		short.HTML, short.Text = nil, nil
-		out.Emails = append(out.Emails, &short)
+		out.Items = append(out.Items, &short)
 	}
 	return out, orElse(err, f.call("List"))
 }
@@ -252,9 +252,9 @@ func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string)
 	})
 }
 
-func (f fakeEmails) QueueOf(_ context.Context, accountID string, of sending.Selection, r page.Request) (sending.QueuePage, error) {
+func (f fakeEmails) QueueOf(_ context.Context, accountID string, of sending.Selection, r page.Request) (page.Page[sending.Queued], error) {
 	if err := f.call("QueueOf"); err != nil {
-		return sending.QueuePage{}, err
+		return page.Page[sending.Queued]{}, err
 	}
 	due := day.Add(time.Minute)
 	rows := []sending.Queued{
@@ -272,7 +272,7 @@ func (f fakeEmails) QueueOf(_ context.Context, accountID string, of sending.Sele
 			out = append(out, q)
 		}
 	}
-	found := sending.QueuePage{Recipients: out[:min(limit, len(out))], HasMore: len(out) > limit}
+	found := page.Page[sending.Queued]{Items: out[:min(limit, len(out))], HasMore: len(out) > limit}
 	if found.HasMore {
 		found.NextCursor = codec.Encode(list, fmt.Sprintf("%03d", out[limit-1].RecipientID))
 	}

@@ -39,13 +39,13 @@ type Authenticator interface {
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 	Usage(ctx context.Context, accountID string) (accounts.Usage, error)
-	Keys(ctx context.Context, accountID string, r page.Request) (accounts.KeyPage, error)
+	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 }
 
 // Domains reads sending domains.
 type Domains interface {
-	List(ctx context.Context, accountID string, r page.Request) (domains.Page, error)
+	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []domains.Record
 	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
@@ -53,7 +53,7 @@ type Domains interface {
 
 // Emails reads emails. The methods with several ids answer by email id.
 type Emails interface {
-	List(ctx context.Context, accountID string, q sending.ListQuery) (sending.EmailPage, error)
+	List(ctx context.Context, accountID string, q sending.ListQuery) (page.Page[*ent.Email], error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	Cursor(accountID, emailID string) string
 	// Bodies gives html and text, which List leaves out; other fields are not set.
@@ -62,7 +62,7 @@ type Emails interface {
 	Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error)
 	Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error)
 	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
-	QueueOf(ctx context.Context, accountID string, of sending.Selection, r page.Request) (sending.QueuePage, error)
+	QueueOf(ctx context.Context, accountID string, of sending.Selection, r page.Request) (page.Page[sending.Queued], error)
 	BacklogOf(ctx context.Context, accountID string, of sending.Selection) ([]sending.Backlog, error)
 	ChangeQueueOf(ctx context.Context, accountID string, c sending.AccountQueueChange) (sending.QueueResult, error)
 	DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]sending.Counts, error)

@@ -80,10 +80,10 @@ func orNone(s *sending.QueueState) sending.QueueState {
 	return *s
 }
 
-func toQueue(found sending.QueuePage) *model.QueueConnection {
-	out := &model.QueueConnection{Nodes: make([]*model.QueuedRecipient, len(found.Recipients)),
-		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
-	for i, r := range found.Recipients {
+func toQueue(found page.Page[sending.Queued]) *model.QueueConnection {
+	out := &model.QueueConnection{Nodes: make([]*model.QueuedRecipient, len(found.Items)),
+		PageInfo: pageInfo(found)}
+	for i, r := range found.Items {
 		out.Nodes[i] = &model.QueuedRecipient{ID: strconv.FormatInt(r.RecipientID, 10), EmailID: r.EmailID, Address: r.Address, Destination: r.Destination,
 			State: r.State, Running: r.Running, Attempts: r.Attempts, NextAttemptAt: r.NextAttempt, QueuedAt: r.QueuedAt, Diagnostic: filled(r.Diagnostic)}
 	}

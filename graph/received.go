@@ -10,13 +10,14 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 const moduleInbound = "inbound"
 
 // Received reads received mail and the address rules of domains.
 type Received interface {
-	List(ctx context.Context, accountID string, q inbound.ListQuery) (inbound.Page, error)
+	List(ctx context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error)
 	Open(ctx context.Context, e *ent.ReceivedEmail) (*inbound.Content, error)
 	Rules(ctx context.Context, accountID, domainID string) (inbound.Rules, error)
@@ -41,9 +42,9 @@ func receivedFilter(in *model.ReceivedEmailFilter) inbound.Filter {
 	return inbound.Filter{To: given(in.To), From: given(in.From), Domain: given(in.Domain), Q: given(in.Q), Since: in.Since, Until: in.Until}
 }
 
-func toReceived(found inbound.Page) *model.ReceivedEmailConnection {
-	return &model.ReceivedEmailConnection{Nodes: append([]*ent.ReceivedEmail{}, found.Emails...),
-		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+func toReceived(found page.Page[*ent.ReceivedEmail]) *model.ReceivedEmailConnection {
+	return &model.ReceivedEmailConnection{Nodes: append([]*ent.ReceivedEmail{}, found.Items...),
+		PageInfo: pageInfo(found)}
 }
 
 func toRules(r inbound.Rules) *model.AddressRules {

@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // fakeReceived has an email of ada's, one of hers whose content is gone, and one of bob's.
@@ -24,14 +25,14 @@ func someReceived() []*ent.ReceivedEmail {
 	return []*ent.ReceivedEmail{whole, {ID: "inb_002", AccountID: ada, SpamStatus: "unknown", ReceivedAt: day}, {ID: "inb_003", AccountID: bob, SpamStatus: "spam", ReceivedAt: day}}
 }
 
-func (f fakeReceived) List(_ context.Context, accountID string, q inbound.ListQuery) (inbound.Page, error) {
+func (f fakeReceived) List(_ context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error) {
 	rows, more, err := slice(someReceived(), func(e *ent.ReceivedEmail) (string, string) { return e.AccountID, e.ID }, "received", accountID, q.Page)
-	out := inbound.Page{Emails: rows, HasMore: more}
+	out := page.Page[*ent.ReceivedEmail]{Items: rows, HasMore: more}
 	if more {
 		out.NextCursor = rows[len(rows)-1].ID
 	}
 	if q.Filter.Q == "nothing" {
-		out = inbound.Page{}
+		out = page.Page[*ent.ReceivedEmail]{}
 	}
 	return out, err
 }

@@ -14,7 +14,7 @@ const moduleRelay = "relay"
 
 // SMTPCredentials reads the credentials of the SMTP relay.
 type SMTPCredentials interface {
-	List(ctx context.Context, accountID string, r page.Request) (relay.Page, error)
+	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error)
 	Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error)
 	Endpoint() (host string, port int, tls string)
 }

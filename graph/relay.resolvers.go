@@ -25,8 +25,8 @@ func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *
 	if err != nil {
 		return nil, pageError(err)
 	}
-	out := &model.SMTPCredentialConnection{Nodes: []*model.SMTPCredential{}, PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
-	for _, one := range found.Credentials {
+	out := &model.SMTPCredentialConnection{Nodes: []*model.SMTPCredential{}, PageInfo: pageInfo(found)}
+	for _, one := range found.Items {
 		out.Nodes = append(out.Nodes, r.toSMTPCredential(one))
 	}
 	return out, nil

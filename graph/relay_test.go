@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -28,9 +27,9 @@ func someSMTPCredentials() []*ent.SMTPCredential {
 	return rows
 }
 
-func (f fakeSMTPCredentials) List(_ context.Context, accountID string, r page.Request) (relay.Page, error) {
+func (f fakeSMTPCredentials) List(_ context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	rows, more, err := slice(someSMTPCredentials(), func(c *ent.SMTPCredential) (string, string) { return c.AccountID, c.ID }, "smtp_credentials", accountID, r)
-	out := relay.Page{Credentials: rows, HasMore: more}
+	out := page.Page[*ent.SMTPCredential]{Items: rows, HasMore: more}
 	if more {
 		out.NextCursor = codec.Encode(page.List{Name: "smtp_credentials", AccountID: accountID}, rows[len(rows)-1].ID)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -88,4 +89,9 @@ func filled(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// pageInfo says whether a list goes on after a page, and behind which cursor.
+func pageInfo[T any](p page.Page[T]) *model.PageInfo {
+	return &model.PageInfo{HasNextPage: p.HasMore, EndCursor: filled(p.NextCursor)}
 }

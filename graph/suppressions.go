@@ -8,15 +8,16 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 const moduleSuppression = "suppression"
 
 // Suppressions reads the addresses that must not be written to.
 type Suppressions interface {
-	List(ctx context.Context, accountID string, f suppression.Filter) (suppression.Page, error)
+	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)
 	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
-	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (suppression.OptOutPage, error)
+	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error)
 	OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error)
 }
 
@@ -30,14 +31,14 @@ func suppressionCosts(c *generated.ComplexityRoot) {
 	c.Query.CategoryOptOuts = func(child int, first *int, _, _, _ *string) int { return times(pageSize(first), child) }
 }
 
-func toSuppressions(found suppression.Page) *model.SuppressionConnection {
-	return &model.SuppressionConnection{Nodes: append([]*ent.Suppression{}, found.Suppressions...),
-		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+func toSuppressions(found page.Page[*ent.Suppression]) *model.SuppressionConnection {
+	return &model.SuppressionConnection{Nodes: append([]*ent.Suppression{}, found.Items...),
+		PageInfo: pageInfo(found)}
 }
 
-func toOptOuts(found suppression.OptOutPage) *model.CategoryOptOutConnection {
-	return &model.CategoryOptOutConnection{Nodes: append([]*ent.CategoryOptOut{}, found.OptOuts...),
-		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+func toOptOuts(found page.Page[*ent.CategoryOptOut]) *model.CategoryOptOutConnection {
+	return &model.CategoryOptOutConnection{Nodes: append([]*ent.CategoryOptOut{}, found.Items...),
+		PageInfo: pageInfo(found)}
 }
 
 // orEmpty is an optional argument; null is the same as not given.

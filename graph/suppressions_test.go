@@ -39,14 +39,14 @@ func someOptOuts() []*ent.CategoryOptOut {
 	return rows
 }
 
-func (f fakeSuppressions) List(_ context.Context, accountID string, q module.Filter) (module.Page, error) {
+func (f fakeSuppressions) List(_ context.Context, accountID string, q module.Filter) (page.Page[*ent.Suppression], error) {
 	rows, more, err := slice(someSuppressions(), func(s *ent.Suppression) (string, string) { return s.AccountID, s.ID }, "suppressions", accountID, q.Request)
-	out := module.Page{Suppressions: rows, HasMore: more}
+	out := page.Page[*ent.Suppression]{Items: rows, HasMore: more}
 	if more {
 		out.NextCursor = codec.Encode(page.List{Name: "suppressions", AccountID: accountID}, rows[len(rows)-1].ID)
 	}
 	if q.Email+q.Reason != "" {
-		out.Suppressions = []*ent.Suppression{{ID: q.Email + " " + q.Reason}}
+		out.Items = []*ent.Suppression{{ID: q.Email + " " + q.Reason}}
 	}
 	return out, orElse(err, f.call("suppressions.List"))
 }
@@ -60,14 +60,14 @@ func (f fakeSuppressions) Get(_ context.Context, accountID, id string) (*ent.Sup
 	return nil, fault.Missing("suppression", id)
 }
 
-func (f fakeSuppressions) OptOuts(_ context.Context, accountID string, q module.OptOutFilter) (module.OptOutPage, error) {
+func (f fakeSuppressions) OptOuts(_ context.Context, accountID string, q module.OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
 	rows, more, err := slice(someOptOuts(), func(o *ent.CategoryOptOut) (string, string) { return o.AccountID, o.ID }, "category opt-outs", accountID, q.Request)
-	out := module.OptOutPage{OptOuts: rows, HasMore: more}
+	out := page.Page[*ent.CategoryOptOut]{Items: rows, HasMore: more}
 	if more {
 		out.NextCursor = codec.Encode(page.List{Name: "category opt-outs", AccountID: accountID}, rows[len(rows)-1].ID)
 	}
 	if q.Email+q.Category != "" {
-		out.OptOuts = []*ent.CategoryOptOut{{ID: q.Email + " " + q.Category}}
+		out.Items = []*ent.CategoryOptOut{{ID: q.Email + " " + q.Category}}
 	}
 	return out, orElse(err, f.call("OptOuts"))
 }

@@ -15,11 +15,11 @@ const moduleTemplates = "templates"
 
 // Templates reads templates, each by its id or its alias.
 type Templates interface {
-	List(ctx context.Context, accountID string, q templates.ListQuery) (templates.Page, error)
+	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
 	// Bodies gives html and text, which List leaves out; other fields are not set.
 	Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error)
-	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (templates.VersionPage, error)
+	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
 }
 
 var _ Templates = (*templates.Service)(nil)
@@ -63,10 +63,10 @@ func toVariables(list []shape.Variable) ([]*model.TemplateVariable, error) {
 	return out, nil
 }
 
-func toVersions(found templates.VersionPage) (*model.TemplateVersionConnection, error) {
-	out := &model.TemplateVersionConnection{Nodes: make([]*model.TemplateVersion, len(found.Versions)),
-		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
-	for i, v := range found.Versions {
+func toVersions(found page.Page[*ent.TemplateVersion]) (*model.TemplateVersionConnection, error) {
+	out := &model.TemplateVersionConnection{Nodes: make([]*model.TemplateVersion, len(found.Items)),
+		PageInfo: pageInfo(found)}
+	for i, v := range found.Items {
 		variables, err := toVariables(v.Variables)
 		if err != nil {
 			return nil, err

@@ -28,8 +28,8 @@ func (r *queryResolver) Templates(ctx context.Context, first *int, after *string
 	if err != nil {
 		return nil, pageError(err)
 	}
-	nodes, err := r.templatePage(ctx, caller.AccountID, found.Templates)
-	return &model.TemplateConnection{Nodes: nodes, PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}, err
+	nodes, err := r.templatePage(ctx, caller.AccountID, found.Items)
+	return &model.TemplateConnection{Nodes: nodes, PageInfo: pageInfo(found)}, err
 }
 
 func (r *queryResolver) Template(ctx context.Context, id string) (*model.Template, error) {

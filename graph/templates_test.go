@@ -26,14 +26,14 @@ func someTemplates() []templates.Template {
 	}
 }
 
-func (f fakeTemplates) List(_ context.Context, accountID string, q templates.ListQuery) (templates.Page, error) {
+func (f fakeTemplates) List(_ context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error) {
 	if q.Page.Cursor != "" {
-		return templates.Page{}, fault.InvalidField("cursor", "is not a cursor of this list")
+		return page.Page[templates.Template]{}, fault.InvalidField("cursor", "is not a cursor of this list")
 	}
 	if accountID != ada {
-		return templates.Page{}, f.call("Templates.List")
+		return page.Page[templates.Template]{}, f.call("Templates.List")
 	}
-	return templates.Page{Templates: someTemplates(), HasMore: true, NextCursor: "next"}, f.call("Templates.List")
+	return page.Page[templates.Template]{Items: someTemplates(), HasMore: true, NextCursor: "next"}, f.call("Templates.List")
 }
 
 func (f fakeTemplates) Get(_ context.Context, accountID, ref string) (templates.Template, error) {
@@ -57,11 +57,11 @@ func (f fakeTemplates) Bodies(_ context.Context, accountID string, ids ...string
 	return out, f.call("Templates.Bodies")
 }
 
-func (f fakeTemplates) Versions(_ context.Context, accountID, ref string, _ page.Request) (templates.VersionPage, error) {
+func (f fakeTemplates) Versions(_ context.Context, accountID, ref string, _ page.Request) (page.Page[*ent.TemplateVersion], error) {
 	if accountID != ada || ref != "tpl_2" {
-		return templates.VersionPage{}, f.call("Templates.Versions")
+		return page.Page[*ent.TemplateVersion]{}, f.call("Templates.Versions")
 	}
-	return templates.VersionPage{Versions: []*ent.TemplateVersion{{Number: 2, Subject: "Hi {{name}}", CreatedAt: day}, {Number: 1, CreatedAt: day}}}, f.call("Templates.Versions")
+	return page.Page[*ent.TemplateVersion]{Items: []*ent.TemplateVersion{{Number: 2, Subject: "Hi {{name}}", CreatedAt: day}, {Number: 1, CreatedAt: day}}}, f.call("Templates.Versions")
 }
 
 const templateFields = `id alias name status version publishedAt hasUnpublishedChanges subject from replyTo html text variables{key type required fallback}

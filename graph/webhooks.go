@@ -15,10 +15,10 @@ const moduleWebhooks = "webhooks"
 
 // Webhooks reads endpoints and what was delivered to them.
 type Webhooks interface {
-	List(ctx context.Context, accountID string, r page.Request) (webhooks.Page, error)
+	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
 	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
 	Events(endpoint *ent.Webhook) []string
-	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (webhooks.DeliveryPage, error)
+	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 }
@@ -34,9 +34,9 @@ func webhookCosts(c *generated.ComplexityRoot) {
 	c.WebhookDelivery.Attempts = func(child int) int { return times(fewPerEmail, child) }
 }
 
-func toWebhooks(found webhooks.Page) *model.WebhookConnection {
-	return &model.WebhookConnection{Nodes: append([]*ent.Webhook{}, found.Webhooks...),
-		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}
+func toWebhooks(found page.Page[*ent.Webhook]) *model.WebhookConnection {
+	return &model.WebhookConnection{Nodes: append([]*ent.Webhook{}, found.Items...),
+		PageInfo: pageInfo(found)}
 }
 
 // deliveryPage ties deliveries that were read together to their attempts.

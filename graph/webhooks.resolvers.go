@@ -53,8 +53,8 @@ func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string,
 	if err != nil {
 		return noneIfMissing[model.WebhookDeliveryConnection](nil, pageError(err))
 	}
-	return &model.WebhookDeliveryConnection{Nodes: r.deliveryPage(ctx, caller.AccountID, found.Deliveries),
-		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, EndCursor: filled(found.NextCursor)}}, nil
+	return &model.WebhookDeliveryConnection{Nodes: r.deliveryPage(ctx, caller.AccountID, found.Items),
+		PageInfo: pageInfo(found)}, nil
 }
 
 func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.WebhookDelivery, error) {

@@ -31,9 +31,9 @@ func someWebhooks() []*ent.Webhook {
 	return rows
 }
 
-func (f fakeWebhooks) List(_ context.Context, accountID string, r page.Request) (module.Page, error) {
+func (f fakeWebhooks) List(_ context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error) {
 	rows, more, err := slice(someWebhooks(), func(w *ent.Webhook) (string, string) { return w.AccountID, w.ID }, "webhooks", accountID, r)
-	out := module.Page{Webhooks: rows, HasMore: more}
+	out := page.Page[*ent.Webhook]{Items: rows, HasMore: more}
 	if more {
 		out.NextCursor = codec.Encode(page.List{Name: "webhooks", AccountID: accountID}, rows[len(rows)-1].ID)
 	}
@@ -51,22 +51,22 @@ func (f fakeWebhooks) Get(_ context.Context, accountID, id string) (*ent.Webhook
 
 func (f fakeWebhooks) Events(*ent.Webhook) []string { return []string{"email.bounced"} }
 
-func (f fakeWebhooks) Deliveries(ctx context.Context, accountID, webhookID string, q module.Filter) (module.DeliveryPage, error) {
+func (f fakeWebhooks) Deliveries(ctx context.Context, accountID, webhookID string, q module.Filter) (page.Page[*ent.WebhookDelivery], error) {
 	if _, err := f.Get(ctx, accountID, webhookID); err != nil {
-		return module.DeliveryPage{}, err
+		return page.Page[*ent.WebhookDelivery]{}, err
 	}
 	if _, _, err := codec.Open(page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}, q.Request); err != nil {
-		return module.DeliveryPage{}, err
+		return page.Page[*ent.WebhookDelivery]{}, err
 	}
 	d, err := f.Delivery(ctx, accountID, "whd"+webhookID[2:])
 	if q.State != "" {
 		d.EventType = q.State
 	}
-	out := module.DeliveryPage{Deliveries: []*ent.WebhookDelivery{d}}
+	out := page.Page[*ent.WebhookDelivery]{Items: []*ent.WebhookDelivery{d}}
 	for n := 1; n < q.Limit && n < 3; n++ {
 		more := *d
 		more.ID = fmt.Sprintf("%s_%d", d.ID, n)
-		out.Deliveries = append(out.Deliveries, &more)
+		out.Items = append(out.Items, &more)
 	}
 	return out, err
 }

@@ -75,11 +75,11 @@ func (f *fakeAccounts) CreateKey(ctx context.Context, in accounts.NewKey) (*ent.
 	return made, token, nil
 }
 
-func (f *fakeAccounts) Keys(_ context.Context, _ string, r page.Request) (accounts.KeyPage, error) {
+func (f *fakeAccounts) Keys(_ context.Context, _ string, r page.Request) (page.Page[*ent.APIKey], error) {
 	if r.Cursor == "bad" {
-		return accounts.KeyPage{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+		return page.Page[*ent.APIKey]{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
 	}
-	return accounts.KeyPage{Keys: []*ent.APIKey{f.key()}, HasMore: true, NextCursor: "next"}, f.fail
+	return page.Page[*ent.APIKey]{Items: []*ent.APIKey{f.key()}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
 func (f *fakeAccounts) Key(_ context.Context, _, id string) (*ent.APIKey, error) {

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 const simple = `{"from":"Ada <ada@example.com>","to":"bob@example.net","subject":"Hi","text":"Hello"}`
@@ -95,7 +96,7 @@ func TestAnswers(t *testing.T) {
 			t.Parallel()
 			b := newBundleFor(t, c.request.path)
 			b.sending.fail, b.domains.fail = c.fail, c.fail
-			b.sending.page = sending.EmailPage{Emails: nil, HasMore: true, NextCursor: "abc"}
+			b.sending.page = page.Page[*ent.Email]{Items: nil, HasMore: true, NextCursor: "abc"}
 			got := b.do(t, c.request)
 			if got.status != c.status {
 				t.Errorf("status %d, want %d: %s", got.status, c.status, got.body)
@@ -311,7 +312,7 @@ func TestDomainIsAddedOncePerKey(t *testing.T) {
 func TestEmailListShowsTheSameRecord(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	b.sending.page.Emails = append(b.sending.page.Emails, sampleEmail())
+	b.sending.page.Items = append(b.sending.page.Items, sampleEmail())
 	one := b.do(t, request{method: "GET", path: "/api/emails/" + emailID})
 	list := b.do(t, request{method: "GET", path: "/api/emails?limit=7&cursor=c"})
 	record := strings.TrimSuffix(strings.TrimPrefix(one.body, `{"email":`), "}")

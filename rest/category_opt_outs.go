@@ -14,7 +14,7 @@ import (
 
 // optOuts is what the operations on category opt-outs need of suppression.
 type optOuts interface {
-	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (suppression.OptOutPage, error)
+	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error)
 	OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error)
 	RemoveOptOut(ctx context.Context, accountID, optOutID string) error
 }
@@ -84,7 +84,7 @@ func (e *suppressionEdge) listOptOuts(ctx context.Context, c *call, in *optOutQu
 		return nil, err
 	}
 	out := optOutList{CategoryOptOuts: []optOutRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, row := range found.OptOuts {
+	for _, row := range found.Items {
 		out.CategoryOptOuts = append(out.CategoryOptOuts, newOptOutRecord(row))
 	}
 	return &out, nil

@@ -20,7 +20,7 @@ import (
 type domainClaims interface {
 	StartClaim(ctx context.Context, accountID, name string, keep func(context.Context, idempotency.Execer, domains.Claim) error) (domains.Claim, error)
 	GetClaim(ctx context.Context, accountID, claimID string) (domains.Claim, error)
-	ListClaims(ctx context.Context, accountID string, r page.Request) (domains.ClaimPage, error)
+	ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[domains.Claim], error)
 	VerifyClaim(ctx context.Context, accountID, claimID string) (domains.Claim, *ent.Domain, error)
 }
 
@@ -139,7 +139,7 @@ func (e *domainEdge) listClaims(ctx context.Context, c *call, in *pageInput) (*c
 		return nil, err
 	}
 	out := claimList{Claims: []claimRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, claim := range found.Claims {
+	for _, claim := range found.Items {
 		out.Claims = append(out.Claims, newClaimRecord(claim))
 	}
 	return &out, nil

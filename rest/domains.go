@@ -17,7 +17,7 @@ import (
 // DomainService is what the domain operations need of domains.
 type DomainService interface {
 	Add(ctx context.Context, accountID string, in domains.AddInput) (*ent.Domain, error)
-	List(ctx context.Context, accountID string, r page.Request) (domains.Page, error)
+	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.Keep) (*ent.Domain, error)
@@ -205,7 +205,7 @@ func (e *domainEdge) list(ctx context.Context, c *call, in *pageInput) (*domainL
 		return nil, err
 	}
 	out := domainList{Domains: []domainRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, d := range found.Domains {
+	for _, d := range found.Items {
 		out.Domains = append(out.Domains, e.record(d))
 	}
 	return &out, nil

@@ -50,8 +50,8 @@ func (f *fakeDomains) GetClaim(_ context.Context, _, id string) (domains.Claim, 
 	return sampleClaim(domains.ClaimPending), f.fail
 }
 
-func (f *fakeDomains) ListClaims(context.Context, string, page.Request) (domains.ClaimPage, error) {
-	return domains.ClaimPage{Claims: []domains.Claim{sampleClaim(domains.ClaimExpired)}, HasMore: true, NextCursor: "next"}, f.fail
+func (f *fakeDomains) ListClaims(context.Context, string, page.Request) (page.Page[domains.Claim], error) {
+	return page.Page[domains.Claim]{Items: []domains.Claim{sampleClaim(domains.ClaimExpired)}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
 func (f *fakeDomains) VerifyClaim(_ context.Context, _, id string) (domains.Claim, *ent.Domain, error) {

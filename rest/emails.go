@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // EmailService is what the email operations need of sending.
@@ -19,7 +20,7 @@ type EmailService interface {
 	SendBatch(ctx context.Context, caller accounts.Caller, b sending.Batch) (sending.BatchReceipt, error)
 	Resend(ctx context.Context, caller accounts.Caller, r sending.Resend) (sending.Receipt, error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
-	List(ctx context.Context, accountID string, q sending.ListQuery) (sending.EmailPage, error)
+	List(ctx context.Context, accountID string, q sending.ListQuery) (page.Page[*ent.Email], error)
 	emailSchedule
 	emailDelivery
 }

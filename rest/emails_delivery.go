@@ -15,7 +15,7 @@ import (
 // emailDelivery is what the operations on the delivery of an email need of sending.
 type emailDelivery interface {
 	RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error)
-	AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (sending.AttemptPage, error)
+	AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (page.Page[sending.RecipientAttempt], error)
 }
 
 // recipientRecord is one address of an email, and where delivery to it stands.
@@ -58,8 +58,8 @@ type attemptRecord struct {
 	TLSPolicy    *string           `json:"tls_policy" doc:"Whose demand decided about TLS: opportunistic (nobody's), enforced (the sending domain's tls_mode), mta-sts or dane (the receiver's)."`
 }
 
-func newAttemptRecord(a *ent.Attempt, address string) attemptRecord {
-	out := attemptRecord{Recipient: address, Number: a.Number, StartedAt: timestamp(a.StartedAt), FinishedAt: optionalTimestamp{a.FinishedAt},
+func newAttemptRecord(a sending.RecipientAttempt) attemptRecord {
+	out := attemptRecord{Recipient: a.Address, Number: a.Number, StartedAt: timestamp(a.StartedAt), FinishedAt: optionalTimestamp{a.FinishedAt},
 		Phase: filled(a.Phase), Code: a.Code, EnhancedCode: a.EnhancedCode, Reply: filled(a.Reply), Class: filled(a.Class),
 		RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr), LocalAddr: filled(a.LocalAddr), Way: filled(a.Way),
 		TLS: filled(a.TLS), TLSPolicy: filled(a.TLSPolicy)}
@@ -142,8 +142,8 @@ func (e *emailEdge) attempts(ctx context.Context, c *call, in *attemptsInput) (*
 		return nil, err
 	}
 	out := attemptList{Attempts: []attemptRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, a := range found.Attempts {
-		out.Attempts = append(out.Attempts, newAttemptRecord(a, found.Addresses[a.RecipientID]))
+	for _, a := range found.Items {
+		out.Attempts = append(out.Attempts, newAttemptRecord(a))
 	}
 	return &out, nil
 }

@@ -52,7 +52,7 @@ func (e *emailEdge) list(ctx context.Context, c *call, in *emailQuery) (*emailLi
 		return nil, err
 	}
 	out := emailList{Emails: []emailRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, row := range found.Emails {
+	for _, row := range found.Items {
 		out.Emails = append(out.Emails, newEmailRecord(row))
 	}
 	return &out, nil

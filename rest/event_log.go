@@ -9,11 +9,12 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // EventLogService is what these operations need of the event log.
 type EventLogService interface {
-	List(ctx context.Context, accountID string, q eventlog.Query) (eventlog.Page, error)
+	List(ctx context.Context, accountID string, q eventlog.Query) (page.Page[event.Fact], error)
 	Open(ctx context.Context, accountID string, q eventlog.Query) (*eventlog.Stream, error)
 }
 
@@ -79,8 +80,8 @@ func (e *eventLogEdge) list(ctx context.Context, c *call, in *eventLogQuery) (*e
 	if err != nil {
 		return nil, err
 	}
-	out := eventLogPage{Events: []loggedEvent{}, HasMore: found.HasMore, NextCursor: found.Next}
-	for _, f := range found.Events {
+	out := eventLogPage{Events: []loggedEvent{}, HasMore: found.HasMore, NextCursor: found.NextCursor}
+	for _, f := range found.Items {
 		out.Events = append(out.Events, newLoggedEvent(f))
 	}
 	return &out, nil

@@ -39,7 +39,7 @@ func (e *eventLogEdge) follow(r *http.Request, w *sse.Writer, stream *eventlog.S
 	}
 	asked := time.Now()
 	for {
-		page, err := stream.Next(r.Context(), sse.Heartbeat)
+		found, err := stream.Next(r.Context(), sse.Heartbeat)
 		if err != nil {
 			return err
 		}
@@ -49,10 +49,10 @@ func (e *eventLogEdge) follow(r *http.Request, w *sse.Writer, stream *eventlog.S
 			}
 			asked = time.Now()
 		}
-		if len(page.Events) == 0 {
+		if len(found.Items) == 0 {
 			err = w.Beat()
 		} else {
-			err = sendEvents(w, page.Events)
+			err = sendEvents(w, found.Items)
 		}
 		if err != nil {
 			return err

@@ -130,7 +130,7 @@ func operationsOf(t *testing.T, document []byte) map[string]described {
 func TestExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	b.sending.page.Emails = []*ent.Email{sampleEmail()}
+	b.sending.page.Items = []*ent.Email{sampleEmail()}
 	operations := operationsOf(t, b.api.Document().JSON)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(operations)), slices.Sorted(maps.Keys(asked))); diff != "" {
 		t.Errorf("asked and the document (-) do not have the same operations:\n%s", diff)

@@ -78,7 +78,7 @@ type fakeSending struct {
 	mu   sync.Mutex
 	sent []sending.Request
 	fail error // answered instead, when set
-	page sending.EmailPage
+	page page.Page[*ent.Email]
 	list sending.ListQuery
 }
 
@@ -138,7 +138,7 @@ func (f *fakeSending) Get(_ context.Context, account, id string) (*ent.Email, er
 	return sampleEmail(), nil
 }
 
-func (f *fakeSending) List(_ context.Context, _ string, q sending.ListQuery) (sending.EmailPage, error) {
+func (f *fakeSending) List(_ context.Context, _ string, q sending.ListQuery) (page.Page[*ent.Email], error) {
 	f.list = q
 	return f.page, f.fail
 }
@@ -157,9 +157,9 @@ func (f *fakeSending) RecipientsOf(ctx context.Context, account, id string) ([]*
 	}, nil
 }
 
-func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page.Request) (sending.AttemptPage, error) {
+func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page.Request) (page.Page[sending.RecipientAttempt], error) {
 	if _, err := f.Get(ctx, account, id); err != nil {
-		return sending.AttemptPage{}, err
+		return page.Page[sending.RecipientAttempt]{}, err
 	}
 	started := sampleEmail().CreatedAt
 	finished := started.Add(360 * time.Millisecond)
@@ -170,8 +170,11 @@ func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page
 			Class: "greylist", RemoteHost: "mx1.example.net", RemoteAddr: "192.0.2.25", LocalAddr: "198.51.100.7", Way: "198.51.100.7", TLS: "TLS 1.3", TLSPolicy: "mta-sts"},
 		{RecipientID: 8, Number: 1, StartedAt: started, FinishedAt: &finished, Outcome: &unknown},
 	}
-	return sending.AttemptPage{Attempts: all[:min(r.Limit, len(all))], Addresses: map[int64]string{7: "bob@example.net", 8: "carol@example.net"},
-		HasMore: r.Limit < len(all), NextCursor: "next"}, nil
+	addresses := map[int64]string{7: "bob@example.net", 8: "carol@example.net"}
+	found := page.Page[*ent.Attempt]{Items: all[:min(r.Limit, len(all))], HasMore: r.Limit < len(all), NextCursor: "next"}
+	return page.Map(found, func(a *ent.Attempt) sending.RecipientAttempt {
+		return sending.RecipientAttempt{Attempt: a, Address: addresses[a.RecipientID]}
+	}), nil
 }
 
 func sampleEmail() *ent.Email {
@@ -203,8 +206,8 @@ func (f *fakeDomains) Add(ctx context.Context, _ string, in domains.AddInput) (*
 	return sampleDomain(), nil
 }
 
-func (f *fakeDomains) List(context.Context, string, page.Request) (domains.Page, error) {
-	return domains.Page{Domains: []*ent.Domain{sampleDomain()}, HasMore: true, NextCursor: "next"}, f.fail
+func (f *fakeDomains) List(context.Context, string, page.Request) (page.Page[*ent.Domain], error) {
+	return page.Page[*ent.Domain]{Items: []*ent.Domain{sampleDomain()}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
 func (f *fakeDomains) Get(_ context.Context, _, id string) (*ent.Domain, error) {

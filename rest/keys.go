@@ -19,7 +19,7 @@ import (
 // KeyService is what the key operations need of accounts.
 type KeyService interface {
 	CreateKey(ctx context.Context, in accounts.NewKey) (*ent.APIKey, secret.String, error)
-	Keys(ctx context.Context, accountID string, r page.Request) (accounts.KeyPage, error)
+	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 	RevokeKey(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 }
@@ -197,7 +197,7 @@ func (e *keyEdge) list(ctx context.Context, c *call, in *pageInput) (*apiKeyList
 		return nil, err
 	}
 	out := apiKeyList{APIKeys: []keyRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, k := range found.Keys {
+	for _, k := range found.Items {
 		out.APIKeys = append(out.APIKeys, showKey(k))
 	}
 	return &out, nil

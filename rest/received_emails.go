@@ -16,7 +16,7 @@ import (
 
 // ReceivedService is what these operations need of inbound.
 type ReceivedService interface {
-	List(ctx context.Context, accountID string, q inbound.ListQuery) (inbound.Page, error)
+	List(ctx context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error)
 	Open(ctx context.Context, e *ent.ReceivedEmail) (*inbound.Content, error)
 	Delete(ctx context.Context, accountID, emailID string) error
@@ -158,7 +158,7 @@ func (e *receivedEdge) list(ctx context.Context, c *call, in *receivedQuery) (*r
 		return nil, err
 	}
 	out := receivedList{ReceivedEmails: []receivedItem{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, row := range found.Emails {
+	for _, row := range found.Items {
 		out.ReceivedEmails = append(out.ReceivedEmails, receivedItem{newReceivedHead(row), receivedFiles(row.Attachments)})
 	}
 	return &out, nil

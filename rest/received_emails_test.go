@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 const receivedEmailID = "inb_01kf0m4w7he6x8q2v5b3n9c1ta"
@@ -62,9 +63,9 @@ func (f *fakeReceived) sample() *ent.ReceivedEmail {
 		ReceivedAt:  time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)}
 }
 
-func (f *fakeReceived) List(_ context.Context, _ string, q inbound.ListQuery) (inbound.Page, error) {
+func (f *fakeReceived) List(_ context.Context, _ string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error) {
 	f.query = q
-	return inbound.Page{Emails: []*ent.ReceivedEmail{f.sample()}, HasMore: true, NextCursor: "next"}, nil
+	return page.Page[*ent.ReceivedEmail]{Items: []*ent.ReceivedEmail{f.sample()}, HasMore: true, NextCursor: "next"}, nil
 }
 
 func (f *fakeReceived) Get(_ context.Context, _, id string) (*ent.ReceivedEmail, error) {

@@ -19,7 +19,7 @@ import (
 // SMTPCredentialService is what the operations need of relay.
 type SMTPCredentialService interface {
 	Create(ctx context.Context, in relay.NewCredential) (*ent.SMTPCredential, secret.String, error)
-	List(ctx context.Context, accountID string, r page.Request) (relay.Page, error)
+	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error)
 	Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error)
 	Revoke(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error)
 	Endpoint() (host string, port int, tls string)
@@ -183,7 +183,7 @@ func (e *smtpCredentialEdge) list(ctx context.Context, c *call, in *pageInput) (
 		return nil, err
 	}
 	out := smtpCredentialList{SMTPCredentials: []smtpCredentialRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, one := range found.Credentials {
+	for _, one := range found.Items {
 		out.SMTPCredentials = append(out.SMTPCredentials, e.show(one))
 	}
 	return &out, nil

@@ -35,11 +35,11 @@ func (f *fakeRelay) Create(ctx context.Context, in relay.NewCredential) (*ent.SM
 	return made, password, f.fail
 }
 
-func (f *fakeRelay) List(_ context.Context, _ string, r page.Request) (relay.Page, error) {
+func (f *fakeRelay) List(_ context.Context, _ string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	if r.Cursor == "bad" {
-		return relay.Page{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+		return page.Page[*ent.SMTPCredential]{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
 	}
-	return relay.Page{Credentials: []*ent.SMTPCredential{f.credential()}, HasMore: true, NextCursor: "next"}, f.fail
+	return page.Page[*ent.SMTPCredential]{Items: []*ent.SMTPCredential{f.credential()}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
 func (f *fakeRelay) Get(_ context.Context, _, id string) (*ent.SMTPCredential, error) {

@@ -20,7 +20,7 @@ import (
 type SuppressionService interface {
 	Add(ctx context.Context, accountID string, in suppression.AddInput) (*ent.Suppression, error)
 	AddBatch(ctx context.Context, accountID string, in suppression.BatchInput) ([]suppression.BatchItem, error)
-	List(ctx context.Context, accountID string, f suppression.Filter) (suppression.Page, error)
+	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)
 	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
 	Remove(ctx context.Context, accountID, idOrAddress string) error
 	optOuts
@@ -252,7 +252,7 @@ func (e *suppressionEdge) page(ctx context.Context, c *call, in *suppressionQuer
 		return nil, err
 	}
 	out := suppressionList{Suppressions: []suppressionRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, row := range found.Suppressions {
+	for _, row := range found.Items {
 		out.Suppressions = append(out.Suppressions, newSuppressionRecord(row))
 	}
 	return &out, nil

@@ -74,9 +74,9 @@ func (f *fakeSuppression) AddBatch(ctx context.Context, account string, in suppr
 	return items, nil
 }
 
-func (f *fakeSuppression) List(_ context.Context, _ string, filter suppression.Filter) (suppression.Page, error) {
+func (f *fakeSuppression) List(_ context.Context, _ string, filter suppression.Filter) (page.Page[*ent.Suppression], error) {
 	f.filter = filter
-	return suppression.Page{Suppressions: []*ent.Suppression{f.sample()}, HasMore: true, NextCursor: "next"}, f.fail
+	return page.Page[*ent.Suppression]{Items: []*ent.Suppression{f.sample()}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
 func (f *fakeSuppression) Get(_ context.Context, _, idOrAddress string) (*ent.Suppression, error) {
@@ -91,10 +91,10 @@ func (f *fakeSuppression) Remove(ctx context.Context, account, idOrAddress strin
 	return err
 }
 
-func (f *fakeSuppression) OptOuts(_ context.Context, _ string, filter suppression.OptOutFilter) (suppression.OptOutPage, error) {
+func (f *fakeSuppression) OptOuts(_ context.Context, _ string, filter suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
 	f.optOuts = filter
 	row, err := f.OptOut(context.Background(), "", optOutID)
-	return suppression.OptOutPage{OptOuts: []*ent.CategoryOptOut{row}}, err
+	return page.Page[*ent.CategoryOptOut]{Items: []*ent.CategoryOptOut{row}}, err
 }
 
 func (f *fakeSuppression) OptOut(_ context.Context, _, id string) (*ent.CategoryOptOut, error) {

@@ -19,7 +19,7 @@ import (
 // is named by its id or its alias.
 type TemplateService interface {
 	Add(ctx context.Context, accountID string, in templates.AddInput) (templates.Template, error)
-	List(ctx context.Context, accountID string, q templates.ListQuery) (templates.Page, error)
+	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
 	Update(ctx context.Context, accountID, idOrAlias string, c templates.Change) (templates.Template, error)
 	Delete(ctx context.Context, accountID, idOrAlias string) error
@@ -249,7 +249,7 @@ func (e *templateEdge) list(ctx context.Context, c *call, in *templatesInput) (*
 		return nil, err
 	}
 	out := templateList{Templates: []templateSummary{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, t := range found.Templates {
+	for _, t := range found.Items {
 		out.Templates = append(out.Templates, newTemplateSummary(t))
 	}
 	return &out, nil

@@ -17,7 +17,7 @@ type templatePublishing interface {
 	Publish(ctx context.Context, accountID, idOrAlias string, keep templates.KeepPublication) (templates.Publication, error)
 	Rollback(ctx context.Context, accountID, idOrAlias string, number int, keep templates.KeepPublication) (templates.Publication, error)
 	Preview(ctx context.Context, accountID, idOrAlias string, in templates.PreviewInput) (templates.Rendered, error)
-	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (templates.VersionPage, error)
+	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
 	Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error)
 }
 
@@ -172,7 +172,7 @@ func (e *templateEdge) versions(ctx context.Context, c *call, in *versionsInput)
 		return nil, err
 	}
 	out := versionList{Versions: []versionSummary{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, v := range found.Versions {
+	for _, v := range found.Items {
 		out.Versions = append(out.Versions, newVersionSummary(v))
 	}
 	return &out, nil

@@ -61,13 +61,13 @@ func (f *fakeTemplates) Add(ctx context.Context, _ string, in templates.AddInput
 	return sampleTemplate(), in.Keep(ctx, nil, sampleTemplate())
 }
 
-func (f *fakeTemplates) List(_ context.Context, _ string, q templates.ListQuery) (templates.Page, error) {
+func (f *fakeTemplates) List(_ context.Context, _ string, q templates.ListQuery) (page.Page[templates.Template], error) {
 	f.list = q
 	if err := q.Validate().Err(); err != nil {
-		return templates.Page{}, err
+		return page.Page[templates.Template]{}, err
 	}
 	draft := templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, Name: "Draft"}}
-	return templates.Page{Templates: []templates.Template{sampleTemplate(), draft}, HasMore: true, NextCursor: "next"}, f.fail
+	return page.Page[templates.Template]{Items: []templates.Template{sampleTemplate(), draft}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
 func (f *fakeTemplates) Get(_ context.Context, _, ref string) (templates.Template, error) {
@@ -120,9 +120,9 @@ func (f *fakeTemplates) Preview(_ context.Context, _, ref string, in templates.P
 	return templates.Rendered{HTML: "<p>Thank you, Ada.</p>"}, err
 }
 
-func (f *fakeTemplates) Versions(_ context.Context, _, ref string, _ page.Request) (templates.VersionPage, error) {
+func (f *fakeTemplates) Versions(_ context.Context, _, ref string, _ page.Request) (page.Page[*ent.TemplateVersion], error) {
 	_, err := f.find(ref)
-	return templates.VersionPage{Versions: []*ent.TemplateVersion{sampleVersion()}, HasMore: true, NextCursor: "next"}, err
+	return page.Page[*ent.TemplateVersion]{Items: []*ent.TemplateVersion{sampleVersion()}, HasMore: true, NextCursor: "next"}, err
 }
 
 func (f *fakeTemplates) Version(_ context.Context, _, _ string, number int) (*ent.TemplateVersion, error) {

@@ -19,7 +19,7 @@ import (
 
 // WebhookLog is what these operations need of webhooks.
 type WebhookLog interface {
-	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (webhooks.DeliveryPage, error)
+	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 	Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMessage, error)
@@ -198,7 +198,7 @@ func (e *webhookLogEdge) list(ctx context.Context, c *call, in *webhookDeliveryQ
 		return nil, err
 	}
 	out := webhookDeliveryList{Deliveries: []webhookDelivery{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, d := range found.Deliveries {
+	for _, d := range found.Items {
 		out.Deliveries = append(out.Deliveries, newWebhookDelivery(d))
 	}
 	return &out, nil

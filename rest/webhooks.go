@@ -20,7 +20,7 @@ import (
 // WebhookService is what these operations need of webhooks.
 type WebhookService interface {
 	Create(ctx context.Context, accountID string, in webhooks.NewEndpoint) (*ent.Webhook, secret.String, error)
-	List(ctx context.Context, accountID string, r page.Request) (webhooks.Page, error)
+	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
 	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
 	Update(ctx context.Context, accountID, webhookID string, c webhooks.Change) (*ent.Webhook, error)
 	Delete(ctx context.Context, accountID, webhookID string) error
@@ -248,7 +248,7 @@ func (e *webhookEdge) list(ctx context.Context, c *call, in *pageInput) (*webhoo
 		return nil, err
 	}
 	out := webhookList{Webhooks: []webhookRecord{}, HasMore: found.HasMore, NextCursor: nextCursor(found.NextCursor)}
-	for _, w := range found.Webhooks {
+	for _, w := range found.Items {
 		out.Webhooks = append(out.Webhooks, e.record(w))
 	}
 	return &out, nil

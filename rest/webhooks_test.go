@@ -74,8 +74,8 @@ func (f *fakeWebhooks) RotateSecret(ctx context.Context, _, webhook string, keep
 	return f.sample(), secret.New(webhookToken), nil
 }
 
-func (f *fakeWebhooks) List(context.Context, string, page.Request) (webhooks.Page, error) {
-	return webhooks.Page{Webhooks: []*ent.Webhook{f.sample()}, HasMore: true, NextCursor: "next"}, f.fail
+func (f *fakeWebhooks) List(context.Context, string, page.Request) (page.Page[*ent.Webhook], error) {
+	return page.Page[*ent.Webhook]{Items: []*ent.Webhook{f.sample()}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
 func (f *fakeWebhooks) Get(_ context.Context, _, webhook string) (*ent.Webhook, error) {
@@ -95,9 +95,9 @@ func (f *fakeWebhooks) Delete(_ context.Context, _, webhook string) error { retu
 
 func (f *fakeWebhooks) Events(w *ent.Webhook) []string { return w.Events }
 
-func (f *fakeWebhooks) Deliveries(_ context.Context, _, webhook string, filter webhooks.Filter) (webhooks.DeliveryPage, error) {
+func (f *fakeWebhooks) Deliveries(_ context.Context, _, webhook string, filter webhooks.Filter) (page.Page[*ent.WebhookDelivery], error) {
 	f.filter = filter
-	return webhooks.DeliveryPage{Deliveries: []*ent.WebhookDelivery{f.delivery()}, HasMore: true, NextCursor: "next"}, f.known(webhook)
+	return page.Page[*ent.WebhookDelivery]{Items: []*ent.WebhookDelivery{f.delivery()}, HasMore: true, NextCursor: "next"}, f.known(webhook)
 }
 
 func (f *fakeWebhooks) Delivery(_ context.Context, _, delivery string) (*ent.WebhookDelivery, error) {

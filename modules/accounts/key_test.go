@@ -309,7 +309,7 @@ func TestKeysArePagedAndKeptApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range list.Keys {
+		for _, key := range list.Items {
 			got = append(got, key.ID)
 		}
 		if list.HasMore != (list.NextCursor != "") {

@@ -171,7 +171,7 @@ func TestTenantsAreKeptApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range list.Domains {
+		for _, d := range list.Items {
 			got = append(got, d.ID)
 		}
 		if !list.HasMore {

@@ -49,13 +49,6 @@ type Claim struct {
 	CompletedAt   *time.Time
 }
 
-// ClaimPage is one page of claims, newest first.
-type ClaimPage struct {
-	Claims     []Claim
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
 // StartClaim begins a claim, or gives the one that the account has under way for
 // the name. keep is as Keep, for the claim. Error: Conflict when no other account
 // is in the way.
@@ -177,12 +170,12 @@ func (s *Service) findClaim(ctx context.Context, accountID, claimID string) (*en
 	return found, now, err
 }
 
-// ListClaims lists the account's claims.
-func (s *Service) ListClaims(ctx context.Context, accountID string, r page.Request) (ClaimPage, error) {
+// ListClaims returns one page of the account's claims, newest first. Error: Invalid.
+func (s *Service) ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[Claim], error) {
 	list := page.List{Name: "domain claims", AccountID: accountID}
 	limit, after, err := s.cursors.Open(list, r)
 	if err != nil {
-		return ClaimPage{}, err
+		return page.Page[Claim]{}, err
 	}
 	query := s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID)).Order(ent.Desc(domainclaim.FieldID)).Limit(limit + 1)
 	if after != "" {
@@ -190,20 +183,14 @@ func (s *Service) ListClaims(ctx context.Context, accountID string, r page.Reque
 	}
 	rows, err := query.All(ctx)
 	if err != nil {
-		return ClaimPage{}, fmt.Errorf("list claims: %w", err)
+		return page.Page[Claim]{}, fmt.Errorf("list claims: %w", err)
 	}
 	now, err := s.clock(ctx)
 	if err != nil {
-		return ClaimPage{}, err
+		return page.Page[Claim]{}, err
 	}
-	out := ClaimPage{HasMore: len(rows) > limit}
-	for _, row := range rows[:min(limit, len(rows))] {
-		out.Claims = append(out.Claims, toClaim(row, now))
-	}
-	if out.HasMore {
-		out.NextCursor = s.cursors.Encode(list, rows[limit-1].ID)
-	}
-	return out, nil
+	found := page.Of(s.cursors, list, rows, limit, func(row *ent.DomainClaim) string { return row.ID })
+	return page.Map(found, func(row *ent.DomainClaim) Claim { return toClaim(row, now) }), nil
 }
 
 // clock asks the database for the time: it rules over what has expired.

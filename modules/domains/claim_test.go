@@ -240,7 +240,7 @@ func TestClaimsOfOthersDoNotExist(t *testing.T) {
 	_, _, err = w.VerifyClaim(t.Context(), w.eve, his.ID)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 	list, err := w.ListClaims(t.Context(), w.eve, page.Request{Limit: 1})
-	if err != nil || len(list.Claims) != 1 || list.Claims[0].ID != hers.ID || list.HasMore {
+	if err != nil || len(list.Items) != 1 || list.Items[0].ID != hers.ID || list.HasMore {
 		t.Errorf("%+v, %v", list, err)
 	}
 	// The other's record proves nothing for her.

@@ -11,13 +11,6 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-// Page is one page of domains, newest first.
-type Page struct {
-	Domains    []*ent.Domain
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
 // Get gives one domain of the account.
 func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
 	if !id.Is(id.Domain, domainID) { // nor could every string be asked for: PostgreSQL has no NUL
@@ -33,30 +26,20 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Dom
 	return found, nil
 }
 
-// List lists the account's domains.
-func (s *Service) List(ctx context.Context, accountID string, r page.Request) (Page, error) {
-	if r.Limit == 0 {
-		r.Limit = page.DefaultLimit
-	}
-	if r.Limit < 1 || r.Limit > page.MaxLimit {
-		return Page{}, fault.InvalidField("limit", "must be between 1 and %d", page.MaxLimit)
-	}
+// List returns one page of the account's domains, newest first. Error: Invalid.
+func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error) {
 	list := page.List{Name: "domains", AccountID: accountID}
-	after, err := s.cursors.Decode(list, r.Cursor)
+	limit, after, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil {
-		return Page{}, err
+		return page.Page[*ent.Domain]{}, err
 	}
-	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).WithKeys(shownKeys).Order(ent.Desc(domain.FieldID)).Limit(r.Limit + 1)
+	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).WithKeys(shownKeys).Order(ent.Desc(domain.FieldID)).Limit(limit + 1)
 	if after != "" {
 		query.Where(domain.IDLT(after))
 	}
 	rows, err := query.All(ctx)
 	if err != nil {
-		return Page{}, fmt.Errorf("list domains: %w", err)
+		return page.Page[*ent.Domain]{}, fmt.Errorf("list domains: %w", err)
 	}
-	if len(rows) <= r.Limit {
-		return Page{Domains: rows}, nil
-	}
-	rows = rows[:r.Limit]
-	return Page{Domains: rows, HasMore: true, NextCursor: s.cursors.Encode(list, rows[r.Limit-1].ID)}, nil
+	return page.Of(s.cursors, list, rows, limit, func(d *ent.Domain) string { return d.ID }), nil
 }

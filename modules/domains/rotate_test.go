@@ -205,7 +205,7 @@ func TestAnswerThatCannotBeKeptUndoesTheChange(t *testing.T) {
 	if !errors.Is(err, full) {
 		t.Errorf("claim: %v", err)
 	}
-	if claims, err := w.ListClaims(t.Context(), w.eve, page.Request{Limit: 10}); err != nil || len(claims.Claims) != 0 {
+	if claims, err := w.ListClaims(t.Context(), w.eve, page.Request{Limit: 10}); err != nil || len(claims.Items) != 0 {
 		t.Errorf("%+v, %v", claims, err)
 	}
 }

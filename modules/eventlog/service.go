@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // Reach is how far back events are shown.
@@ -108,35 +109,29 @@ func (q Query) Validate() error {
 	return wrong.Err()
 }
 
-// Page is a stretch of the log.
-type Page struct {
-	Events  []event.Fact
-	HasMore bool
-	Next    string // position behind what was looked at
-}
-
-// List gives a page, oldest first.
-func (s *Service) List(ctx context.Context, accountID string, q Query) (Page, error) {
+// List returns a stretch of the log, oldest first. Its NextCursor is the position behind
+// what was looked at, and never empty. Error: Invalid.
+func (s *Service) List(ctx context.Context, accountID string, q Query) (page.Page[event.Fact], error) {
 	if err := q.Validate(); err != nil {
-		return Page{}, err
+		return page.Page[event.Fact]{}, err
 	}
 	horizon, err := s.log.Horizon(ctx)
 	if err != nil {
-		return Page{}, err
+		return page.Page[event.Fact]{}, err
 	}
 	return s.read(ctx, accountID, q, horizon)
 }
 
-func (s *Service) read(ctx context.Context, accountID string, q Query, horizon time.Time) (Page, error) {
+func (s *Service) read(ctx context.Context, accountID string, q Query, horizon time.Time) (page.Page[event.Fact], error) {
 	if q.After == Latest {
-		return Page{Next: id.Since(id.Fact, horizon)}, nil
+		return page.Page[event.Fact]{NextCursor: id.Since(id.Fact, horizon)}, nil
 	}
 	got, err := s.log.Read(ctx, bus.Stretch{AccountID: accountID, After: max(q.After, id.Since(id.Fact, horizon.Add(-Reach))),
 		Before: horizon, Types: types(q.Types), Limit: q.Limit})
 	if err != nil {
-		return Page{}, err
+		return page.Page[event.Fact]{}, err
 	}
-	return Page{Events: got.Facts, HasMore: got.More, Next: got.Next}, nil
+	return page.Page[event.Fact]{Items: got.Facts, HasMore: got.More, NextCursor: got.Next}, nil
 }
 
 // PositionAt stands for a moment: what happened then or later is behind it.

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // streamPage is how many events a stream reads at once.
@@ -53,12 +55,12 @@ func (s *Service) Open(ctx context.Context, accountID string, q Query) (*Stream,
 			stream.Close()
 			return nil, err
 		}
-		page, err := s.read(ctx, accountID, q, horizon)
+		found, err := s.read(ctx, accountID, q, horizon)
 		if err != nil {
 			stream.Close()
 			return nil, err
 		}
-		stream.query.After = page.Next
+		stream.query.After = found.NextCursor
 	}
 	return stream, nil
 }
@@ -78,30 +80,30 @@ func (s *Stream) Position() string { return s.query.After }
 
 // Next waits for events, for at most the time given: then it gives none. The error
 // is io.EOF when the service drains.
-func (s *Stream) Next(ctx context.Context, patience time.Duration) (Page, error) {
+func (s *Stream) Next(ctx context.Context, patience time.Duration) (page.Page[event.Fact], error) {
 	over := time.NewTimer(patience)
 	defer over.Stop()
 	for {
 		select {
 		case <-s.service.ending:
-			return Page{}, io.EOF
+			return page.Page[event.Fact]{}, io.EOF
 		default:
 		}
 		if !s.more {
 			switch done, err := s.wait(ctx, over.C); {
 			case err != nil:
-				return Page{}, err
+				return page.Page[event.Fact]{}, err
 			case done:
-				return Page{Next: s.query.After}, nil
+				return page.Page[event.Fact]{NextCursor: s.query.After}, nil
 			}
 		}
-		page, err := s.service.tail(ctx, s.accountID, s.query)
+		found, err := s.service.tail(ctx, s.accountID, s.query)
 		if err != nil {
-			return Page{}, err
+			return page.Page[event.Fact]{}, err
 		}
-		s.query.After, s.more = page.Next, page.HasMore
-		if len(page.Events) > 0 {
-			return page, nil
+		s.query.After, s.more = found.NextCursor, found.HasMore
+		if len(found.Items) > 0 {
+			return found, nil
 		}
 	}
 }
@@ -140,7 +142,7 @@ func (s *Stream) pace() time.Duration {
 }
 
 // tail reads up to a horizon that the streams of the process share.
-func (s *Service) tail(ctx context.Context, accountID string, q Query) (Page, error) {
+func (s *Service) tail(ctx context.Context, accountID string, q Query) (page.Page[event.Fact], error) {
 	s.mutex.Lock()
 	horizon, fresh := s.horizon, time.Since(s.asked) < horizonAge
 	s.mutex.Unlock()
@@ -148,7 +150,7 @@ func (s *Service) tail(ctx context.Context, accountID string, q Query) (Page, er
 		asked := time.Now()
 		at, err := s.log.Horizon(ctx)
 		if err != nil {
-			return Page{}, err
+			return page.Page[event.Fact]{}, err
 		}
 		s.mutex.Lock()
 		s.horizon, s.asked = at, asked

@@ -313,15 +313,15 @@ func TestListsAreFiltered(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		var got []string
-		for _, e := range found.Emails {
+		for _, e := range found.Items {
 			local, _, _ := strings.Cut(e.RcptTo, "@")
 			got = append(got, local)
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %v, want %s", name, got, c.want)
 		}
-		if none, err := w.List(t.Context(), bob, ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter}); err != nil || len(none.Emails) != 0 {
-			t.Errorf("%s: a stranger sees %v, %v", name, none.Emails, err)
+		if none, err := w.List(t.Context(), bob, ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter}); err != nil || len(none.Items) != 0 {
+			t.Errorf("%s: a stranger sees %v, %v", name, none.Items, err)
 		}
 	}
 }

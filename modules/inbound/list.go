@@ -20,31 +20,25 @@ type ListQuery struct {
 	Filter Filter
 }
 
-// Page is one page.
-type Page struct {
-	Emails     []*ent.ReceivedEmail
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
 const listName = "received_emails"
 
-// List gives one page. Error: Invalid naming `limit`, `cursor` or a filter.
-func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (Page, error) {
-	limit, after, err := s.pages.Open(page.List{Name: listName, AccountID: accountID}, q.Page)
+// List returns one page. Error: Invalid naming `limit`, `cursor` or a filter.
+func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.ReceivedEmail], error) {
+	list := page.List{Name: listName, AccountID: accountID}
+	limit, after, err := s.pages.Open(list, q.Page)
 	if err != nil {
-		return Page{}, err
+		return page.Page[*ent.ReceivedEmail]{}, err
 	}
 	c, wrong := q.Filter.parse()
 	if err := wrong.Err(); err != nil {
-		return Page{}, err
+		return page.Page[*ent.ReceivedEmail]{}, err
 	}
 	query := s.db.Ent.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Order(receivedemail.ByID(sql.OrderDesc())).Limit(limit + 1)
 	switch {
 	case !c.isEmpty():
 		found, err := s.search(ctx, accountID, c, after, limit+1)
 		if err != nil {
-			return Page{}, fmt.Errorf("search received mail: %w", err)
+			return page.Page[*ent.ReceivedEmail]{}, fmt.Errorf("search received mail: %w", err)
 		}
 		query.Where(receivedemail.IDIn(found...))
 	case after != "":
@@ -52,14 +46,9 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (Page
 	}
 	rows, err := query.Select(listColumns...).All(ctx)
 	if err != nil {
-		return Page{}, fmt.Errorf("list received mail: %w", err)
+		return page.Page[*ent.ReceivedEmail]{}, fmt.Errorf("list received mail: %w", err)
 	}
-	out := Page{Emails: rows}
-	if len(rows) > limit {
-		out.Emails, out.HasMore = rows[:limit], true
-		out.NextCursor = s.Cursor(accountID, rows[limit-1].ID)
-	}
-	return out, nil
+	return page.Of(s.pages, list, rows, limit, func(e *ent.ReceivedEmail) string { return e.ID }), nil
 }
 
 var listColumns = slices.DeleteFunc(slices.Clone(receivedemail.Columns), func(column string) bool { return column == receivedemail.FieldSearch })

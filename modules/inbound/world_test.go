@@ -152,7 +152,7 @@ func (w *world) records(t *testing.T, account string) []*ent.ReceivedEmail {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found.Emails
+	return found.Items
 }
 
 func (w *world) count(t *testing.T, query string, args ...any) (n int) {

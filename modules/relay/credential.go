@@ -210,19 +210,13 @@ func (s *Service) Revoke(ctx context.Context, accountID, credentialID string) (*
 	return found, nil
 }
 
-// Page is one page of credentials, newest first.
-type Page struct {
-	Credentials []*ent.SMTPCredential
-	HasMore     bool
-	NextCursor  string // empty on the last page
-}
-
-// List gives the account's credentials, revoked ones included.
-func (s *Service) List(ctx context.Context, accountID string, r page.Request) (Page, error) {
+// List returns one page of the account's credentials, newest first, revoked ones
+// included. Error: Invalid.
+func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	list := page.List{Name: "smtp_credentials", AccountID: accountID}
 	limit, after, err := s.cursors.Open(list, r)
 	if err != nil {
-		return Page{}, err
+		return page.Page[*ent.SMTPCredential]{}, err
 	}
 	query := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID)).Order(ent.Desc(smtpcredential.FieldID)).Limit(limit + 1)
 	if after != "" {
@@ -230,13 +224,9 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (P
 	}
 	rows, err := query.All(ctx)
 	if err != nil {
-		return Page{}, fmt.Errorf("smtp credentials: %w", err)
+		return page.Page[*ent.SMTPCredential]{}, fmt.Errorf("smtp credentials: %w", err)
 	}
-	if len(rows) <= limit {
-		return Page{Credentials: rows}, nil
-	}
-	rows = rows[:limit]
-	return Page{Credentials: rows, HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
+	return page.Of(s.cursors, list, rows, limit, func(c *ent.SMTPCredential) string { return c.ID }), nil
 }
 
 // Endpoint is where programs reach the relay: host, port, and starttls or implicit.

@@ -15,12 +15,11 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-// AttemptPage is one page of an email's delivery attempts, newest first.
-type AttemptPage struct {
-	Attempts   []*ent.Attempt
-	Addresses  map[int64]string // of the recipients, by their ids
-	HasMore    bool
-	NextCursor string // empty on the last page
+// RecipientAttempt is one delivery attempt and the address that it was for.
+type RecipientAttempt struct {
+	*ent.Attempt
+
+	Address string
 }
 
 // RecipientsOf gives the recipients of one email in the order of the request; there
@@ -40,39 +39,36 @@ func (s *Service) RecipientsOf(ctx context.Context, accountID, emailID string) (
 	return rows, nil
 }
 
-// AttemptsOf gives one page of the attempts of one email, of all its recipients
-// together. Errors: NotFound, also for another account's email, and Invalid naming
+// AttemptsOf returns one page of the attempts of one email, newest first, those of all
+// its recipients together. Errors: NotFound, also for another account's email, and Invalid naming
 // `limit` or `cursor`.
-func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (AttemptPage, error) {
+func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (page.Page[RecipientAttempt], error) {
 	recipients, err := s.RecipientsOf(ctx, accountID, emailID)
 	if err != nil {
-		return AttemptPage{}, err
+		return page.Page[RecipientAttempt]{}, err
 	}
 	list := page.List{Name: "emails/" + emailID + "/attempts", AccountID: accountID}
 	limit, after, err := s.pages.Open(list, r)
 	if err != nil {
-		return AttemptPage{}, err
+		return page.Page[RecipientAttempt]{}, err
 	}
 	query := s.db.Ent.Attempt.Query().Where(attempt.AccountID(accountID), attempt.EmailID(emailID)).
 		Order(attempt.ByID(sql.OrderDesc())).Limit(limit + 1)
 	if after != "" {
 		before, err := strconv.ParseInt(after, 10, 64)
 		if err != nil {
-			return AttemptPage{}, fmt.Errorf("cursor of attempts: %w", err)
+			return page.Page[RecipientAttempt]{}, fmt.Errorf("cursor of attempts: %w", err)
 		}
 		query.Where(attempt.IDLT(before))
 	}
 	rows, err := query.All(ctx)
 	if err != nil {
-		return AttemptPage{}, fmt.Errorf("list attempts: %w", err)
+		return page.Page[RecipientAttempt]{}, fmt.Errorf("list attempts: %w", err)
 	}
-	out := AttemptPage{Attempts: rows, HasMore: len(rows) > limit, Addresses: make(map[int64]string, len(recipients))}
+	addresses := make(map[int64]string, len(recipients))
 	for _, r := range recipients {
-		out.Addresses[r.ID] = r.Address
+		addresses[r.ID] = r.Address
 	}
-	if out.HasMore {
-		out.Attempts = rows[:limit]
-		out.NextCursor = s.pages.Encode(list, strconv.FormatInt(rows[limit-1].ID, 10))
-	}
-	return out, nil
+	found := page.Of(s.pages, list, rows, limit, func(a *ent.Attempt) string { return strconv.FormatInt(a.ID, 10) })
+	return page.Map(found, func(a *ent.Attempt) RecipientAttempt { return RecipientAttempt{a, addresses[a.RecipientID]} }), nil
 }

@@ -20,31 +20,26 @@ type ListQuery struct {
 	Filter Filter
 }
 
-// EmailPage is one page. Bodies are left out: HTML and Text are nil.
-type EmailPage struct {
-	Emails     []*ent.Email
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
 const listName = "emails"
 
-// List gives one page. Error: Invalid naming `limit`, `cursor` or a filter.
-func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (EmailPage, error) {
-	limit, after, err := s.pages.Open(page.List{Name: listName, AccountID: accountID}, q.Page)
+// List returns one page of an account's emails without their bodies: HTML and Text are nil.
+// Error: Invalid naming `limit`, `cursor` or a filter.
+func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.Email], error) {
+	list := page.List{Name: listName, AccountID: accountID}
+	limit, after, err := s.pages.Open(list, q.Page)
 	if err != nil {
-		return EmailPage{}, err
+		return page.Page[*ent.Email]{}, err
 	}
 	c, wrong := q.Filter.parse()
 	if err := wrong.Err(); err != nil {
-		return EmailPage{}, err
+		return page.Page[*ent.Email]{}, err
 	}
 	query := s.db.Ent.Email.Query().Where(email.AccountID(accountID)).Order(email.ByID(sql.OrderDesc())).Limit(limit + 1)
 	switch {
 	case !c.isEmpty():
 		found, err := s.find(ctx, accountID, c, after, limit+1)
 		if err != nil {
-			return EmailPage{}, fmt.Errorf("search emails: %w", err)
+			return page.Page[*ent.Email]{}, fmt.Errorf("search emails: %w", err)
 		}
 		query.Where(email.IDIn(found...))
 	case after != "":
@@ -52,14 +47,9 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (Emai
 	}
 	rows, err := query.Select(listColumns...).All(ctx)
 	if err != nil {
-		return EmailPage{}, fmt.Errorf("list emails: %w", err)
+		return page.Page[*ent.Email]{}, fmt.Errorf("list emails: %w", err)
 	}
-	out := EmailPage{Emails: rows}
-	if len(rows) > limit {
-		out.Emails, out.HasMore = rows[:limit], true
-		out.NextCursor = s.Cursor(accountID, rows[limit-1].ID)
-	}
-	return out, nil
+	return page.Of(s.pages, list, rows, limit, func(e *ent.Email) string { return e.ID }), nil
 }
 
 // listColumns are all but the bodies and what nobody reads.

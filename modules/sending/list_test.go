@@ -23,7 +23,7 @@ func (f *fixture) found(t *testing.T, filter Filter) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range p.Emails {
+		for _, e := range p.Items {
 			all = append(all, e.Subject)
 		}
 		if !p.HasMore {

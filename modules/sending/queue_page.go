@@ -9,41 +9,29 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-// QueuePage is one page of an account's part of the queue, the oldest first.
-type QueuePage struct {
-	Recipients []Queued
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
-// QueueOf gives one page of what the account has in the queue; the selection's own
-// account is overruled. Error: Invalid naming `limit` or `cursor`.
-func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r page.Request) (QueuePage, error) {
+// QueueOf returns one page of what the account has in the queue, the oldest first; the
+// selection's own account is overruled. Error: Invalid naming `limit` or `cursor`.
+func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r page.Request) (page.Page[Queued], error) {
 	if accountID == "" { // would be everybody's
-		return QueuePage{}, fault.Missing("account", accountID)
+		return page.Page[Queued]{}, fault.Missing("account", accountID)
 	}
 	list := page.List{Name: "queue", AccountID: accountID}
 	limit, cursor, err := s.pages.Open(list, r)
 	if err != nil {
-		return QueuePage{}, err
+		return page.Page[Queued]{}, err
 	}
 	var after int64
 	if cursor != "" {
 		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil {
-			return QueuePage{}, fmt.Errorf("cursor of the queue: %w", err)
+			return page.Page[Queued]{}, fmt.Errorf("cursor of the queue: %w", err)
 		}
 	}
 	of.AccountID = accountID
 	rows, err := s.Queue().List(ctx, of, after, limit+1)
 	if err != nil {
-		return QueuePage{}, err
+		return page.Page[Queued]{}, err
 	}
-	out := QueuePage{Recipients: rows}
-	if len(rows) > limit {
-		out.Recipients, out.HasMore = rows[:limit], true
-		out.NextCursor = s.pages.Encode(list, strconv.FormatInt(rows[limit-1].RecipientID, 10))
-	}
-	return out, nil
+	return page.Of(s.pages, list, rows, limit, func(q Queued) string { return strconv.FormatInt(q.RecipientID, 10) }), nil
 }
 
 // BacklogOf gives what the account has in the queue by destination, most first, at most

@@ -317,9 +317,9 @@ func TestAttemptsArePagedNewestFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range p.Attempts {
+		for _, a := range p.Items {
 			numbers = append(numbers, a.Number)
-			if p.Addresses[a.RecipientID] == "" {
+			if a.Address == "" {
 				t.Errorf("attempt without an address: %+v", a)
 			}
 		}

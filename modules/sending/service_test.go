@@ -201,12 +201,12 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 		t.Errorf("Get: %v", err)
 	}
 	list, err := f.List(t.Context(), stranger, ListQuery{Page: page.Request{Limit: 10}})
-	if err != nil || len(list.Emails) != 0 {
-		t.Errorf("List: %v %v", list.Emails, err)
+	if err != nil || len(list.Items) != 0 {
+		t.Errorf("List: %v %v", list.Items, err)
 	}
 	own, err := f.List(t.Context(), testAccount, ListQuery{Page: page.Request{Limit: 10}})
-	if err != nil || len(own.Emails) != 1 {
-		t.Fatalf("own list: %v %v", own.Emails, err)
+	if err != nil || len(own.Items) != 1 {
+		t.Fatalf("own list: %v %v", own.Items, err)
 	}
 	if _, err := f.List(t.Context(), stranger, ListQuery{Page: page.Request{Limit: 10, Cursor: f.Cursor(testAccount, id)}}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a cursor of another account: %v", err)
@@ -239,7 +239,7 @@ func TestListPagesThroughEverythingOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range p.Emails {
+		for _, e := range p.Items {
 			got = append(got, e.ID)
 			if e.HTML != nil || e.Text != nil {
 				t.Error("a list carries bodies")

@@ -20,13 +20,6 @@ type OptOutFilter struct {
 	Category string // this category only: its key, or a label
 }
 
-// OptOutPage is one page of opt-outs, newest first.
-type OptOutPage struct {
-	OptOuts    []*ent.CategoryOptOut
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
 const (
 	optOutColumns = `id, account_id, address_hash, email, category, category_label, source, email_id, created_at`
 
@@ -71,8 +64,8 @@ func (s *Service) OptOut(ctx context.Context, accountID, optOutID string) (*ent.
 	return found, nil
 }
 
-// OptOuts lists the account's opt-outs.
-func (s *Service) OptOuts(ctx context.Context, accountID string, f OptOutFilter) (OptOutPage, error) {
+// OptOuts returns one page of the account's opt-outs, newest first. Error: Invalid.
+func (s *Service) OptOuts(ctx context.Context, accountID string, f OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
 	query := s.db.Ent.CategoryOptOut.Query().Where(categoryoptout.AccountID(accountID))
 	wrong := fault.Fields{}
 	if f.Email != "" {
@@ -89,24 +82,21 @@ func (s *Service) OptOuts(ctx context.Context, accountID string, f OptOutFilter)
 		query.Where(categoryoptout.Category(CategoryKey(f.Category)))
 	}
 	if err := wrong.Err(); err != nil {
-		return OptOutPage{}, err
+		return page.Page[*ent.CategoryOptOut]{}, err
 	}
 	list := page.List{Name: "category opt-outs", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, withDefault(f.Request))
+	limit, after, err := s.cursors.Open(list, f.Request.OrDefault())
 	if err != nil {
-		return OptOutPage{}, err
+		return page.Page[*ent.CategoryOptOut]{}, err
 	}
 	if after != "" {
 		query.Where(categoryoptout.IDLT(after))
 	}
 	rows, err := query.Order(ent.Desc(categoryoptout.FieldID)).Limit(limit + 1).All(ctx)
 	if err != nil {
-		return OptOutPage{}, fmt.Errorf("list category opt-outs: %w", err)
+		return page.Page[*ent.CategoryOptOut]{}, fmt.Errorf("list category opt-outs: %w", err)
 	}
-	if len(rows) <= limit {
-		return OptOutPage{OptOuts: rows}, nil
-	}
-	return OptOutPage{OptOuts: rows[:limit], HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
+	return page.Of(s.cursors, list, rows, limit, func(found *ent.CategoryOptOut) string { return found.ID }), nil
 }
 
 // RemoveOptOut lets mail of the category go to the address again.

@@ -20,13 +20,6 @@ type Filter struct {
 	Reason string // this reason only
 }
 
-// Page is one page of suppressions, newest first.
-type Page struct {
-	Suppressions []*ent.Suppression
-	HasMore      bool
-	NextCursor   string // empty on the last page
-}
-
 // Get gives the suppression with an id, or of an address.
 func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error) {
 	is, err := s.named(idOrAddress)
@@ -57,8 +50,8 @@ func (s *Service) named(idOrAddress string) (predicate.Suppression, error) {
 
 func missing(idOrAddress string) error { return fault.Missing("suppression", idOrAddress) }
 
-// List lists the account's suppressions.
-func (s *Service) List(ctx context.Context, accountID string, f Filter) (Page, error) {
+// List returns one page of the account's suppressions, newest first. Error: Invalid.
+func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Page[*ent.Suppression], error) {
 	query := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID))
 	wrong := fault.Fields{}
 	if f.Email != "" {
@@ -75,29 +68,19 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (Page, e
 		query.Where(entsuppression.ReasonEQ(entsuppression.Reason(f.Reason)))
 	}
 	if err := wrong.Err(); err != nil {
-		return Page{}, err
+		return page.Page[*ent.Suppression]{}, err
 	}
 	list := page.List{Name: "suppressions", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, withDefault(f.Request))
+	limit, after, err := s.cursors.Open(list, f.Request.OrDefault())
 	if err != nil {
-		return Page{}, err
+		return page.Page[*ent.Suppression]{}, err
 	}
 	if after != "" {
 		query.Where(entsuppression.IDLT(after))
 	}
 	rows, err := query.Order(ent.Desc(entsuppression.FieldID)).Limit(limit + 1).All(ctx)
 	if err != nil {
-		return Page{}, fmt.Errorf("list suppressions: %w", err)
+		return page.Page[*ent.Suppression]{}, fmt.Errorf("list suppressions: %w", err)
 	}
-	if len(rows) <= limit {
-		return Page{Suppressions: rows}, nil
-	}
-	return Page{Suppressions: rows[:limit], HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
-}
-
-func withDefault(r page.Request) page.Request {
-	if r.Limit == 0 {
-		r.Limit = page.DefaultLimit
-	}
-	return r
+	return page.Of(s.cursors, list, rows, limit, func(found *ent.Suppression) string { return found.ID }), nil
 }

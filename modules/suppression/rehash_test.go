@@ -30,7 +30,7 @@ func TestRotationKeepsBlocking(t *testing.T) {
 	if got, err := rotated.Get(t.Context(), ada, "bob@example.net"); err != nil || got.ID != first.ID {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := rotated.List(t.Context(), ada, Filter{Request: page.Request{Limit: 5}, Email: "bob@example.net"}); err != nil || len(got.Suppressions) != 1 {
+	if got, err := rotated.List(t.Context(), ada, Filter{Request: page.Request{Limit: 5}, Email: "bob@example.net"}); err != nil || len(got.Items) != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
 	// Named again, it is the same row, even of an erased address.

@@ -202,7 +202,7 @@ func TestListPagesAndFilters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range got.Suppressions {
+		for _, row := range got.Items {
 			emails = append(emails, strings.TrimSuffix(*row.Email, "@example.net"))
 		}
 		if got.HasMore != (got.NextCursor != "") {

@@ -55,10 +55,10 @@ func TestUnsubscribeFromACategory(t *testing.T) {
 	u.Category = "product NEWS"
 	unsubscribe(t, w.Service, u)
 	list, err := w.OptOuts(t.Context(), ada, OptOutFilter{Email: "BOB@example.net", Category: "product-news"})
-	if err != nil || len(list.OptOuts) != 1 {
+	if err != nil || len(list.Items) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	row, id := list.OptOuts[0], about
+	row, id := list.Items[0], about
 	key, label := "product-news", "Product news"
 	if row.Category != key || row.CategoryLabel != label || row.Source != "one_click" || *row.Email != "bob@example.net" || *row.EmailID != about {
 		t.Errorf("%+v", row)

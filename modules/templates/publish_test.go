@@ -81,7 +81,7 @@ func TestRollbackPublishesAnOlderVersionAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range list.Versions {
+		for _, v := range list.Items {
 			if numbers = append(numbers, v.Number); v.HTML != nil {
 				t.Error("a list reads bodies")
 			}

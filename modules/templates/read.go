@@ -62,13 +62,6 @@ func (q ListQuery) Validate() fault.Fields {
 	return wrong
 }
 
-// Page is one page of templates, newest first, without html and text.
-type Page struct {
-	Templates  []Template
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
 // IsRef tells whether a word can be a template's id or alias at all.
 func IsRef(word string) bool { return badAlias(word) == "" || id.Is(id.Template, word) }
 
@@ -81,28 +74,25 @@ func (s *Service) Get(ctx context.Context, accountID, idOrAlias string) (Templat
 	return s.whole(ctx, s.db.SQL, found)
 }
 
-// List lists the account's templates.
-func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (Page, error) {
+// List returns one page of the account's templates, newest first, without html and
+// text. Error: Invalid.
+func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[Template], error) {
 	if err := q.Validate().Err(); err != nil {
-		return Page{}, err
+		return page.Page[Template]{}, err
 	}
 	list := page.List{Name: "templates", AccountID: accountID}
 	limit, after, err := s.cursors.Open(list, q.Page)
 	if err != nil {
-		return Page{}, err
+		return page.Page[Template]{}, err
 	}
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID)).Where(q.filters(after)...).
 		Order(ent.Desc(template.FieldID)).Limit(limit + 1).Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {
-		return Page{}, fmt.Errorf("list templates: %w", err)
+		return page.Page[Template]{}, fmt.Errorf("list templates: %w", err)
 	}
-	out := Page{HasMore: len(rows) > limit}
-	if out.HasMore {
-		rows = rows[:limit]
-		out.NextCursor = s.cursors.Encode(list, rows[limit-1].ID)
-	}
-	out.Templates, err = s.wholes(ctx, s.db.SQL, accountID, rows)
-	return out, err
+	found := page.Of(s.cursors, list, rows, limit, func(t *ent.Template) string { return t.ID })
+	whole, err := s.wholes(ctx, s.db.SQL, accountID, found.Items)
+	return page.Page[Template]{Items: whole, HasMore: found.HasMore, NextCursor: found.NextCursor}, err
 }
 
 func (q ListQuery) filters(after string) []predicate.Template {

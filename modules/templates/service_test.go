@@ -271,7 +271,7 @@ func TestTenantsAreKeptApart(t *testing.T) {
 			}
 		}
 	}
-	if list, err := w.List(t.Context(), eve, ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(list.Templates) != 0 {
+	if list, err := w.List(t.Context(), eve, ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(list.Items) != 0 {
 		t.Errorf("%+v %v", list, err)
 	}
 	if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.Name != "Receipt" {
@@ -298,7 +298,7 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, row := range list.Templates {
+			for _, row := range list.Items {
 				if out = append(out, row.ID); row.Text != nil {
 					t.Error("a list reads bodies")
 				}

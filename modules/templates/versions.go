@@ -11,44 +11,32 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-// VersionPage is one page of a template's versions, newest first, without html
-// and text.
-type VersionPage struct {
-	Versions   []*ent.TemplateVersion
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
-// Versions lists what was published of a template.
-func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (VersionPage, error) {
+// Versions returns one page of a template's versions, newest first, without html and
+// text. Errors: NotFound and Invalid.
+func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
-		return VersionPage{}, err
+		return page.Page[*ent.TemplateVersion]{}, err
 	}
 	list := page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}
 	limit, after, err := s.cursors.Open(list, r)
 	if err != nil {
-		return VersionPage{}, err
+		return page.Page[*ent.TemplateVersion]{}, err
 	}
 	query := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID)).
 		Order(ent.Desc(templateversion.FieldNumber)).Limit(limit + 1)
 	if after != "" {
 		number, err := strconv.Atoi(after)
 		if err != nil {
-			return VersionPage{}, fmt.Errorf("cursor of versions: %w", err)
+			return page.Page[*ent.TemplateVersion]{}, fmt.Errorf("cursor of versions: %w", err)
 		}
 		query.Where(templateversion.NumberLT(number))
 	}
 	rows, err := query.Select(withoutBodies(templateversion.Columns)...).All(ctx)
 	if err != nil {
-		return VersionPage{}, fmt.Errorf("list versions: %w", err)
+		return page.Page[*ent.TemplateVersion]{}, fmt.Errorf("list versions: %w", err)
 	}
-	out := VersionPage{Versions: rows, HasMore: len(rows) > limit}
-	if out.HasMore {
-		out.Versions = rows[:limit]
-		out.NextCursor = s.cursors.Encode(list, strconv.Itoa(rows[limit-1].Number))
-	}
-	return out, nil
+	return page.Of(s.cursors, list, rows, limit, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) }), nil
 }
 
 // Version gives one version with its html and text, as they are sent.

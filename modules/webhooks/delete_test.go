@@ -59,7 +59,7 @@ func TestAttemptsOfSeveralDeliveries(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for _, d := range list.Deliveries {
+	for _, d := range list.Items {
 		ids = append(ids, d.ID)
 	}
 	found, err := w.Attempts(t.Context(), ada, ids...)

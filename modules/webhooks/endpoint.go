@@ -132,19 +132,12 @@ func room(ctx context.Context, tx *ent.Tx, accountID string) error {
 	return err
 }
 
-// Page is one page of endpoints, newest first.
-type Page struct {
-	Webhooks   []*ent.Webhook
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
-// List lists the account's endpoints.
-func (s *Service) List(ctx context.Context, accountID string, r page.Request) (Page, error) {
+// List returns one page of the account's endpoints, newest first. Error: Invalid.
+func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error) {
 	list := page.List{Name: "webhooks", AccountID: accountID}
 	limit, after, err := s.cursors.Open(list, r)
 	if err != nil {
-		return Page{}, err
+		return page.Page[*ent.Webhook]{}, err
 	}
 	query := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID))
 	if after != "" {
@@ -152,12 +145,9 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (P
 	}
 	rows, err := query.Order(ent.Desc(webhook.FieldID)).Limit(limit + 1).All(ctx)
 	if err != nil {
-		return Page{}, fmt.Errorf("list webhooks: %w", err)
+		return page.Page[*ent.Webhook]{}, fmt.Errorf("list webhooks: %w", err)
 	}
-	if len(rows) <= limit {
-		return Page{Webhooks: rows}, nil
-	}
-	return Page{Webhooks: rows[:limit], HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
+	return page.Of(s.cursors, list, rows, limit, func(w *ent.Webhook) string { return w.ID }), nil
 }
 
 // Get gives one endpoint.

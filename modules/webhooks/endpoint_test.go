@@ -60,8 +60,8 @@ func TestEndpointInputIsJudged(t *testing.T) {
 		t.Errorf("one too many: %v", err)
 	}
 	list, err := w.List(t.Context(), ada, page.Request{Limit: 30})
-	if err != nil || len(list.Webhooks) != 30 || !list.HasMore {
-		t.Errorf("%d, %v", len(list.Webhooks), err)
+	if err != nil || len(list.Items) != 30 || !list.HasMore {
+		t.Errorf("%d, %v", len(list.Items), err)
 	}
 	if _, err := w.Get(t.Context(), eve, made.ID); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("another account's: %v", err)

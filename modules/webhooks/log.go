@@ -21,41 +21,32 @@ type Filter struct {
 	State string // pending, delivered, failed
 }
 
-// DeliveryPage is one page of deliveries, newest first.
-type DeliveryPage struct {
-	Deliveries []*ent.WebhookDelivery
-	HasMore    bool
-	NextCursor string // empty on the last page
-}
-
-// Deliveries lists what was, or is to be, delivered to an endpoint of the account.
-func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f Filter) (DeliveryPage, error) {
+// Deliveries returns one page of what was, or is to be, delivered to an endpoint of the
+// account, newest first. Errors: NotFound and Invalid.
+func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f Filter) (page.Page[*ent.WebhookDelivery], error) {
 	if _, err := s.Get(ctx, accountID, webhookID); err != nil {
-		return DeliveryPage{}, err
+		return page.Page[*ent.WebhookDelivery]{}, err
 	}
 	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID))
 	if f.State != "" {
 		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
-			return DeliveryPage{}, fault.InvalidField("state", "must be pending, delivered or failed")
+			return page.Page[*ent.WebhookDelivery]{}, fault.InvalidField("state", "must be pending, delivered or failed")
 		}
 		query.Where(webhookdelivery.StateEQ(webhookdelivery.State(f.State)))
 	}
 	list := page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}
 	limit, after, err := s.cursors.Open(list, f.Request)
 	if err != nil {
-		return DeliveryPage{}, err
+		return page.Page[*ent.WebhookDelivery]{}, err
 	}
 	if after != "" {
 		query.Where(webhookdelivery.IDLT(after))
 	}
 	rows, err := query.Order(ent.Desc(webhookdelivery.FieldID)).Limit(limit + 1).All(ctx)
 	if err != nil {
-		return DeliveryPage{}, fmt.Errorf("list webhook deliveries: %w", err)
+		return page.Page[*ent.WebhookDelivery]{}, fmt.Errorf("list webhook deliveries: %w", err)
 	}
-	if len(rows) <= limit {
-		return DeliveryPage{Deliveries: rows}, nil
-	}
-	return DeliveryPage{Deliveries: rows[:limit], HasMore: true, NextCursor: s.cursors.Encode(list, rows[limit-1].ID)}, nil
+	return page.Of(s.cursors, list, rows, limit, func(d *ent.WebhookDelivery) string { return d.ID }), nil
 }
 
 // Delivery gives one delivery, also of an endpoint that was deleted.

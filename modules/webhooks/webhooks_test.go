@@ -130,10 +130,10 @@ func (w *world) count(t testing.TB, query string, args ...any) (n int) {
 func (w *world) only(t testing.TB, webhookID string) *ent.WebhookDelivery {
 	t.Helper()
 	found, err := w.Deliveries(t.Context(), ada, webhookID, Filter{Request: page.Request{Limit: 2}})
-	if err != nil || len(found.Deliveries) != 1 {
+	if err != nil || len(found.Items) != 1 {
 		t.Fatalf("deliveries: %+v, %v", found, err)
 	}
-	return found.Deliveries[0]
+	return found.Items[0]
 }
 
 func within(t testing.TB, what string, holds func() bool) {

@@ -26,6 +26,14 @@ type Request struct {
 	Cursor string // empty: from the newest
 }
 
+// OrDefault asks for DefaultLimit where no limit is given.
+func (r Request) OrDefault() Request {
+	if r.Limit == 0 {
+		r.Limit = DefaultLimit
+	}
+	return r
+}
+
 // List names a list of an account; the cursors of one do not work on another.
 type List struct {
 	Name      string // as "emails"

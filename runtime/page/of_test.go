@@ -1,0 +1,38 @@
+package page
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPagesOfRows(t *testing.T) {
+	t.Parallel()
+	codec := NewCodec([]byte("0123456789abcdef"))
+	list := List{Name: "numbers", AccountID: "acc_1"}
+	for name, c := range map[string]struct {
+		rows []int
+		want Page[int]
+	}{
+		"no rows":                {nil, Page[int]{}},
+		"fewer than the limit":   {[]int{9, 8}, Page[int]{Items: []int{9, 8}}},
+		"as many as the limit":   {[]int{9, 8, 7}, Page[int]{Items: []int{9, 8, 7}}},
+		"one more than the page": {[]int{9, 8, 7, 6}, Page[int]{Items: []int{9, 8, 7}, HasMore: true, NextCursor: codec.Encode(list, "7")}},
+	} {
+		if diff := cmp.Diff(c.want, Of(codec, list, c.rows, 3, strconv.Itoa)); diff != "" {
+			t.Errorf("page of %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestMapKeepsWhereThePageEnds(t *testing.T) {
+	t.Parallel()
+	got := Map(Page[int]{Items: []int{1, 2}, HasMore: true, NextCursor: "next"}, strconv.Itoa)
+	if diff := cmp.Diff(Page[string]{Items: []string{"1", "2"}, HasMore: true, NextCursor: "next"}, got); diff != "" {
+		t.Errorf("mapped page (-want +got):\n%s", diff)
+	}
+	if got := Map(Page[int]{}, strconv.Itoa); got.Items == nil || len(got.Items) != 0 {
+		t.Errorf("mapped page without items: got %#v, want an empty list that is not nil", got.Items)
+	}
+}
