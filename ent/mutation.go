@@ -21894,6 +21894,7 @@ type RecipientMutation struct {
 	settled_at        *time.Time
 	delay_notified_at *time.Time
 	lane              *string
+	held_by           *recipient.HeldBy
 	via               *string
 	clearedFields     map[string]struct{}
 	email             *string
@@ -22820,6 +22821,55 @@ func (m *RecipientMutation) ResetLane() {
 	delete(m.clearedFields, recipient.FieldLane)
 }
 
+// SetHeldBy sets the "held_by" field.
+func (m *RecipientMutation) SetHeldBy(rb recipient.HeldBy) {
+	m.held_by = &rb
+}
+
+// HeldBy returns the value of the "held_by" field in the mutation.
+func (m *RecipientMutation) HeldBy() (r recipient.HeldBy, exists bool) {
+	v := m.held_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeldBy returns the old "held_by" field's value of the Recipient entity.
+// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecipientMutation) OldHeldBy(ctx context.Context) (v *recipient.HeldBy, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeldBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeldBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeldBy: %w", err)
+	}
+	return oldValue.HeldBy, nil
+}
+
+// ClearHeldBy clears the value of the "held_by" field.
+func (m *RecipientMutation) ClearHeldBy() {
+	m.held_by = nil
+	m.clearedFields[recipient.FieldHeldBy] = struct{}{}
+}
+
+// HeldByCleared returns if the "held_by" field was cleared in this mutation.
+func (m *RecipientMutation) HeldByCleared() bool {
+	_, ok := m.clearedFields[recipient.FieldHeldBy]
+	return ok
+}
+
+// ResetHeldBy resets all changes to the "held_by" field.
+func (m *RecipientMutation) ResetHeldBy() {
+	m.held_by = nil
+	delete(m.clearedFields, recipient.FieldHeldBy)
+}
+
 // SetVia sets the "via" field.
 func (m *RecipientMutation) SetVia(s string) {
 	m.via = &s
@@ -22917,7 +22967,7 @@ func (m *RecipientMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *RecipientMutation) Fields() []string {
-	fields := make([]string, 0, 19)
+	fields := make([]string, 0, 20)
 	if m.email != nil {
 		fields = append(fields, recipient.FieldEmailID)
 	}
@@ -22972,6 +23022,9 @@ func (m *RecipientMutation) Fields() []string {
 	if m.lane != nil {
 		fields = append(fields, recipient.FieldLane)
 	}
+	if m.held_by != nil {
+		fields = append(fields, recipient.FieldHeldBy)
+	}
 	if m.via != nil {
 		fields = append(fields, recipient.FieldVia)
 	}
@@ -23019,6 +23072,8 @@ func (m *RecipientMutation) Field(name string) (ent.Value, bool) {
 		return m.DelayNotifiedAt()
 	case recipient.FieldLane:
 		return m.Lane()
+	case recipient.FieldHeldBy:
+		return m.HeldBy()
 	case recipient.FieldVia:
 		return m.Via()
 	}
@@ -23066,6 +23121,8 @@ func (m *RecipientMutation) OldField(ctx context.Context, name string) (ent.Valu
 		return m.OldDelayNotifiedAt(ctx)
 	case recipient.FieldLane:
 		return m.OldLane(ctx)
+	case recipient.FieldHeldBy:
+		return m.OldHeldBy(ctx)
 	case recipient.FieldVia:
 		return m.OldVia(ctx)
 	}
@@ -23203,6 +23260,13 @@ func (m *RecipientMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetLane(v)
 		return nil
+	case recipient.FieldHeldBy:
+		v, ok := value.(recipient.HeldBy)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeldBy(v)
+		return nil
 	case recipient.FieldVia:
 		v, ok := value.(string)
 		if !ok {
@@ -23303,6 +23367,9 @@ func (m *RecipientMutation) ClearedFields() []string {
 	if m.FieldCleared(recipient.FieldLane) {
 		fields = append(fields, recipient.FieldLane)
 	}
+	if m.FieldCleared(recipient.FieldHeldBy) {
+		fields = append(fields, recipient.FieldHeldBy)
+	}
 	return fields
 }
 
@@ -23340,6 +23407,9 @@ func (m *RecipientMutation) ClearField(name string) error {
 		return nil
 	case recipient.FieldLane:
 		m.ClearLane()
+		return nil
+	case recipient.FieldHeldBy:
+		m.ClearHeldBy()
 		return nil
 	}
 	return fmt.Errorf("unknown Recipient nullable field %s", name)
@@ -23402,6 +23472,9 @@ func (m *RecipientMutation) ResetField(name string) error {
 		return nil
 	case recipient.FieldLane:
 		m.ResetLane()
+		return nil
+	case recipient.FieldHeldBy:
+		m.ResetHeldBy()
 		return nil
 	case recipient.FieldVia:
 		m.ResetVia()

@@ -52,8 +52,10 @@ type Recipient struct {
 	SettledAt *time.Time `json:"settled_at,omitempty"`
 	// last email.delivery_delayed
 	DelayNotifiedAt *time.Time `json:"delay_notified_at,omitempty"`
-	// set while the row waits for room in a lane (way and destination), or is held; null in the common queue
+	// set while the row waits for room in a lane (way and destination); null in the common queue and while the row is held
 	Lane *string `json:"lane,omitempty"`
+	// who keeps the row from being tried; null: nobody
+	HeldBy *recipient.HeldBy `json:"held_by,omitempty"`
 	// a way out that outranks the usual choice: fallback
 	Via string `json:"via,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -89,7 +91,7 @@ func (*Recipient) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case recipient.FieldID, recipient.FieldFence, recipient.FieldAttempts, recipient.FieldCode:
 			values[i] = new(sql.NullInt64)
-		case recipient.FieldEmailID, recipient.FieldAccountID, recipient.FieldKind, recipient.FieldAddress, recipient.FieldDestination, recipient.FieldState, recipient.FieldEnhancedCode, recipient.FieldDiagnostic, recipient.FieldRemoteMta, recipient.FieldLane, recipient.FieldVia:
+		case recipient.FieldEmailID, recipient.FieldAccountID, recipient.FieldKind, recipient.FieldAddress, recipient.FieldDestination, recipient.FieldState, recipient.FieldEnhancedCode, recipient.FieldDiagnostic, recipient.FieldRemoteMta, recipient.FieldLane, recipient.FieldHeldBy, recipient.FieldVia:
 			values[i] = new(sql.NullString)
 		case recipient.FieldDueAt, recipient.FieldCreatedAt, recipient.FieldQueuedAt, recipient.FieldSettledAt, recipient.FieldDelayNotifiedAt:
 			values[i] = new(sql.NullTime)
@@ -230,6 +232,13 @@ func (_m *Recipient) assignValues(columns []string, values []any) error {
 				_m.Lane = new(string)
 				*_m.Lane = value.String
 			}
+		case recipient.FieldHeldBy:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field held_by", values[i])
+			} else if value.Valid {
+				_m.HeldBy = new(recipient.HeldBy)
+				*_m.HeldBy = recipient.HeldBy(value.String)
+			}
 		case recipient.FieldVia:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field via", values[i])
@@ -345,6 +354,11 @@ func (_m *Recipient) String() string {
 	if v := _m.Lane; v != nil {
 		builder.WriteString("lane=")
 		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.HeldBy; v != nil {
+		builder.WriteString("held_by=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")
 	builder.WriteString("via=")

@@ -233,6 +233,20 @@ func (_c *RecipientCreate) SetNillableLane(v *string) *RecipientCreate {
 	return _c
 }
 
+// SetHeldBy sets the "held_by" field.
+func (_c *RecipientCreate) SetHeldBy(v recipient.HeldBy) *RecipientCreate {
+	_c.mutation.SetHeldBy(v)
+	return _c
+}
+
+// SetNillableHeldBy sets the "held_by" field if the given value is not nil.
+func (_c *RecipientCreate) SetNillableHeldBy(v *recipient.HeldBy) *RecipientCreate {
+	if v != nil {
+		_c.SetHeldBy(*v)
+	}
+	return _c
+}
+
 // SetVia sets the "via" field.
 func (_c *RecipientCreate) SetVia(v string) *RecipientCreate {
 	_c.mutation.SetVia(v)
@@ -381,6 +395,11 @@ func (_c *RecipientCreate) check() error {
 	if _, ok := _c.mutation.QueuedAt(); !ok {
 		return &ValidationError{Name: "queued_at", err: errors.New(`ent: missing required field "Recipient.queued_at"`)}
 	}
+	if v, ok := _c.mutation.HeldBy(); ok {
+		if err := recipient.HeldByValidator(v); err != nil {
+			return &ValidationError{Name: "held_by", err: fmt.Errorf(`ent: validator failed for field "Recipient.held_by": %w`, err)}
+		}
+	}
 	if _, ok := _c.mutation.Via(); !ok {
 		return &ValidationError{Name: "via", err: errors.New(`ent: missing required field "Recipient.via"`)}
 	}
@@ -486,6 +505,10 @@ func (_c *RecipientCreate) createSpec() (*Recipient, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Lane(); ok {
 		_spec.SetField(recipient.FieldLane, field.TypeString, value)
 		_node.Lane = &value
+	}
+	if value, ok := _c.mutation.HeldBy(); ok {
+		_spec.SetField(recipient.FieldHeldBy, field.TypeEnum, value)
+		_node.HeldBy = &value
 	}
 	if value, ok := _c.mutation.Via(); ok {
 		_spec.SetField(recipient.FieldVia, field.TypeString, value)

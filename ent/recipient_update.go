@@ -337,6 +337,26 @@ func (_u *RecipientUpdate) ClearLane() *RecipientUpdate {
 	return _u
 }
 
+// SetHeldBy sets the "held_by" field.
+func (_u *RecipientUpdate) SetHeldBy(v recipient.HeldBy) *RecipientUpdate {
+	_u.mutation.SetHeldBy(v)
+	return _u
+}
+
+// SetNillableHeldBy sets the "held_by" field if the given value is not nil.
+func (_u *RecipientUpdate) SetNillableHeldBy(v *recipient.HeldBy) *RecipientUpdate {
+	if v != nil {
+		_u.SetHeldBy(*v)
+	}
+	return _u
+}
+
+// ClearHeldBy clears the value of the "held_by" field.
+func (_u *RecipientUpdate) ClearHeldBy() *RecipientUpdate {
+	_u.mutation.ClearHeldBy()
+	return _u
+}
+
 // SetVia sets the "via" field.
 func (_u *RecipientUpdate) SetVia(v string) *RecipientUpdate {
 	_u.mutation.SetVia(v)
@@ -424,6 +444,11 @@ func (_u *RecipientUpdate) check() error {
 	if v, ok := _u.mutation.State(); ok {
 		if err := recipient.StateValidator(v); err != nil {
 			return &ValidationError{Name: "state", err: fmt.Errorf(`ent: validator failed for field "Recipient.state": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.HeldBy(); ok {
+		if err := recipient.HeldByValidator(v); err != nil {
+			return &ValidationError{Name: "held_by", err: fmt.Errorf(`ent: validator failed for field "Recipient.held_by": %w`, err)}
 		}
 	}
 	if _u.mutation.EmailCleared() && len(_u.mutation.EmailIDs()) > 0 {
@@ -530,6 +555,12 @@ func (_u *RecipientUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.LaneCleared() {
 		_spec.ClearField(recipient.FieldLane, field.TypeString)
+	}
+	if value, ok := _u.mutation.HeldBy(); ok {
+		_spec.SetField(recipient.FieldHeldBy, field.TypeEnum, value)
+	}
+	if _u.mutation.HeldByCleared() {
+		_spec.ClearField(recipient.FieldHeldBy, field.TypeEnum)
 	}
 	if value, ok := _u.mutation.Via(); ok {
 		_spec.SetField(recipient.FieldVia, field.TypeString, value)
@@ -892,6 +923,26 @@ func (_u *RecipientUpdateOne) ClearLane() *RecipientUpdateOne {
 	return _u
 }
 
+// SetHeldBy sets the "held_by" field.
+func (_u *RecipientUpdateOne) SetHeldBy(v recipient.HeldBy) *RecipientUpdateOne {
+	_u.mutation.SetHeldBy(v)
+	return _u
+}
+
+// SetNillableHeldBy sets the "held_by" field if the given value is not nil.
+func (_u *RecipientUpdateOne) SetNillableHeldBy(v *recipient.HeldBy) *RecipientUpdateOne {
+	if v != nil {
+		_u.SetHeldBy(*v)
+	}
+	return _u
+}
+
+// ClearHeldBy clears the value of the "held_by" field.
+func (_u *RecipientUpdateOne) ClearHeldBy() *RecipientUpdateOne {
+	_u.mutation.ClearHeldBy()
+	return _u
+}
+
 // SetVia sets the "via" field.
 func (_u *RecipientUpdateOne) SetVia(v string) *RecipientUpdateOne {
 	_u.mutation.SetVia(v)
@@ -992,6 +1043,11 @@ func (_u *RecipientUpdateOne) check() error {
 	if v, ok := _u.mutation.State(); ok {
 		if err := recipient.StateValidator(v); err != nil {
 			return &ValidationError{Name: "state", err: fmt.Errorf(`ent: validator failed for field "Recipient.state": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.HeldBy(); ok {
+		if err := recipient.HeldByValidator(v); err != nil {
+			return &ValidationError{Name: "held_by", err: fmt.Errorf(`ent: validator failed for field "Recipient.held_by": %w`, err)}
 		}
 	}
 	if _u.mutation.EmailCleared() && len(_u.mutation.EmailIDs()) > 0 {
@@ -1115,6 +1171,12 @@ func (_u *RecipientUpdateOne) sqlSave(ctx context.Context) (_node *Recipient, er
 	}
 	if _u.mutation.LaneCleared() {
 		_spec.ClearField(recipient.FieldLane, field.TypeString)
+	}
+	if value, ok := _u.mutation.HeldBy(); ok {
+		_spec.SetField(recipient.FieldHeldBy, field.TypeEnum, value)
+	}
+	if _u.mutation.HeldByCleared() {
+		_spec.ClearField(recipient.FieldHeldBy, field.TypeEnum)
 	}
 	if value, ok := _u.mutation.Via(); ok {
 		_spec.SetField(recipient.FieldVia, field.TypeString, value)

@@ -665,7 +665,7 @@ func init() {
 	// recipient.DefaultQueuedAt holds the default value on creation for the queued_at field.
 	recipient.DefaultQueuedAt = recipientDescQueuedAt.Default.(func() time.Time)
 	// recipientDescVia is the schema descriptor for via field.
-	recipientDescVia := recipientFields[19].Descriptor()
+	recipientDescVia := recipientFields[20].Descriptor()
 	// recipient.DefaultVia holds the default value on creation for the via field.
 	recipient.DefaultVia = recipientDescVia.Default.(string)
 	smtpcredentialFields := schema.SMTPCredential{}.Fields()

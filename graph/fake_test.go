@@ -205,12 +205,12 @@ func (f fakeEmails) Bodies(_ context.Context, accountID string, ids ...string) (
 
 func (f fakeEmails) Recipients(_ context.Context, accountID string, ids ...string) (map[string][]*ent.Recipient, error) {
 	return forEach(f, "Recipients", accountID, ids, func(e *ent.Email) []*ent.Recipient {
-		held := "held"
+		held := recipient.HeldByOperator
 		due, code, enhanced, said, mta := day.Add(time.Minute), 451, "4.7.1", "451 4.7.1 Try again later", "mx1.example.net"
 		return []*ent.Recipient{
 			{ID: 1, EmailID: e.ID, Address: "bob@example.net", Kind: recipient.KindTo, State: recipient.StateDeferred, Attempts: 1, DueAt: &due,
 				Code: &code, EnhancedCode: &enhanced, Diagnostic: &said, RemoteMta: &mta},
-			{ID: 2, EmailID: e.ID, Address: "eve@example.org", Kind: recipient.KindBcc, State: recipient.StateQueued, DueAt: &due, Lane: &held},
+			{ID: 2, EmailID: e.ID, Address: "eve@example.org", Kind: recipient.KindBcc, State: recipient.StateQueued, DueAt: &due, HeldBy: &held},
 		}
 	})
 }

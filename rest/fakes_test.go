@@ -148,11 +148,11 @@ func (f *fakeSending) RecipientsOf(ctx context.Context, account, id string) ([]*
 		return nil, err
 	}
 	started := sampleEmail().CreatedAt
-	next, diagnostic, lane := started.Add(time.Minute), "451 4.7.1 Greylisted", "held"
+	next, diagnostic, held := started.Add(time.Minute), "451 4.7.1 Greylisted", recipient.HeldByOperator
 	return []*ent.Recipient{
 		{ID: 7, Address: "bob@example.net", Kind: recipient.KindTo, State: recipient.StateDeferred, Attempts: 1, DueAt: &next, Code: new(451),
 			EnhancedCode: new("4.7.1"), Diagnostic: &diagnostic, RemoteMta: new("mx1.example.net")},
-		{ID: 8, Address: "carol@example.net", Kind: recipient.KindCc, State: recipient.StateQueued, DueAt: &next, Lane: &lane},
+		{ID: 8, Address: "carol@example.net", Kind: recipient.KindCc, State: recipient.StateQueued, DueAt: &next, HeldBy: &held},
 		{ID: 9, Address: "dan@example.net", Kind: recipient.KindBcc, State: recipient.StateDelivered, Attempts: 1, Code: new(250), Diagnostic: new("250 OK"), SettledAt: &started},
 	}, nil
 }

@@ -782,6 +782,7 @@ var (
 		{Name: "settled_at", Type: field.TypeTime, Nullable: true},
 		{Name: "delay_notified_at", Type: field.TypeTime, Nullable: true},
 		{Name: "lane", Type: field.TypeString, Nullable: true},
+		{Name: "held_by", Type: field.TypeEnum, Nullable: true, Enums: []string{"operator", "account"}},
 		{Name: "via", Type: field.TypeString, Default: ""},
 		{Name: "email_id", Type: field.TypeString, Collation: "C"},
 	}
@@ -793,7 +794,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "recipients_emails_recipients",
-				Columns:    []*schema.Column{RecipientsColumns[19]},
+				Columns:    []*schema.Column{RecipientsColumns[20]},
 				RefColumns: []*schema.Column{EmailsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -802,14 +803,14 @@ var (
 			{
 				Name:    "recipient_email_id",
 				Unique:  false,
-				Columns: []*schema.Column{RecipientsColumns[19]},
+				Columns: []*schema.Column{RecipientsColumns[20]},
 			},
 			{
 				Name:    "recipient_due",
 				Unique:  false,
 				Columns: []*schema.Column{RecipientsColumns[6]},
 				Annotation: &entsql.IndexAnnotation{
-					Where: "due_at IS NOT NULL AND lane IS NULL",
+					Where: "due_at IS NOT NULL AND lane IS NULL AND held_by IS NULL",
 				},
 			},
 			{
@@ -818,6 +819,14 @@ var (
 				Columns: []*schema.Column{RecipientsColumns[17], RecipientsColumns[6]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "due_at IS NOT NULL AND lane IS NOT NULL",
+				},
+			},
+			{
+				Name:    "recipient_held",
+				Unique:  false,
+				Columns: []*schema.Column{RecipientsColumns[1]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "due_at IS NOT NULL AND held_by IS NOT NULL",
 				},
 			},
 		},

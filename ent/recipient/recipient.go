@@ -51,6 +51,8 @@ const (
 	FieldDelayNotifiedAt = "delay_notified_at"
 	// FieldLane holds the string denoting the lane field in the database.
 	FieldLane = "lane"
+	// FieldHeldBy holds the string denoting the held_by field in the database.
+	FieldHeldBy = "held_by"
 	// FieldVia holds the string denoting the via field in the database.
 	FieldVia = "via"
 	// EdgeEmail holds the string denoting the email edge name in mutations.
@@ -87,6 +89,7 @@ var Columns = []string{
 	FieldSettledAt,
 	FieldDelayNotifiedAt,
 	FieldLane,
+	FieldHeldBy,
 	FieldVia,
 }
 
@@ -171,6 +174,29 @@ func StateValidator(s State) error {
 		return nil
 	default:
 		return fmt.Errorf("recipient: invalid enum value for state field: %q", s)
+	}
+}
+
+// HeldBy defines the type for the "held_by" enum field.
+type HeldBy string
+
+// HeldBy values.
+const (
+	HeldByOperator HeldBy = "operator"
+	HeldByAccount  HeldBy = "account"
+)
+
+func (hb HeldBy) String() string {
+	return string(hb)
+}
+
+// HeldByValidator is a validator for the "held_by" field enum values. It is called by the builders before save.
+func HeldByValidator(hb HeldBy) error {
+	switch hb {
+	case HeldByOperator, HeldByAccount:
+		return nil
+	default:
+		return fmt.Errorf("recipient: invalid enum value for held_by field: %q", hb)
 	}
 }
 
@@ -270,6 +296,11 @@ func ByDelayNotifiedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByLane orders the results by the lane field.
 func ByLane(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldLane, opts...).ToFunc()
+}
+
+// ByHeldBy orders the results by the held_by field.
+func ByHeldBy(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHeldBy, opts...).ToFunc()
 }
 
 // ByVia orders the results by the via field.

@@ -1100,6 +1100,36 @@ func LaneContainsFold(v string) predicate.Recipient {
 	return predicate.Recipient(sql.FieldContainsFold(FieldLane, v))
 }
 
+// HeldByEQ applies the EQ predicate on the "held_by" field.
+func HeldByEQ(v HeldBy) predicate.Recipient {
+	return predicate.Recipient(sql.FieldEQ(FieldHeldBy, v))
+}
+
+// HeldByNEQ applies the NEQ predicate on the "held_by" field.
+func HeldByNEQ(v HeldBy) predicate.Recipient {
+	return predicate.Recipient(sql.FieldNEQ(FieldHeldBy, v))
+}
+
+// HeldByIn applies the In predicate on the "held_by" field.
+func HeldByIn(vs ...HeldBy) predicate.Recipient {
+	return predicate.Recipient(sql.FieldIn(FieldHeldBy, vs...))
+}
+
+// HeldByNotIn applies the NotIn predicate on the "held_by" field.
+func HeldByNotIn(vs ...HeldBy) predicate.Recipient {
+	return predicate.Recipient(sql.FieldNotIn(FieldHeldBy, vs...))
+}
+
+// HeldByIsNil applies the IsNil predicate on the "held_by" field.
+func HeldByIsNil() predicate.Recipient {
+	return predicate.Recipient(sql.FieldIsNull(FieldHeldBy))
+}
+
+// HeldByNotNil applies the NotNil predicate on the "held_by" field.
+func HeldByNotNil() predicate.Recipient {
+	return predicate.Recipient(sql.FieldNotNull(FieldHeldBy))
+}
+
 // ViaEQ applies the EQ predicate on the "via" field.
 func ViaEQ(v string) predicate.Recipient {
 	return predicate.Recipient(sql.FieldEQ(FieldVia, v))

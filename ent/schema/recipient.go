@@ -37,7 +37,9 @@ func (Recipient) Fields() []ent.Field {
 		field.Time("settled_at").Optional().Nillable(),
 		field.Time("delay_notified_at").Optional().Nillable().Comment("last email.delivery_delayed"),
 		field.String("lane").Optional().Nillable().
-			Comment("set while the row waits for room in a lane (way and destination), or is held; null in the common queue"),
+			Comment("set while the row waits for room in a lane (way and destination); null in the common queue and while the row is held"),
+		field.Enum("held_by").Values("operator", "account").Optional().Nillable().
+			Comment("who keeps the row from being tried; null: nobody"),
 		field.String("via").Default("").Comment("a way out that outranks the usual choice: fallback"),
 	}
 }
@@ -51,7 +53,8 @@ func (Recipient) Edges() []ent.Edge {
 func (Recipient) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("email_id"),
-		index.Fields("due_at").StorageKey("recipient_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL AND lane IS NULL")),
+		index.Fields("due_at").StorageKey("recipient_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL AND lane IS NULL AND held_by IS NULL")),
 		index.Fields("lane", "due_at").StorageKey("recipient_lane").Annotations(entsql.IndexWhere("due_at IS NOT NULL AND lane IS NOT NULL")),
+		index.Fields("account_id").StorageKey("recipient_held").Annotations(entsql.IndexWhere("due_at IS NOT NULL AND held_by IS NOT NULL")),
 	}
 }

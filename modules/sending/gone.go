@@ -12,7 +12,7 @@ import (
 const handBackOfSQL = `
 WITH held AS (
 	SELECT r.id, a.id AS attempt FROM recipients r JOIN attempts a ON a.recipient_id = r.id AND a.fence = r.fence
-	WHERE r.due_at > now() AND r.due_at <= now() + interval '1 minute' AND r.lane IS NULL AND a.outcome IS NULL AND a.node = $1
+	WHERE r.due_at > now() AND r.due_at <= now() + interval '1 minute' AND r.lane IS NULL AND r.held_by IS NULL AND a.outcome IS NULL AND a.node = $1
 	ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
 ), closed AS (
 	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now() FROM held WHERE a.id = held.attempt

@@ -58,7 +58,7 @@ func addressee(ctx context.Context, tx db.Execer, query, emailID string, recipie
 // A recipient that waits for another attempt may have been reached by one whose reply
 // was lost. The fence goes up, so that an attempt which runs now changes nothing.
 const bounceLateSQL = `
-UPDATE recipients SET state = 'bounced', fence = fence + 1, due_at = NULL, lane = NULL, settled_at = now(),
+UPDATE recipients SET state = 'bounced', fence = fence + 1, due_at = NULL, lane = NULL, held_by = NULL, settled_at = now(),
 	code = NULLIF($3::int, 0), enhanced_code = NULLIF($4, ''), diagnostic = NULLIF($5, ''), remote_mta = NULLIF($6, '')
 WHERE id = $1 AND email_id = $2 AND state IN ('delivered', 'deferred', 'queued')
 RETURNING account_id, address`

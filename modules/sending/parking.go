@@ -163,7 +163,7 @@ WITH RECURSIVE found AS (
 	UNION ALL
 	SELECT (SELECT lane FROM recipients WHERE due_at IS NOT NULL AND lane > f.lane ORDER BY lane LIMIT 1) FROM found f WHERE f.lane IS NOT NULL
 )
-SELECT lane FROM found WHERE lane IS NOT NULL AND lane NOT IN ('` + laneHeld + `', '` + laneHeldByAccount + `') LIMIT 10000`
+SELECT lane FROM found WHERE lane IS NOT NULL LIMIT 10000`
 
 // findLanes looks for lanes with parked rows, now and then.
 func (s *Service) findLanes(ctx context.Context) error {

@@ -83,7 +83,7 @@ func TestParkedRowsOfOthersAreFound(t *testing.T) {
 	f.sendMany(t, 3, "slow.test")
 	f.exec(t, `UPDATE recipients SET lane = ' slow.test'`)
 	f.send(t, simple("held@slow.test"))
-	f.exec(t, `UPDATE recipients SET lane = 'held' WHERE address = 'held@slow.test'`)
+	f.exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address = 'held@slow.test'`)
 	if got := f.claimAll(t); len(got) != 3 {
 		t.Errorf("claimed %v, want the three and not what is held", destinations(got))
 	}

@@ -56,7 +56,7 @@ type ticket interface {
 // been silent since, and others may be about to store what is due.
 const pickSQL = `
 WITH common AS (
-	SELECT id FROM recipients WHERE due_at <= now() AND lane IS NULL AND ($5::timestamptz IS NULL OR now() < $5) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+	SELECT id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($5::timestamptz IS NULL OR now() < $5) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
 ), drawn AS (
 	SELECT r.id FROM unnest($2::text[], $3::int[], $4::bigint[]) AS l (lane, room, late), LATERAL (
 		SELECT id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($5::timestamptz IS NULL OR now() < $5)

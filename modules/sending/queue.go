@@ -15,20 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/search"
 )
 
-// The lanes of recipients that the operator or their account holds back: no lane has
-// such a name, which would have a space, so nobody draws from it. An account cannot
-// release what the operator holds.
-const (
-	laneHeld          = "held"
-	laneHeldByAccount = "held:account"
-
-	heldSQL = `coalesce(r.lane IN ('` + laneHeld + `', '` + laneHeldByAccount + `'), false)`
-)
-
-// Held tells whether the recipient is held back.
-func Held(r *ent.Recipient) bool {
-	return r.SettledAt == nil && r.Lane != nil && (*r.Lane == laneHeld || *r.Lane == laneHeldByAccount)
-}
+// Held tells whether the operator or the account keeps the recipient from being tried.
+func Held(r *ent.Recipient) bool { return r.SettledAt == nil && r.HeldBy != nil }
 
 // NextAttempt is when the recipient is due; nil once it is settled, and while it is held.
 func NextAttempt(r *ent.Recipient) *time.Time {
@@ -125,22 +113,22 @@ type Queued struct {
 
 // The open attempt of the present fence is asked for row by row, so that the
 // planner does not read all attempts there ever were.
-const queueColumns = `r.id, r.email_id, r.account_id, r.address, r.destination, r.state, r.lane, r.attempts, r.due_at, r.queued_at, r.diagnostic, ` + runningSQL + ` AS running`
+const queueColumns = `r.id, r.email_id, r.account_id, r.address, r.destination, r.state, r.lane, r.held_by, r.attempts, r.due_at, r.queued_at, r.diagnostic, ` + runningSQL + ` AS running`
 
 const runningSQL = `(r.due_at > now() AND r.attempts > 0 AND coalesce((SELECT a.outcome IS NULL FROM attempts a WHERE a.recipient_id = r.id AND a.fence = r.fence), false))`
 
-const queueStateSQL = `CASE WHEN ` + heldSQL + ` THEN 'held' WHEN r.lane IS NOT NULL THEN 'parked' ELSE r.state END`
+const queueStateSQL = `CASE WHEN r.held_by IS NOT NULL THEN 'held' WHEN r.lane IS NOT NULL THEN 'parked' ELSE r.state END`
 
-// from is the rows of the selection, as a subquery named r. The two halves are
-// what the two partial indexes of the queue hold; without them settled
+// from is the rows of the selection, as a subquery named r. The three parts are
+// what the three partial indexes of the queue hold; without them settled
 // recipients, of which there are many more, would be read.
 func (s Selection) from(q *search.Statement, columns string) string {
 	conditions := s.conditions(q)
 	if s.EmailID != "" || len(s.RecipientIDs) > 0 {
 		return `(SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL` + conditions + `) r`
 	}
-	return `(SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL AND r.lane IS NULL` + conditions +
-		` UNION ALL SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL AND r.lane IS NOT NULL` + conditions + `) r`
+	part := `SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL` + conditions + ` AND `
+	return `(` + part + `r.lane IS NULL AND r.held_by IS NULL UNION ALL ` + part + `r.lane IS NOT NULL UNION ALL ` + part + `r.held_by IS NOT NULL) r`
 }
 
 func (s Selection) conditions(q *search.Statement) string {
@@ -163,8 +151,8 @@ func (s Selection) conditions(q *search.Statement) string {
 // the start), in the order of acceptance, so the oldest first.
 func (q *Queue) List(ctx context.Context, s Selection, after int64, limit int) ([]Queued, error) {
 	var query search.Statement
-	query.Text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, CASE WHEN ` + heldSQL + ` THEN '' ELSE coalesce(r.lane, '') END, r.attempts,
-	CASE WHEN NOT r.running AND NOT ` + heldSQL + ` THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
+	query.Text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, coalesce(r.lane, ''), r.attempts,
+	CASE WHEN NOT r.running AND r.held_by IS NULL THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
 FROM ` + s.from(&query, queueColumns) + ` WHERE r.id > ` + query.Arg(after) + ` ORDER BY r.id LIMIT ` + strconv.Itoa(limit)
 	rows, err := q.db.Hot.QueryContext(ctx, query.Text, query.Args...)
 	if err != nil {
@@ -198,10 +186,10 @@ func (b Backlog) Total() int { return b.Due + b.Running + b.Parked + b.Deferred 
 // Summary gives what waits by destination, most first, at most limit of them.
 func (q *Queue) Summary(ctx context.Context, s Selection, limit int) ([]Backlog, error) {
 	var query search.Statement
-	const waiting = `NOT r.running AND r.lane IS NULL AND r.due_at`
+	const waiting = `NOT r.running AND r.lane IS NULL AND r.held_by IS NULL AND r.due_at`
 	query.Text = `SELECT r.destination,
-	count(*) FILTER (WHERE ` + waiting + ` <= now()), count(*) FILTER (WHERE r.running AND NOT ` + heldSQL + `),
-	count(*) FILTER (WHERE NOT r.running AND r.lane IS NOT NULL AND NOT ` + heldSQL + `), count(*) FILTER (WHERE ` + waiting + ` > now()), count(*) FILTER (WHERE ` + heldSQL + `),
+	count(*) FILTER (WHERE ` + waiting + ` <= now()), count(*) FILTER (WHERE r.running AND r.held_by IS NULL),
+	count(*) FILTER (WHERE NOT r.running AND r.lane IS NOT NULL), count(*) FILTER (WHERE ` + waiting + ` > now()), count(*) FILTER (WHERE r.held_by IS NOT NULL),
 	(extract(epoch FROM now() - min(r.queued_at)) * 1000000)::bigint,
 	coalesce((array_agg(r.diagnostic ORDER BY r.due_at DESC) FILTER (WHERE r.diagnostic IS NOT NULL))[1], '')
 FROM ` + s.from(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ` + strconv.Itoa(limit)
@@ -219,9 +207,9 @@ FROM ` + s.from(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 L
 }
 
 // oldestDueSQL reads one entry of the index of the common queue: the head of what is
-// due. Claimed rows have their due_at in the future, held and parked ones a lane.
+// due. Claimed rows have their due_at in the future, parked ones a lane; held ones are in another index.
 const oldestDueSQL = `
-SELECT coalesce((extract(epoch FROM now() - min(due_at)) * 1000000)::bigint, 0) FROM recipients WHERE due_at <= now() AND lane IS NULL`
+SELECT coalesce((extract(epoch FROM now() - min(due_at)) * 1000000)::bigint, 0) FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL`
 
 // Late is how long the oldest recipient in the common queue has been due without
 // being tried, by the database clock; 0 when nothing is due.

@@ -10,7 +10,7 @@ import (
 type QueueOperation string
 
 // The operations, see the methods of Queue with these names. Hold and Release differ
-// from them: what the operator holds, an account neither takes over nor releases.
+// from them: an account neither takes over nor releases what the operator holds.
 const (
 	Retry   QueueOperation = "retry"
 	Hold    QueueOperation = "hold"

@@ -39,34 +39,34 @@ const (
 	retrySQL = `
 UPDATE recipients r SET due_at = now(), lane = NULL
 FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND (r.due_at > now() OR r.lane IS NOT NULL)
-	AND NOT ` + heldSQL + ` AND NOT ` + runningSQL + ` ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+	AND r.held_by IS NULL AND NOT ` + runningSQL + ` ORDER BY r.id FOR UPDATE SKIP LOCKED) v
 WHERE r.id = v.id RETURNING r.id`
 
 	holdSQL = `
-UPDATE recipients r SET lane = '` + laneHeld + `'
-FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.lane IS DISTINCT FROM '` + laneHeld + `'
+UPDATE recipients r SET lane = NULL, held_by = 'operator'
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.held_by IS DISTINCT FROM 'operator'
 	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
 WHERE r.id = v.id RETURNING r.id`
 
 	holdForAccountSQL = `
-UPDATE recipients r SET lane = '` + laneHeldByAccount + `'
-FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND NOT ` + heldSQL + `
+UPDATE recipients r SET lane = NULL, held_by = 'account'
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.held_by IS NULL
 	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
 WHERE r.id = v.id RETURNING r.id`
 
-	releaseHeldSQL       = releaseWhereSQL + heldSQL + releaseEndSQL
-	releaseForAccountSQL = releaseWhereSQL + `r.lane = '` + laneHeldByAccount + `'` + releaseEndSQL
+	releaseHeldSQL       = releaseWhereSQL + `r.held_by IS NOT NULL` + releaseEndSQL
+	releaseForAccountSQL = releaseWhereSQL + `r.held_by = 'account'` + releaseEndSQL
 
 	// One that still runs keeps its lease.
 	releaseWhereSQL = `
-UPDATE recipients r SET lane = NULL, due_at = CASE WHEN v.running THEN r.due_at ELSE now() END
+UPDATE recipients r SET held_by = NULL, due_at = CASE WHEN v.running THEN r.due_at ELSE now() END
 FROM (SELECT r.id, ` + runningSQL + ` AS running FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND `
 	releaseEndSQL = `
 	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
 WHERE r.id = v.id RETURNING r.id`
 
 	dropSQL = `
-UPDATE recipients r SET state = 'failed', due_at = NULL, lane = NULL, settled_at = now(), fence = r.fence + 1, diagnostic = $2
+UPDATE recipients r SET state = 'failed', due_at = NULL, lane = NULL, held_by = NULL, settled_at = now(), fence = r.fence + 1, diagnostic = $2
 FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL ORDER BY r.id FOR UPDATE SKIP LOCKED) v
 WHERE r.id = v.id RETURNING r.id, r.email_id, r.address`
 )

@@ -65,7 +65,7 @@ func TestQueueTellsWhereEachRecipientStands(t *testing.T) {
 	f.settleWith(t, jobs[:1], greylisted())
 	f.send(t, simple("queued@example.net", "parked@example.org", "held@example.org"))
 	f.exec(t, `UPDATE recipients SET lane = ' example.org' WHERE address = 'parked@example.org'`)
-	f.exec(t, `UPDATE recipients SET lane = 'held' WHERE address = 'held@example.org'`)
+	f.exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address = 'held@example.org'`)
 	f.schedule(t, time.Hour, "scheduled@example.net")
 	f.exec(t, `UPDATE recipients SET queued_at = now() - interval '90 seconds' WHERE address = 'deferred@example.net'`)
 
@@ -123,7 +123,8 @@ func TestRetryMakesDueWhatIsNotRunningAndNotHeld(t *testing.T) {
 	f.send(t, simple("deferred@example.net", "running@example.net", "parked@example.net", "held@example.net"))
 	jobs := f.claimAll(t)
 	f.settleWith(t, append(jobs[:1:1], jobs[2:]...), greylisted())
-	f.exec(t, `UPDATE recipients SET lane = split_part(address, '@', 1) WHERE address ~ '^(parked|held)'`)
+	f.exec(t, `UPDATE recipients SET lane = 'parked' WHERE address ~ '^parked'`)
+	f.exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address ~ '^held'`)
 	q := f.Queue()
 	if got := changed(t)(q.Retry(t.Context(), QueueChange{Selection: Selection{All: true}, DryRun: true})); got != (QueueResult{Matched: 4}) || len(f.claimAll(t)) != 0 {
 		t.Errorf("dry run: %+v", got)
@@ -288,7 +289,7 @@ func TestLateIsTheAgeOfWhatIsDueAndNobodyHas(t *testing.T) {
 	f.send(t, simple("due@example.net"))
 	f.send(t, simple("held@example.net", "parked@example.net", "later@example.net"))
 	f.exec(t, `UPDATE recipients SET due_at = now() - interval '2 hours'`)
-	f.exec(t, `UPDATE recipients SET lane = 'held' WHERE address ~ '^held'`)
+	f.exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address ~ '^held'`)
 	f.exec(t, `UPDATE recipients SET lane = ' example.net' WHERE address ~ '^parked'`)
 	f.exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^later'`)
 	f.exec(t, `UPDATE recipients SET due_at = now() - interval '90 seconds' WHERE address ~ '^due'`)

@@ -111,7 +111,7 @@ func (s *Service) judge(d delivery, out smtpclient.Outcome) verdict {
 // known which one they belong to. No attempt was made, so none is left in the records.
 const parkAgainSQL = `
 WITH back AS (
-	UPDATE recipients r SET due_at = now(), attempts = r.attempts - 1, fence = r.fence + 1, lane = CASE WHEN r.lane IN ('` + laneHeld + `', '` + laneHeldByAccount + `') THEN r.lane ELSE v.lane END
+	UPDATE recipients r SET due_at = now(), attempts = r.attempts - 1, fence = r.fence + 1, lane = CASE WHEN r.held_by IS NULL THEN v.lane END
 	FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS v (id, fence, lane)
 	WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
 	RETURNING r.id, v.fence

@@ -31,7 +31,7 @@ func TestReadinessTellsHowLateTheQueueIs(t *testing.T) {
 	}
 	s.message(t, []string{"due@example.net", "held@example.net"})
 	s.exec(t, `UPDATE recipients SET due_at = now() - CASE WHEN address ~ '^held' THEN interval '1 day' ELSE interval '30 seconds' END,
-		lane = CASE WHEN address ~ '^held' THEN 'held' END`)
+		held_by = CASE WHEN address ~ '^held' THEN 'operator' END`)
 	if got := ask(); got.Status != "ready" || got.Queue != "ok" || got.Late < 30 || got.Late > 59 {
 		t.Errorf("half a minute late: %+v", got)
 	}
