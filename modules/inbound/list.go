@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/receivedemail"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/search"
@@ -64,7 +65,7 @@ func (s *Service) search(ctx context.Context, accountID string, c criteria, befo
 	return records.Find(ctx, s.db.Hot, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms, Conditions: c.conditions})
 }
 
-func (c criteria) conditions(q *search.Statement) []string {
+func (c criteria) conditions(q *db.Query) []string {
 	if c.domainID == "" {
 		return nil
 	}

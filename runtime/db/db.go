@@ -17,18 +17,19 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-// DB is the database of this process.
+// DB is the database of this process. Its doors are described in the package comment.
 type DB struct {
-	SQL *sql.DB     // the ordinary pool
-	Hot *sql.DB     // one round trip a statement; hand-written SQL only, JSON arguments as string
-	Ent *ent.Client // over SQL
+	SQL      *sql.DB     // the ordinary pool
+	Ent      *ent.Client // over SQL
+	Hot      *sql.DB     // hand-written SQL
+	Prepared *Prepared   // hand-written SQL of constant text, over Hot
 
-	config     Config
-	log        *slog.Logger
-	statements statements // of the hot pool
+	config Config
+	log    *slog.Logger
 }
 
-// Execer runs SQL: *sql.DB, *sql.Tx, *ent.Tx, *ent.Client.
+// Execer runs SQL: every door, and every transaction behind it. All, One, Each and Exec
+// take it.
 type Execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -36,6 +37,7 @@ type Execer interface {
 
 var (
 	_ Execer = (*sql.DB)(nil)
+	_ Execer = (*sql.Conn)(nil)
 	_ Execer = (*sql.Tx)(nil)
 	_ Execer = (*ent.Tx)(nil)
 	_ Execer = (*ent.Client)(nil)
@@ -57,7 +59,7 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), ordinary.Close())
 	}
-	d := &DB{SQL: ordinary, Hot: hot, config: config, log: log,
+	d := &DB{SQL: ordinary, Hot: hot, Prepared: &Prepared{hot: hot}, config: config, log: log,
 		Ent: ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, ordinary)))}
 	if err := checkServer(ctx, ordinary, config); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), d.Close())

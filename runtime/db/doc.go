@@ -1,5 +1,6 @@
 // Package db is the one way to PostgreSQL: the connector, transactions,
-// migrations, signals between processes and the joining of concurrent writes.
+// migrations, rows and statements, signals between processes and the joining of
+// concurrent writes.
 //
 // Deadlines. lib/pq ignores context deadlines while it waits for a server that
 // is frozen or cut off. Every connection made here therefore has a deadline on
@@ -15,9 +16,22 @@
 // because none of it was sent or the server refused it and closed the
 // connection, runs on another one. An answer that was cut off is an error.
 //
-// Two handles. DB.SQL (and DB.Ent over it) is the ordinary pool. DB.Hot saves a
-// round trip per statement (binary_parameters) and is for hand-written SQL
-// only: JSON goes there as string, never as []byte.
+// Doors. There are three. Each can be used for one statement by itself and for a
+// transaction.
+//
+//	SQL, Ent   InTx          the ordinary pool. Ent and hand-written SQL in one transaction; the
+//	                         door for everything that is not done thousands of times a minute.
+//	Hot        InHotTx       hand-written SQL only, one round trip a statement instead of two
+//	                         (binary_parameters): JSON goes there as string, never as []byte.
+//	                         Statements are planned anew each time.
+//	Prepared   InPreparedTx  the hot pool for statements of constant text, which the server
+//	                         parses and plans once.
+//
+// Rows. All, One, Each and Exec run hand-written SQL through any door; nobody else loops
+// over sql.Rows. Array makes an argument of a list. A statement of up to ten parameters
+// numbers them itself. A larger one, or one that is joined of fragments of several
+// packages, is a Statement, whose parameters have names. A Query is for a text that
+// depends on what is asked. Package batch writes the statements that store many rows.
 //
 // Durability. Open refuses a server that would lose what it confirmed.
 package db

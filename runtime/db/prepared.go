@@ -10,21 +10,56 @@ import (
 // number means that somebody builds texts.
 const maxPrepared = 64
 
-// PreparedTx is a transaction of the hot pool that runs ExecContext, and what goes
-// through Look, as prepared statements, kept per connection, so that the server parses
-// and plans them once.
+// Prepared runs statements of constant text, each by itself, on the hot pool. A statement
+// is prepared when it is met first, and kept per connection: the server parses and plans
+// it once. That is one round trip, where a transaction takes three and one for each
+// statement; so Prepared is for a statement that does all there is to do.
 //
-// It is for statements of constant text. A kept plan does not see how a table grows;
-// the hot pool's sessions do without sequential scans, so that a look-up in an index
-// has the right plan from the first row on. Other searches belong in InHotTx or in
-// QueryContext, which plan anew each time.
+// A kept plan does not see how a table grows. The sessions of the hot pool do without
+// sequential scans, so that a look-up in an index has the right plan from the first row
+// on. Other searches belong to DB.Hot, which plans anew each time.
+type Prepared struct {
+	hot        *sql.DB
+	statements statements
+}
+
+// PreparedTx is Prepared within a transaction. A statement that must be planned anew, or
+// runs after an error within the transaction, goes to its Tx.
 type PreparedTx struct {
 	*sql.Tx
 	statements *statements
 	missing    []string // met for the first time
 }
 
-var _ Execer = (*PreparedTx)(nil)
+var (
+	_ Execer = (*Prepared)(nil)
+	_ Execer = (*PreparedTx)(nil)
+)
+
+// ExecContext runs a statement.
+func (p *Prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if statement := p.prepared(ctx, query); statement != nil { //nolint:sqlclosecheck // kept for good
+		return statement.ExecContext(ctx, args...)
+	}
+	return p.hot.ExecContext(ctx, query, args...)
+}
+
+// QueryContext runs a statement that has an answer.
+func (p *Prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if statement := p.prepared(ctx, query); statement != nil { //nolint:sqlclosecheck // kept for good
+		return statement.QueryContext(ctx, args...)
+	}
+	return p.hot.QueryContext(ctx, query, args...)
+}
+
+// prepared gives nil for what cannot be prepared: run as it is, its error says why.
+func (p *Prepared) prepared(ctx context.Context, query string) *sql.Stmt {
+	if statement := p.statements.find(query); statement != nil {
+		return statement
+	}
+	p.statements.prepare(ctx, p.hot, []string{query})
+	return p.statements.find(query)
+}
 
 // ExecContext runs a statement, prepared if it has been met before.
 func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
@@ -35,8 +70,8 @@ func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any)
 	return p.Tx.ExecContext(ctx, query, args...)
 }
 
-// Look is QueryContext, prepared if the statement has been met before.
-func (p *PreparedTx) Look(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+// QueryContext runs a statement that has an answer, prepared if it has been met before.
+func (p *PreparedTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if statement := p.statements.find(query); statement != nil {
 		return p.StmtContext(ctx, statement).QueryContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes its copy of the statement
 	}
@@ -44,36 +79,31 @@ func (p *PreparedTx) Look(ctx context.Context, query string, args ...any) (*sql.
 	return p.Tx.QueryContext(ctx, query, args...)
 }
 
+// Look is QueryContext.
+func (p *PreparedTx) Look(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return p.QueryContext(ctx, query, args...)
+}
+
 // InPreparedTx is InHotTx with prepared statements.
 func (d *DB) InPreparedTx(ctx context.Context, fn func(tx *PreparedTx) error) error {
+	kept := &d.Prepared.statements
 	var missing []string
 	err := d.InHotTx(ctx, func(tx *sql.Tx) error {
-		p := &PreparedTx{Tx: tx, statements: &d.statements}
+		p := &PreparedTx{Tx: tx, statements: kept}
 		defer func() { missing = p.missing }()
 		return fn(p)
 	})
 	if err == nil {
 		// After the transaction: preparing takes a connection of its own, and whoever
 		// waits for one while holding one can wait for ever.
-		d.statements.prepare(ctx, d.Hot, missing)
+		kept.prepare(ctx, d.Hot, missing)
 	}
 	return err
 }
 
-// QueryPrepared runs one constant statement by itself on the hot pool, prepared. It
-// is one round trip, where a transaction takes three and one for each statement; so
-// it is for a statement that does all there is to do. What is said of PreparedTx
-// about plans holds here too, but for look-ups in an index: the hot pool's sessions
-// do without sequential scans.
+// QueryPrepared is Prepared.QueryContext.
 func (d *DB) QueryPrepared(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	statement := d.statements.find(query) //nolint:sqlclosecheck // kept for good
-	if statement == nil {
-		d.statements.prepare(ctx, d.Hot, []string{query})
-		if statement = d.statements.find(query); statement == nil { //nolint:sqlclosecheck // kept for good
-			return d.Hot.QueryContext(ctx, query, args...)
-		}
-	}
-	return statement.QueryContext(ctx, args...)
+	return d.Prepared.QueryContext(ctx, query, args...)
 }
 
 // statements are kept by text.

@@ -2,11 +2,10 @@ package search
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -39,7 +38,7 @@ func (t Terms) Search() bool { return len(t.Marks)+len(t.Words) > 0 }
 
 // query is the part that the index answers: exact marks need no dictionary, words go
 // through the simple one.
-func (t Terms) query(q *Statement, accountID string) string {
+func (t Terms) query(q *db.Query, accountID string) string {
 	query := q.Arg(AllMarks(accountID, t.Marks)) + `::tsquery`
 	if len(t.Words) == 0 {
 		return query
@@ -67,10 +66,10 @@ type Page struct {
 	Limit     int
 	Terms     Terms
 	// Conditions are what else a row has to fulfil; nil: nothing.
-	Conditions func(q *Statement) []string
+	Conditions func(q *db.Query) []string
 	// Index are conditions that are added when the index is asked, which follow from the
 	// others and let it find few; nil: none.
-	Index func(q *Statement) []string
+	Index func(q *db.Query) []string
 }
 
 // Window is how many of the newest rows are looked at one by one.
@@ -80,13 +79,8 @@ const Window = 4000
 // read one after the other.
 const clockSkew = time.Second
 
-// Querier is a handle of the database.
-type Querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // Find gives the ids of the page, newest first.
-func (t Table) Find(ctx context.Context, db Querier, p Page) ([]string, error) {
+func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error) {
 	before, from := p.Before, ""
 	if before == "" {
 		before = "~" // after every id
@@ -97,23 +91,23 @@ func (t Table) Find(ctx context.Context, db Querier, p Page) ([]string, error) {
 	if !p.Terms.Until.IsZero() {
 		before = min(before, id.Since(t.Prefix, p.Terms.Until.Add(clockSkew)))
 	}
-	found, err := selectIDs(ctx, db, t.window(p, from, before))
+	found, err := selectIDs(ctx, on, t.window(p, from, before))
 	if err != nil || len(found) == p.Limit {
 		return found, err
 	}
 	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3 ORDER BY id DESC OFFSET $4 LIMIT 1`
-	edge, err := selectIDs(ctx, db, Statement{Text: edgeSQL, Args: []any{p.AccountID, from, before, Window - 1}})
+	edge, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, from, before, Window - 1}})
 	if err != nil || len(edge) == 0 {
 		return found, err // the window has seen all there is
 	}
 	p.Limit -= len(found)
-	more, err := selectIDs(ctx, db, t.index(p, from, edge[0]))
+	more, err := selectIDs(ctx, on, t.index(p, from, edge[0]))
 	return append(found, more...), err
 }
 
 // window looks at the newest rows of the range one by one.
-func (t Table) window(p Page, from, before string) Statement {
-	var q Statement
+func (t Table) window(p Page, from, before string) db.Query {
+	var q db.Query
 	newest := `SELECT id, ` + t.Time + `, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
 		` AND id >= ` + q.Arg(from) + ` AND id < ` + q.Arg(before) + ` ORDER BY id DESC LIMIT ` + q.Arg(Window)
 	conditions := t.conditions(&q, p)
@@ -125,8 +119,8 @@ func (t Table) window(p Page, from, before string) Statement {
 }
 
 // index asks the index that finds few.
-func (t Table) index(p Page, from, before string) Statement {
-	var q Statement
+func (t Table) index(p Page, from, before string) db.Query {
+	var q db.Query
 	source := t.Name
 	if p.Terms.Search() {
 		// Apart, so that the planner cannot walk the account's rows instead.
@@ -140,7 +134,7 @@ func (t Table) index(p Page, from, before string) Statement {
 	return q
 }
 
-func (t Table) conditions(q *Statement, p Page) []string {
+func (t Table) conditions(q *db.Query, p Page) []string {
 	all := []string{"true"}
 	if p.Conditions != nil {
 		all = append(all, p.Conditions(q)...)
@@ -156,18 +150,6 @@ func (t Table) conditions(q *Statement, p Page) []string {
 	return all
 }
 
-func selectIDs(ctx context.Context, db Querier, q Statement) (ids []string, err error) {
-	rows, err := db.QueryContext(ctx, q.Text, q.Args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var found string
-		if err := rows.Scan(&found); err != nil {
-			return nil, err
-		}
-		ids = append(ids, found)
-	}
-	return ids, rows.Err()
+func selectIDs(ctx context.Context, on db.Execer, q db.Query) ([]string, error) {
+	return db.All(ctx, on, db.Value[string], q.Text, q.Args...)
 }

@@ -1,15 +1,6 @@
 package search
 
-import "strconv"
+import "github.com/postrider/postrider/runtime/db"
 
-// Statement is SQL with its arguments.
-type Statement struct {
-	Text string
-	Args []any
-}
-
-// Arg adds an argument and gives its placeholder.
-func (q *Statement) Arg(v any) string {
-	q.Args = append(q.Args, v)
-	return "$" + strconv.Itoa(len(q.Args))
-}
+// Statement is db.Query.
+type Statement = db.Query

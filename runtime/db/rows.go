@@ -1,0 +1,85 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+)
+
+// Row is the row at which a reader stands.
+type Row interface {
+	Scan(dest ...any) error
+}
+
+// Each runs a statement and calls visit for every row of its answer. The first error
+// ends it: of the statement, of visit or of the connection. What visit scans into a
+// sql.RawBytes is good until visit returns.
+func Each(ctx context.Context, on Execer, visit func(Row) error, statement string, args ...any) (err error) {
+	rows, err := on.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		if err := visit(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// All runs a statement and gives its rows. columns names the fields of a T that take
+// the columns of a row, in their order; Value serves for a single column.
+func All[T any](ctx context.Context, on Execer, columns func(*T) []any, statement string, args ...any) ([]T, error) {
+	var out []T
+	err := Each(ctx, on, func(row Row) error {
+		var one T
+		if err := row.Scan(columns(&one)...); err != nil {
+			return err
+		}
+		out = append(out, one)
+		return nil
+	}, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// One runs a statement and gives the first row of its answer. The error is
+// sql.ErrNoRows if the answer has none.
+func One[T any](ctx context.Context, on Execer, columns func(*T) []any, statement string, args ...any) (T, error) {
+	var first T
+	found := false
+	err := Each(ctx, on, func(row Row) error {
+		if found {
+			return nil
+		}
+		found = true
+		return row.Scan(columns(&first)...)
+	}, statement, args...)
+	if err == nil && !found {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return first, nil
+}
+
+// Exec runs a statement and gives the number of rows that it changed.
+func Exec(ctx context.Context, on Execer, statement string, args ...any) (int, error) {
+	result, err := on.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	changed, err := result.RowsAffected()
+	return int(changed), err
+}
+
+// Value takes the single column of a row, for All and One.
+func Value[T any](v *T) []any { return []any{v} }

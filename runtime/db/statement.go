@@ -1,0 +1,176 @@
+package db
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Statement is a constant SQL text whose parameters have names. It is made once, when
+// the process starts; its Text never changes, so that it can be prepared.
+//
+// A module that offers a fragment for statements of others offers a text with names and a
+// function that gives the Arguments of these names. The names begin with a word of the
+// module and a dot, so that they meet no others. Whoever joins fragments joins texts: the
+// numbers come last, here.
+type Statement struct {
+	Text    string
+	names   []string // by number, from $1
+	missing []any    // what Args begins with: each value fails and names its parameter
+}
+
+// Compile numbers the parameters of a text in the order in which they first stand there.
+// A parameter is written @name or @group.name, in letters, digits and underscores; the
+// same name is the same parameter. Strings, quoted names and comments are left alone. A
+// text that has numbers already, or an open quote, is a mistake of the programmer: Compile
+// panics.
+func Compile(text string) *Statement {
+	s := &Statement{}
+	var out strings.Builder
+	for rest := text; rest != ""; {
+		plain, name, after := nextParameter(rest)
+		if numbered(plain) {
+			panic(fmt.Sprintf("db: a statement has numbers and names for its parameters: %s", text))
+		}
+		out.WriteString(plain)
+		if name != "" {
+			out.WriteString("$" + strconv.Itoa(s.number(name)))
+		}
+		rest = after
+	}
+	s.Text = out.String()
+	return s
+}
+
+func (s *Statement) number(name string) int {
+	if i := slices.Index(s.names, name); i >= 0 {
+		return i + 1
+	}
+	s.names = append(s.names, name)
+	s.missing = append(s.missing, Failing(fmt.Errorf("parameter @%s has no value", name)))
+	return len(s.names)
+}
+
+// nextParameter cuts a text at its first parameter. name is empty if there is none; a
+// quoted part comes back as a plain one of its own.
+func nextParameter(text string) (plain, name, rest string) {
+	at := strings.IndexAny(text, `@'"-`)
+	if at < 0 {
+		return text, "", ""
+	}
+	tail := text[at:]
+	switch {
+	case tail[0] == '@':
+		end := 1
+		for end < len(tail) && isNameByte(tail[end]) {
+			end++
+		}
+		if end > 1 && (at == 0 || text[at-1] != '@') {
+			return text[:at], tail[1:end], tail[end:]
+		}
+		return text[:at+end], "", tail[end:]
+	case tail[0] != '-':
+		end := strings.IndexByte(tail[1:], tail[0])
+		if end < 0 {
+			panic(fmt.Sprintf("db: a statement has an open quote: %s", text))
+		}
+		end += at + 2
+		return text[:end], "", text[end:]
+	case strings.HasPrefix(tail, "--"):
+		end := strings.IndexByte(tail, '\n')
+		if end < 0 {
+			return text, "", ""
+		}
+		return text[:at+end], "", tail[end:]
+	default:
+		return text[:at+1], "", tail[1:]
+	}
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// numbered tells whether a text without names has $1 or the like outside of quotes.
+func numbered(plain string) bool {
+	for i := range len(plain) - 1 {
+		switch c := plain[i]; {
+		case c == '\'' || c == '"':
+			return false // the rest is one quoted part
+		case c == '$' && '0' <= plain[i+1] && plain[i+1] <= '9':
+			return true
+		}
+	}
+	return false
+}
+
+// Argument is the value of a parameter, or those of a group.
+type Argument struct {
+	name  string
+	value any
+
+	names  []string
+	values []any
+}
+
+// Arg is the value of the parameter @name.
+func Arg(name string, value any) Argument { return Argument{name: name, value: value} }
+
+// Group is the values of several parameters, in the order of the names.
+func Group(names []string, values []any) Argument { return Argument{names: names, values: values} }
+
+// Args gives the arguments for Text. They are quickest in the order of the numbers, and
+// may come in any. If a parameter has no value or two, or a value has no parameter, then
+// running the statement fails and says which.
+func (s *Statement) Args(given ...Argument) []any {
+	out := slices.Clone(s.missing)
+	next := 0
+	for i := range given {
+		a := &given[i]
+		if a.names == nil {
+			out, next = s.set(out, next, a.name, a.value)
+		}
+		for j, name := range a.names {
+			out, next = s.set(out, next, name, a.values[j])
+		}
+	}
+	return out
+}
+
+// set puts a value at the place of its name, which it looks for at next first. It returns
+// the place behind.
+func (s *Statement) set(out []any, next int, name string, value any) ([]any, int) {
+	if next >= len(s.names) || s.names[next] != name {
+		next = slices.Index(s.names, name)
+	}
+	switch {
+	case next < 0:
+		return append(out, Failing(fmt.Errorf("there is no parameter @%s", name))), 0
+	case out[next] != s.missing[next]:
+		value = Failing(fmt.Errorf("parameter @%s has two values", name))
+	}
+	out[next] = value
+	return out, next + 1
+}
+
+// failing is an argument whose error is that of the statement.
+type failing struct{ err error }
+
+// Failing is an argument of a statement that must not run: its error is err.
+func Failing(err error) driver.Valuer { return &failing{err} }
+
+func (f *failing) Value() (driver.Value, error) { return nil, f.err }
+
+// Query is a statement in the making whose text depends on what is asked.
+type Query struct {
+	Text string
+	Args []any
+}
+
+// Arg adds an argument and gives its placeholder.
+func (q *Query) Arg(v any) string {
+	q.Args = append(q.Args, v)
+	return "$" + strconv.Itoa(len(q.Args))
+}
