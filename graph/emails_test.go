@@ -40,7 +40,7 @@ func TestEmailAnswersEveryField(t *testing.T) {
 	s := newServer(t, setup{emails: 1})
 	a := s.ask(t, `query($id: ID!) { email(id: $id) `+everything(t, "Email")+` }`, map[string]any{"id": "msg_001"})
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("asking every field of an email got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "email.json", indented(t, a.body))
 }
@@ -50,7 +50,7 @@ func TestBareEmailHasNullsAndEmptyLists(t *testing.T) {
 	s := newServer(t, setup{emails: 2})
 	a := s.ask(t, `{ email(id: "msg_002") `+everything(t, "Email")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("asking every field of a bare email got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "email_bare.json", indented(t, a.body))
 }
@@ -61,7 +61,7 @@ func TestPageOfEverythingAsksEachServiceMethodOnce(t *testing.T) {
 	all := everything(t, "Email")
 	a := s.ask(t, `{ emails { edges { cursor node `+all+` } pageInfo { hasNextPage endCursor } } }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("%d %.500s", a.status, a.body)
+		t.Fatalf("asking every field of a page of emails got status %d and %.500s, want 200 without errors", a.status, a.body)
 	}
 	same(t, "calls", map[string]int{"List": 1, "Bodies": 1, "Recipients": 1, "Attempts": 1, "Attachments": 1, "Timeline": 1,
 		"Counts": 1, "Engagements": 1}, s.calls.counted())
@@ -138,7 +138,7 @@ func TestArgumentsOfPagesAreChecked(t *testing.T) {
 		} {
 			a := s.ask(t, `{ `+list+`(`+c.args+`) { nodes { id } } }`, nil)
 			if a.codes() != "validation_error" || a.Errors[0].Extensions.Details[c.field] == "" || a.status != 200 {
-				t.Errorf("%s(%s): %d %s", list, c.args, a.status, a.body)
+				t.Errorf("%s(%s) got status %d and %s, want 200 with a validation_error of %s", list, c.args, a.status, a.body, c.field)
 			}
 		}
 		// Null is "not given", as everywhere in GraphQL.

@@ -26,7 +26,7 @@ func TestDefectsAreLoggedAndNotTold(t *testing.T) {
 			s := newServer(t, setup{emails: 3, hook: breaking(method, how)})
 			a := s.ask(t, `{ emails { nodes `+everything(t, "Email")+` } }`, nil)
 			if a.status != 200 || a.message() != "Internal error" || !strings.HasPrefix(a.codes(), "internal_error") {
-				t.Errorf("%s %s: %d %.300s", method, name, a.status, a.body)
+				t.Errorf("when %s fails by %s the answer is %d %.300s, want 200 with only \"Internal error\"", method, name, a.status, a.body)
 			}
 			if strings.Contains(a.body, "pq") || strings.Contains(a.body, "emails_v2") {
 				t.Errorf("%s %s: the answer tells internals: %.300s", method, name, a.body)
@@ -56,7 +56,7 @@ func TestDatabaseAwayIs503(t *testing.T) {
 			s := newServer(t, setup{emails: 2, hook: breaking(method, func() error { return err })})
 			a := s.ask(t, `{ emails { nodes { id timeline { id } } } }`, nil)
 			if a.status != 503 || a.header.Get("Retry-After") != "5" || !strings.HasPrefix(a.codes(), "delivery_unavailable") || a.message() != awayMessage {
-				t.Errorf("%s %s: %d %v %s", name, method, a.status, a.header, a.body)
+				t.Errorf("%s: when %s finds the database away the answer is %d %v %s, want 503 with Retry-After 5 and delivery_unavailable", name, method, a.status, a.header, a.body)
 			}
 			if strings.Contains(s.log.String(), "level=ERROR") {
 				t.Errorf("%s %s: an outage is not a defect: %s", name, method, s.log)
@@ -73,7 +73,7 @@ func TestRefusalsOfServicesAreTold(t *testing.T) {
 	a := s.ask(t, `{ account { id } }`, nil)
 	const want = `"message":"Over the cap","path":["account"],"locations":[{"line":1,"column":3}],"extensions":{"code":"plan_limit","upgrade_url":"/settings/billing"}`
 	if a.status != 200 || !strings.Contains(a.body, want) {
-		t.Errorf("%d %s", a.status, a.body)
+		t.Errorf("a refusal by the service got status %d and %s, want 200 with %s", a.status, a.body, want)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestWrongQueriesSaySo(t *testing.T) {
 	} {
 		a := s.ask(t, query, nil)
 		if !strings.Contains(a.message(), message) || !strings.HasPrefix(a.codes(), "validation_error") || a.status != 400 && a.status != 200 {
-			t.Errorf("%s: %d %s", query, a.status, a.body)
+			t.Errorf("the wrong query %s got status %d and %s, want a validation_error that says %q", query, a.status, a.body, message)
 		}
 	}
 	if s.log.Len() != 0 {

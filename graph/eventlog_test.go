@@ -73,7 +73,7 @@ func TestEventsInPages(t *testing.T) {
 	same(t, "second page", map[string]any{"events": map[string]any{"nodes": []any{map[string]any{"id": facts[2].ID}}, "hasMore": false}}, got.Data)
 	for query, field := range map[string]string{`{events(first:0){hasMore}}`: "first", `{events(after:"x"){hasMore}}`: "after", `{events(types:["email.nothing"]){hasMore}}`: "types"} {
 		if got := s.ask(t, query, nil); got.codes() != "validation_error" || got.Errors[0].Extensions.Details[field] == "" {
-			t.Errorf("%s: %s", query, got.body)
+			t.Errorf("%s got %s, want a validation_error of %s", query, got.body, field)
 		}
 	}
 	if got := s.askAs(t, "svc_sending", `{events{hasMore}}`, nil); got.codes() != "insufficient_scope" {
@@ -93,7 +93,7 @@ func (s *server) follow(t *testing.T, key, query string) (lines *bufio.Scanner, 
 	}
 	t.Cleanup(func() { cancel(); response.Body.Close() })
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("%d %v", response.StatusCode, response.Header)
+		t.Fatalf("the subscription got status %d with header %v, want 200 and an event stream", response.StatusCode, response.Header)
 	}
 	return bufio.NewScanner(response.Body), cancel
 }
@@ -133,7 +133,7 @@ func TestSubscriptionIsRefusedAsOtherRequests(t *testing.T) {
 			r := request(t, s.url, c.key, body)
 			r.Header.Set("Accept", c.accept)
 			if got := s.send(t, r); got.status != c.status || got.codes() != c.code {
-				t.Errorf("%d %s", got.status, got.body)
+				t.Errorf("the subscription got status %d and %s, want %d and %s", got.status, got.body, c.status, c.code)
 			}
 		})
 	}

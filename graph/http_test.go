@@ -24,7 +24,7 @@ func TestRequestsWithoutAUsableKeyAreUnauthorized(t *testing.T) {
 		r.Header.Set("Authorization", credential)
 		a := s.send(t, r)
 		if a.status != 401 || a.body != unauthorized || a.header.Get("Content-Type") != "application/json" || a.header.Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("%q: %d %s %v", credential, a.status, a.body, a.header)
+			t.Errorf("the credential %q got %d %s with header %v, want 401 %s as JSON with WWW-Authenticate: Bearer", credential, a.status, a.body, a.header, unauthorized)
 		}
 	}
 	r := request(t, s.url, "", `{"query":"{ __typename }"}`)
@@ -48,7 +48,7 @@ func TestAuthenticationFaultsKeepTheirMeaning(t *testing.T) {
 		s := newServer(t, setup{auth: fakeAuth{err: c.err}})
 		a := s.ask(t, `{ __typename }`, nil)
 		if a.status != c.status || a.body != c.want {
-			t.Errorf("%v: %d %s", c.err, a.status, a.body)
+			t.Errorf("authentication that fails with %v got %d %s, want %d %s", c.err, a.status, a.body, c.status, c.want)
 		}
 		if wait := a.header.Get("Retry-After"); (wait != "") != (c.status == 503) {
 			t.Errorf("%v: Retry-After %q", c.err, wait)
@@ -86,7 +86,7 @@ func TestTwoCredentialsAreNone(t *testing.T) {
 	r := request(t, s.url, "svc_full", `{"query":"{ __typename }"}`)
 	r.Header.Add("Authorization", "Bearer svc_bob")
 	if a := s.send(t, r); a.status != 401 || a.body != unauthorized {
-		t.Errorf("%d %s", a.status, a.body)
+		t.Errorf("a request with two credentials got %d %s, want 401 %s", a.status, a.body, unauthorized)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestOnlyPOSTIsAccepted(t *testing.T) {
 		r.Method = method
 		a := s.send(t, r)
 		if a.status != 405 || a.header.Get("Allow") != "POST" || !strings.Contains(a.body, `"code":"method_not_allowed"`) {
-			t.Errorf("%s: %d %s", method, a.status, a.body)
+			t.Errorf("a %s request got %d %s, want 405 with Allow: POST and method_not_allowed", method, a.status, a.body)
 		}
 	}
 }
@@ -110,14 +110,14 @@ func TestMediaTypesAreJSON(t *testing.T) {
 		r := request(t, s.url, "svc_full", `{"query":"{ __typename }"}`)
 		r.Header.Set("Content-Type", media)
 		if a := s.send(t, r); a.status != 415 || !strings.Contains(a.body, `"code":"unsupported_media_type"`) {
-			t.Errorf("%q: %d %s", media, a.status, a.body)
+			t.Errorf("the media type %q got %d %s, want 415 unsupported_media_type", media, a.status, a.body)
 		}
 	}
 	r := request(t, s.url, "svc_full", `{"query":"{ __typename }"}`)
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
 	r.Header.Set("Accept", "application/graphql-response+json, application/json;q=0.9")
 	if a := s.send(t, r); a.status != 200 || a.header.Get("Content-Type") != "application/graphql-response+json" {
-		t.Errorf("%d %v", a.status, a.header)
+		t.Errorf("a request that accepts graphql-response+json got %d with header %v, want 200 with that media type", a.status, a.header)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestBodiesThatAreNoRequestAreRefusedWithoutAnEcho(t *testing.T) {
 	} {
 		a := s.send(t, request(t, s.url, "svc_full", body))
 		if a.status != 400 || a.message() != message || a.codes() != "validation_error" {
-			t.Errorf("%s: %d %s", body, a.status, a.body)
+			t.Errorf("the body %s got %d %s, want 400 validation_error that says %q", body, a.status, a.body, message)
 		}
 		if strings.Contains(a.body, "hunter2") {
 			t.Errorf("%s: the answer echoes the body: %s", body, a.body)
@@ -173,11 +173,11 @@ func TestOperationsAreChosenByName(t *testing.T) {
 	s := newServer(t, setup{})
 	const two = `"query":"query A { a: __typename } query B { b: __typename }"`
 	if a := s.send(t, request(t, s.url, "svc_full", `{`+two+`,"operationName":"B"}`)); a.body != `{"data":{"b":"Query"}}` {
-		t.Errorf("B: %s", a.body)
+		t.Errorf("operation B of two got %s, want the data of B alone", a.body)
 	}
 	for _, name := range []string{`"C"`, `null`, `""`} {
 		if a := s.send(t, request(t, s.url, "svc_full", `{`+two+`,"operationName":`+name+`}`)); a.status != 400 || a.codes() != "validation_error" {
-			t.Errorf("%s: %d %s", name, a.status, a.body)
+			t.Errorf("the operation name %s of two got %d %s, want 400 validation_error", name, a.status, a.body)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestItSendsNothingAndStreamsNothing(t *testing.T) {
 	s := newServer(t, setup{})
 	for _, query := range []string{`mutation { send { id } }`, `subscription { emails { id } }`} {
 		if a := s.ask(t, query, nil); a.status != 400 || a.codes() != "validation_error" {
-			t.Errorf("%s: %d %s", query, a.status, a.body)
+			t.Errorf("%s got %d %s, want 400 validation_error", query, a.status, a.body)
 		}
 	}
 }

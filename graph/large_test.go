@@ -68,6 +68,6 @@ func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	defer response.Body.Close()
 	said, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(said), `"code":"request_timeout"`) {
-		t.Errorf("%d %s, %v", response.StatusCode, said, err)
+		t.Errorf("a body that does not come got %d %s, %v, want 408 request_timeout", response.StatusCode, said, err)
 	}
 }

@@ -52,7 +52,7 @@ func TestQueriesThatAskForTooMuchAreRefused(t *testing.T) {
 		start := time.Now()
 		a := s.ask(t, c.query, nil)
 		if a.status != 400 || !strings.Contains(a.message(), c.message) || a.Data != nil {
-			t.Errorf("%s: %d %.300s", name, a.status, a.body)
+			t.Errorf("%s: got status %d and %.300s, want 400 without data that says %q", name, a.status, a.body, c.message)
 		}
 		if code := a.codes(); code != codeTooComplex && !strings.Contains("introspection circle, fragment bomb, empty", name) {
 			t.Errorf("%s: code %s", name, code)
@@ -78,7 +78,7 @@ func TestOrdinaryQueriesAreWithinTheLimits(t *testing.T) {
 		"selections":             `{` + strings.Repeat(" __typename", maxSelections) + `}`,
 	} {
 		if a := s.ask(t, query, nil); a.status != 200 || len(a.Errors) != 0 {
-			t.Errorf("%s: %d %.400s", name, a.status, a.body)
+			t.Errorf("%s: got status %d and %.400s, want 200 without errors", name, a.status, a.body)
 		}
 	}
 }

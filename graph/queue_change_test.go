@@ -36,7 +36,7 @@ func TestMutationsTellHowManyTheyMatchedAndChanged(t *testing.T) {
 	for more, want := range map[string]string{"": `{"matched":3,"changed":2}`, ", dryRun: true": `{"matched":3,"changed":0}`} {
 		for name, query := range mutations(t, `{all: true}`, more) {
 			if a := s.ask(t, query, nil); a.status != 200 || a.body != `{"data":{"`+name+`":`+want+`}}` {
-				t.Errorf("%s: %d %s", query, a.status, a.body)
+				t.Errorf("%s got status %d and %s, want 200 and %s", query, a.status, a.body, want)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func TestMutationsWantAFullKeyAndKeepToItsAccount(t *testing.T) {
 	for name, query := range mutations(t, `{recipients: ["7", "8"]}`, "") {
 		for _, key := range []string{"svc_read", "svc_sending"} {
 			if a := s.askAs(t, key, query, nil); a.codes() != "insufficient_scope" || a.Data[name] != nil {
-				t.Errorf("%s: %s: %s", key, name, a.body)
+				t.Errorf("the key %s got %[3]s for the mutation %[2]s, want insufficient_scope and no data", key, name, a.body)
 			}
 		}
 		if n := len(s.calls.counted()); n != 0 {
@@ -79,7 +79,7 @@ func TestASelectionThatNamesNothingIsRefused(t *testing.T) {
 	} {
 		for name, query := range mutations(t, selection, "") {
 			if a := s.ask(t, query, nil); a.codes() != "validation_error" || a.Errors[0].Extensions.Details[field] == "" {
-				t.Errorf("%s(%s): %s", name, selection, a.body)
+				t.Errorf("%s with the selection %s got %s, want a validation_error of %s", name, selection, a.body, field)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ func TestQueueAnswersEveryField(t *testing.T) {
 	s := newServer(t, setup{})
 	a := s.ask(t, `{ queue(first: 2) `+everything(t, "QueueConnection")+` queueByDestination `+everything(t, "QueueBacklog")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("asking every field of the queue got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "queue.json", indented(t, a.body))
 }

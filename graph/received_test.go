@@ -66,7 +66,7 @@ func TestReceivedMailAnswersEveryField(t *testing.T) {
 	a := s.ask(t, `{ receivedEmail(id: "inb_001") `+everything(t, "ReceivedEmail")+` receivedEmails(first: 1) `+everything(t, "ReceivedEmailConnection")+
 		` gone: receivedEmail(id: "inb_002") { content { text } } addressRules(domainId: "dom_001") `+everything(t, "AddressRules")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("asking every field of received mail got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "received.json", indented(t, a.body))
 	a = s.ask(t, `{ receivedEmail(id: "inb_003") { id } addressRules(domainId: "dom_999") { catchAll } receivedEmails(filter: {q: "nothing"}) { nodes { id } } }`, nil)

@@ -54,7 +54,7 @@ func TestSMTPCredentialsAnswerEveryField(t *testing.T) {
 	s := newServer(t, setup{})
 	a := s.ask(t, `{ smtpCredential(id: "smtp_001") `+everything(t, "SMTPCredential")+` smtpCredentials(first: 1) `+everything(t, "SMTPCredentialConnection")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("asking every field of SMTP credentials got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "smtp_credentials.json", indented(t, a.body))
 	a = s.ask(t, `{ smtpCredential(id: "smtp_999") { id } }`, nil)

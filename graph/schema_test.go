@@ -24,7 +24,7 @@ func TestServedSchema(t *testing.T) {
 		expect.Golden(t, file, text)
 		// What is served is a schema by itself: nothing left points at what is gone.
 		if _, err := gqlparser.LoadSchema(&ast.Source{Input: text}); err != nil {
-			t.Errorf("%s: %v", file, err)
+			t.Errorf("%s: the schema that is served does not load: %v", file, err)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestHiddenModuleNeverExisted(t *testing.T) {
 	} {
 		a := s.ask(t, query, nil)
 		if a.status != 400 || a.codes() != "validation_error" || !strings.HasPrefix(a.message(), message) {
-			t.Errorf("%s: %d %s", query, a.status, a.body)
+			t.Errorf("%s got status %d and %s, want 400 validation_error that says %q", query, a.status, a.body, message)
 		}
 		if strings.Contains(a.body, "Did you mean \\\"email") {
 			t.Errorf("%s: the suggestion gives the hidden field away: %s", query, a.body)

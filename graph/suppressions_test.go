@@ -87,7 +87,7 @@ func TestSuppressionsAnswerEveryField(t *testing.T) {
 	a := s.ask(t, `{ suppression(id: "sup_001") `+everything(t, "Suppression")+` suppressions(first: 1) `+everything(t, "SuppressionConnection")+
 		` categoryOptOut(id: "opt_001") `+everything(t, "CategoryOptOut")+` categoryOptOuts(first: 1) `+everything(t, "CategoryOptOutConnection")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("asking every field of suppressions got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "suppressions.json", indented(t, a.body))
 }
@@ -108,7 +108,7 @@ func TestSuppressionFiltersAndCursors(t *testing.T) {
 	for _, list := range []string{"suppressions", "categoryOptOuts"} {
 		for _, arguments := range []string{`after: "x"`, `after: ""`, `first: 0`, `first: 101`} {
 			if a := s.ask(t, `{ `+list+`(`+arguments+`) { nodes { id } } }`, nil); a.codes() != "validation_error" {
-				t.Errorf("%s(%s): %s", list, arguments, a.body)
+				t.Errorf("%s(%s) got %s, want validation_error", list, arguments, a.body)
 			}
 		}
 	}

@@ -81,15 +81,15 @@ func TestTemplatesNeedAScopeAndAreOfTheirAccount(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
 	if got := s.askAs(t, "svc_sending", `{templates{nodes{id}}}`, nil); got.codes() != "insufficient_scope" {
-		t.Errorf("%s", got.body)
+		t.Errorf("a sending key that reads templates got %s, want insufficient_scope", got.body)
 	}
 	if got := s.askAs(t, "svc_bob", `{templates{nodes{id}} template(id:"tpl_2"){id}}`, nil); strings.Contains(got.body, "tpl_2") {
-		t.Errorf("%s", got.body)
+		t.Errorf("Bob asked for the template of another account and got %s, want nothing of tpl_2", got.body)
 	}
 	if got := s.askAs(t, "svc_read", `{templates(after:"x"){nodes{id}}}`, nil); got.codes() != "validation_error" || !strings.Contains(got.body, "after") {
-		t.Errorf("%s", got.body)
+		t.Errorf("a cursor that does not exist got %s, want validation_error of after", got.body)
 	}
 	if got := s.askAs(t, "svc_read", `{templates(first:100){nodes{html text}}}`, nil); got.codes() != "query_too_complex" {
-		t.Errorf("%s", got.body)
+		t.Errorf("the bodies of 100 templates got %s, want query_too_complex", got.body)
 	}
 }

@@ -96,7 +96,7 @@ func TestDomainAndAccountAnswerEveryField(t *testing.T) {
 	a := s.ask(t, `{ domain(id: "dom_001") `+everything(t, "Domain")+` account `+everything(t, "Account")+
 		` domains(first: 1) `+everything(t, "DomainConnection")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("asking every field of a domain and an account got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "domain.json", indented(t, a.body))
 }
@@ -106,7 +106,7 @@ func TestAPIKeysAnswerEveryFieldButTheirSecret(t *testing.T) {
 	s := newServer(t, setup{})
 	a := s.ask(t, `{ apiKey(id: "key_001") `+everything(t, "APIKey")+` apiKeys(first: 1) `+everything(t, "APIKeyConnection")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 || strings.Contains(a.body, "never shown") {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("asking every field of API keys got status %d and %s, want 200 without errors and without the secret", a.status, a.body)
 	}
 	expect.Golden(t, "apikey.json", indented(t, a.body))
 }
@@ -117,6 +117,6 @@ func TestUncountedUsageIsNull(t *testing.T) {
 	s := newServer(t, setup{})
 	a := s.askAs(t, "svc_bob", `{ account { usage { day month dailyCap monthlyCap } } }`, nil)
 	if a.body != `{"data":{"account":{"usage":{"day":null,"month":null,"dailyCap":null,"monthlyCap":null}}}}` {
-		t.Errorf("%d %s", a.status, a.body)
+		t.Errorf("usage that is not counted got status %d and %s, want null for every number", a.status, a.body)
 	}
 }

@@ -105,7 +105,7 @@ func TestEngagementsThatFailLeakNothing(t *testing.T) {
 		s := newServer(t, setup{emails: 1, hook: map[string]func() error{method: func() error { return errors.New("pq: secret detail") }}})
 		a := s.ask(t, `{ email(id: "msg_001") { engagement { opens } engagements { kind } } }`, nil)
 		if a.codes() != "internal_error" || strings.Contains(a.body, "secret detail") {
-			t.Errorf("%s: %d %s", method, a.status, a.body)
+			t.Errorf("when %s fails the answer is %d %s, want internal_error without the secret detail", method, a.status, a.body)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestEngagementIsAbsentWithoutItsModule(t *testing.T) {
 	s := newServer(t, setup{emails: 1, on: []string{"accounts", "domains", "sending"}})
 	for _, field := range []string{"engagement { opens }", "engagements { kind }"} {
 		if a := s.ask(t, `{ email(id: "msg_001") { id `+field+` } }`, nil); len(a.Errors) == 0 || a.Data["email"] != nil {
-			t.Errorf("%s: %s", field, a.body)
+			t.Errorf("%s without its module got %s, want an error and no email", field, a.body)
 		}
 	}
 }

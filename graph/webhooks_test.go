@@ -100,7 +100,7 @@ func TestWebhooksAnswerEveryField(t *testing.T) {
 	a := s.ask(t, `{ webhook(id: "wh_001") `+everything(t, "Webhook")+` webhooks(first: 1) `+everything(t, "WebhookConnection")+
 		` webhookDelivery(id: "whd_001") `+everything(t, "WebhookDelivery")+` webhookDeliveries(webhookId: "wh_002", first: 1) `+everything(t, "WebhookDeliveryConnection")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("%d %s", a.status, a.body)
+		t.Fatalf("asking every field of webhooks got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "webhooks.json", indented(t, a.body))
 	a = s.ask(t, `{ webhookDeliveries(webhookId: "wh_999") { nodes { id } } }`, nil)
@@ -115,7 +115,7 @@ func TestAttemptsOfDeliveriesAreAskedForOnce(t *testing.T) {
 	s := newServer(t, setup{})
 	a := s.ask(t, `{ webhookDeliveries(webhookId: "wh_001", first: 3) { nodes { id attempts { number } again: attempts { outcome } } } }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 || strings.Count(a.body, `"number":2`) != 3 {
-		t.Errorf("%d %s", a.status, a.body)
+		t.Errorf("the attempts of a page of deliveries got status %d and %s, want 200 with a second attempt for each of 3", a.status, a.body)
 	}
 	if n := s.calls.counted()["webhooks.Attempts"]; n != 1 {
 		t.Errorf("asked %d times", n)

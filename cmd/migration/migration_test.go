@@ -37,6 +37,6 @@ func TestHashAfterAFileByHand(t *testing.T) {
 	}
 	content, err := os.ReadFile(filepath.Join(folder, written[0]))
 	if err != nil || !strings.Contains(string(content), `DROP COLUMN "by_hand"`) {
-		t.Errorf("%s: %v\n%s", written[0], err, content)
+		t.Errorf("the file %s is read with error %v and holds\n%s\nwant it to drop the column by_hand", written[0], err, content)
 	}
 }

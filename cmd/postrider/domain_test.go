@@ -91,7 +91,7 @@ func addDomain(t *testing.T, p *process, name string) map[string]shownRecord {
 		Domain struct{ Records []shownRecord }
 	}
 	if err := json.Unmarshal([]byte(answer), &made); status != http.StatusOK || err != nil {
-		t.Fatalf("%d %s: %v", status, answer, err)
+		t.Fatalf("adding the domain %s got status %d and %s (decoded: %v), want 200 and the domain", name, status, answer, err)
 	}
 	records := map[string]shownRecord{}
 	for _, r := range made.Domain.Records {

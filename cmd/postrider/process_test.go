@@ -118,7 +118,7 @@ func (p *process) query(t *testing.T, statement string, args ...any) (answer []s
 		err = rows.Err()
 	}
 	if err := errors.Join(err, d.Close()); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		t.Fatalf("the query %s failed: %v", statement, err)
 	}
 	return answer
 }

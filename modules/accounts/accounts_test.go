@@ -68,14 +68,14 @@ func TestAccountIsMadeWithItsOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if made.Name != "Acme" || made.Email != "ada@example.com" || made.PlanID != PlanFree {
-		t.Errorf("%+v", made)
+		t.Errorf("the new account is %+v, want Acme, ada@example.com and the free plan", made)
 	}
 	owner, err := made.QueryUsers().Only(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if owner.Email != made.Email || owner.Name != "Ada" || owner.Role != "owner" {
-		t.Errorf("%+v", owner)
+		t.Errorf("the user of the new account is %+v, want Ada as owner with address %s", owner, made.Email)
 	}
 	snapshot, err := s.Account(t.Context(), made.ID)
 	if err != nil {
@@ -83,7 +83,7 @@ func TestAccountIsMadeWithItsOwner(t *testing.T) {
 	}
 	if !snapshot.Unmetered || snapshot.ProductionUnlocked || snapshot.Suspended || !snapshot.Plan.Sandboxed ||
 		snapshot.Plan.MaxDomains != 1 || snapshot.Plan.DailyEmails == nil || *snapshot.Plan.DailyEmails != 100 {
-		t.Errorf("%+v", snapshot)
+		t.Errorf("the new account reads as %+v, want it unmetered, not unlocked, with the limits of the free plan", snapshot)
 	}
 }
 
@@ -177,6 +177,6 @@ func TestConfig(t *testing.T) {
 	}
 	wrong := fault.From(Config{CacheTTL: 5 * time.Second, CacheSize: -1, LastUsedEvery: -1, SweepEvery: -1}.Validate())
 	if len(wrong.Fields) != 4 {
-		t.Errorf("%v", wrong.Fields)
+		t.Errorf("a configuration with four wrong settings names %v, want 4 fields", wrong.Fields)
 	}
 }

@@ -37,7 +37,7 @@ func TestUpdateAccount(t *testing.T) {
 		BodyRetentionDays: new(120), RecordRetentionDays: new(365)})
 	if row.Name != "Ada's" || row.PlanID != PlanScale || row.PaymentMethodAt == nil || row.SuspendedAt == nil ||
 		row.BodyRetentionDays != 120 || row.RecordRetentionDays != 365 || row.ProductionUnlocked {
-		t.Errorf("%+v", row)
+		t.Errorf("after a change of every setting the account is %+v, want Ada's on Scale, suspended, with a payment method and 120 and 365 days", row)
 	}
 	if now, err := s.Account(t.Context(), made.ID); err != nil || !now.Suspended || !now.PaymentMethod || now.Plan.ID != PlanScale {
 		t.Errorf("the change is not seen at once: %+v, %v", now, err)
@@ -45,10 +45,10 @@ func TestUpdateAccount(t *testing.T) {
 	// The first time stays, and what is left out too.
 	again := update(AccountChange{PaymentMethod: new(true), Suspended: new(false), ProductionUnlocked: new(true)})
 	if !again.PaymentMethodAt.Equal(*row.PaymentMethodAt) || again.SuspendedAt != nil || !again.ProductionUnlocked || again.Name != "Ada's" {
-		t.Errorf("%+v", again)
+		t.Errorf("after the second change the account is %+v, want the first payment time %s, unlocked, no longer suspended", again, row.PaymentMethodAt)
 	}
 	if last := update(AccountChange{PaymentMethod: new(false)}); last.PaymentMethodAt != nil || last.PlanID != PlanScale {
-		t.Errorf("%+v", last)
+		t.Errorf("with the payment method taken away the account is %+v, want none and still the plan Scale", last)
 	}
 	_, err := s.UpdateAccount(t.Context(), "acc_unknown", AccountChange{Suspended: new(true)})
 	wantKind(t, err, fault.NotFound)
@@ -87,7 +87,7 @@ func TestUpdateAccountNamesEveryWrongField(t *testing.T) {
 	} {
 		_, err := s.UpdateAccount(t.Context(), made.ID, c.change)
 		if (err != nil) != (len(c.fields) > 0) || err != nil && len(fault.From(err).Fields) != len(c.fields) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: UpdateAccount returned %v, want errors of the fields %v", name, err, c.fields)
 		}
 		for _, field := range c.fields {
 			if fault.From(err).Fields[field] == "" {
@@ -111,17 +111,17 @@ func TestProfile(t *testing.T) {
 	u := found.Usage
 	if found.Email != "ada@example.com" || found.BodyRetentionDays != 30 || found.RecordRetentionDays != 90 ||
 		!u.Counted || u.Day != 2 || u.Month != 9 || *u.DailyCap != 100 || *u.MonthlyCap != 3000 {
-		t.Errorf("%+v", found)
+		t.Errorf("the profile is %+v, want 30 and 90 days, 2 of 100 used today and 9 of 3000 this month", found)
 	}
 	if left := time.Until(u.DayEnds); left <= 0 || left > 24*time.Hour || u.DayEnds.Hour() != 0 || u.MonthEnds.Day() != 1 || u.MonthEnds.Before(u.DayEnds) {
 		t.Errorf("the day ends %s, the month %s", u.DayEnds, u.MonthEnds)
 	}
 	if u, err := s.Usage(t.Context(), paid.ID); err != nil || u.Counted || u.DailyCap != nil || u.MonthlyCap != nil {
-		t.Errorf("%+v, %v", u, err)
+		t.Errorf("the usage of a paid account is %+v, %v, want it uncounted and without caps", u, err)
 	}
 	all, err := s.Accounts(t.Context())
 	if err != nil || len(all) != 2 || all[0].Email != "ada@example.com" || all[1].Edges.Plan.Name != "Pro" {
-		t.Errorf("%v, %v", all, err)
+		t.Errorf("the accounts are %v, %v, want ada@example.com and one on Pro", all, err)
 	}
 	_, err = s.Profile(t.Context(), "acc_unknown")
 	wantKind(t, err, fault.NotFound)
@@ -200,7 +200,7 @@ func TestKeysDoNotOutgrowTheirMaker(t *testing.T) {
 		_, _, err := s.CreateKey(t.Context(), c.in)
 		switch {
 		case c.wrong == "" && err != nil:
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: CreateKey returned %v, want a key", name, err)
 		case c.wrong != "" && (err == nil || fault.From(err).Fields[c.wrong] == "" || len(fault.From(err).Fields) != 1):
 			t.Errorf("%s: %v, want a reason for %s", name, err, c.wrong)
 		}
@@ -221,7 +221,7 @@ func TestKeyAndItsAnswerAreOneCommit(t *testing.T) {
 			return undone
 		}})
 	if !errors.Is(err, undone) || shown == "" || s.db.Ent.APIKey.Query().CountX(t.Context()) != 0 {
-		t.Errorf("%v, %s", err, fmt.Sprint(s.db.Ent.APIKey.Query().CountX(t.Context()), " keys"))
+		t.Errorf("a key whose answer could not be kept: error %v and %s, want the error undone and no key", err, fmt.Sprint(s.db.Ent.APIKey.Query().CountX(t.Context()), " keys"))
 	}
 }
 

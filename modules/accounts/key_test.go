@@ -78,7 +78,7 @@ func TestWhatIsNoKeyIsRefusedWithoutTheDatabase(t *testing.T) {
 		"svc_" + strings.Repeat("a", 200), "svc_" + strings.Repeat("a", 42) + " ", "svc_" + strings.Repeat("a", 30) + "'; DROP--", "svc_" + strings.Repeat("é", 20), "svc_\x00" + strings.Repeat("a", 42)} {
 		_, err := s.Authenticate(t.Context(), bearer)
 		if fault.KindOf(err) != fault.Unauthorized {
-			t.Errorf("%q: %v", bearer, err)
+			t.Errorf("Authenticate of %q: %v, want unauthorized without a query", bearer, err)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestKeysThatDoNotWork(t *testing.T) {
 		_, err := s.Authenticate(t.Context(), token)
 		refused := fault.From(err)
 		if refused.Kind != fault.Unauthorized || refused.Message != "Unauthorized" || refused.Code != "" || refused.Details != nil {
-			t.Errorf("%s: %+v", name, refused)
+			t.Errorf("%s: Authenticate returned %+v, want only Unauthorized", name, refused)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func TestSuspendedAccountMayAllButSend(t *testing.T) {
 	exec(t, s.db, `UPDATE accounts SET suspended_at = now() WHERE id = $1`, owner.ID)
 	caller, err := s.Authenticate(t.Context(), token)
 	if err != nil || !caller.Suspended {
-		t.Fatalf("%+v, %v", caller, err)
+		t.Fatalf("a key of a suspended account authenticates as %+v, %v, want a suspended caller", caller, err)
 	}
 	for _, op := range []Operation{Write, Read, ReadSent} {
 		if err := caller.Authorize(op); err != nil {
@@ -135,7 +135,7 @@ func TestSuspendedAccountMayAllButSend(t *testing.T) {
 		}
 	}
 	if refused := fault.From(caller.Authorize(Send)); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
-		t.Errorf("%+v", refused)
+		t.Errorf("a suspended account that sends got %+v, want account_suspended", refused)
 	}
 	caller.Scope = ScopeRead
 	if refused := fault.From(caller.Authorize(Send)); refused.Code != fault.CodeInsufficientScope {
@@ -194,7 +194,7 @@ func TestUnknownKeyIsRememberedAndEnsureForgetsIt(t *testing.T) {
 	}
 	caller, err := s.Authenticate(t.Context(), token.Reveal())
 	if err != nil || caller.KeyID != first.ID {
-		t.Errorf("%+v, %v", caller, err)
+		t.Errorf("after EnsureKey the token authenticates as %+v, %v, want the key %s", caller, err, first.ID)
 	}
 	_, err = s.EnsureKey(t.Context(), addAccount(t, s, "eve@example.com").ID, "mine", token, ScopeFull)
 	wantKind(t, err, fault.Conflict)

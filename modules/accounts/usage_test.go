@@ -137,7 +137,7 @@ func TestRefusalSaysWhichCapAndWhenItEnds(t *testing.T) {
 	}
 	var daily *fault.Error
 	if !errors.As(refused[102], &daily) || daily.Kind != fault.Limit || daily.Code != fault.CodePlanLimit || daily.UpgradeURL != UpgradeURL {
-		t.Fatalf("%+v", refused[102])
+		t.Fatalf("the use over the daily cap got %+v, want plan_limit with the link to %s", refused[102], UpgradeURL)
 	}
 	if daily.RetryAfter <= 0 || daily.RetryAfter > 24*time.Hour || daily.Details["cap"] != "daily" || daily.Details["limit"] != 100 ||
 		!strings.Contains(daily.Message, "Free allows 100 emails a day") || !strings.HasSuffix(daily.Message, "T00:00:00Z") {
@@ -272,7 +272,7 @@ func TestAccountsWithoutCapsCostNoStatement(t *testing.T) {
 	}
 	refused, err := s.Consume(t.Context(), deaf{t}, uses(paid.ID, 2))
 	if err != nil || len(refused) != 2 || errors.Join(refused...) != nil {
-		t.Errorf("%v, %v", refused, err)
+		t.Errorf("Consume of an account without caps returned %v, %v, want 2 uses granted", refused, err)
 	}
 	if err := s.Refund(t.Context(), deaf{t}, uses(paid.ID, 2)); err != nil {
 		t.Error(err)
@@ -314,7 +314,7 @@ func TestUnlocked(t *testing.T) {
 		"paid":                                 {Account{}, false, true},
 	} {
 		if got := c.account.Unlocked(c.verified); got != c.unlocked {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("%s: Unlocked is %t, want %t", name, got, c.unlocked)
 		}
 	}
 }

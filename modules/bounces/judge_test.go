@@ -37,11 +37,11 @@ func TestWhatADeliveryReportMeans(t *testing.T) {
 	} {
 		j := judge(dsn.Report{Kind: c.kind, Recipients: c.lines, ReportingMTA: "mx.example.net"}, bob)
 		if j.kind != c.want || (j.bounce != nil) != (c.want == deliveryreport.KindBounce) || c.class != "" && j.class != c.class {
-			t.Errorf("%s: %+v", what, j)
+			t.Errorf("%s: judged as %+v, want %s of class %q", what, j, c.want, c.class)
 			continue
 		}
 		if j.bounce != nil && (j.bounce.Permanent != c.permanent || j.bounce.RemoteMTA != "mx.example.net") {
-			t.Errorf("%s: %+v", what, j.bounce)
+			t.Errorf("%s: the bounce is %+v, want permanent %t, reported by mx.example.net", what, j.bounce, c.permanent)
 		}
 	}
 }
@@ -51,15 +51,15 @@ func TestWhatOtherMailMeans(t *testing.T) {
 	for kind, want := range map[dsn.Kind]deliveryreport.Kind{dsn.AutoReply: deliveryreport.KindAutomatic, dsn.Challenge: deliveryreport.KindAutomatic,
 		dsn.Receipt: deliveryreport.KindAutomatic, dsn.Ordinary: deliveryreport.KindUnreadable} {
 		if j := judge(dsn.Report{Kind: kind}, "bob@example.net"); j.kind != want || j.bounce != nil || j.complaint != nil {
-			t.Errorf("%s: %+v", kind, j)
+			t.Errorf("a report of kind %s is judged as %+v, want %s without bounce or complaint", kind, j, want)
 		}
 	}
 	for given, want := range map[string]string{"abuse": "abuse", "": "abuse", "not-spam": "not-spam", "virus": "virus", "opt-out": "other", "auth-failure": ""} {
 		j := judge(dsn.Report{Kind: dsn.Complaint, Feedback: &dsn.Feedback{Type: given, UserAgent: "X/1"}}, "bob@example.net")
 		if j.kind != deliveryreport.KindComplaint || j.bounce != nil || (j.complaint != nil) != (want != "") {
-			t.Errorf("%s: %+v", given, j)
+			t.Errorf("feedback of type %q is judged as %+v, want a complaint of type %q (none for an empty type)", given, j, want)
 		} else if want != "" && (j.complaint.Type != want || j.complaint.Reporter != "X/1") {
-			t.Errorf("%s: %+v", given, j.complaint)
+			t.Errorf("feedback of type %q became the complaint %+v, want type %q from X/1", given, j.complaint, want)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d.Name != "mail.example.com" || d.Status != "pending" || !d.InboundEnabled || d.Seeded || *d.AccountID != w.ada || d.VerifiedAt != nil {
-		t.Errorf("%+v", d)
+		t.Errorf("the new domain is %+v, want mail.example.com of Ada, pending, receiving, not seeded", d)
 	}
 	if d.DueAt == nil || time.Until(*d.DueAt) < 30*time.Second || time.Until(*d.DueAt) > 90*time.Second {
 		t.Errorf("first check at %v", d.DueAt)
@@ -71,7 +71,7 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	}
 	for _, r := range w.Records(d) {
 		if r.Error == "" || r.Found == nil {
-			t.Errorf("%s: %+v", r.Purpose, r)
+			t.Errorf("the record %s of a new domain is %+v, want an error and an empty list of what was found", r.Purpose, r)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestAddRefuses(t *testing.T) {
 	for _, name := range []string{"", "co.uk", "192.0.2.1", "sandbox.postrider.example", "x.sandbox.postrider.example"} {
 		_, err := w.Add(t.Context(), w.ada, AddInput{Name: name})
 		if refused := wantFault(t, err, fault.Invalid, fault.CodeValidation); refused.Fields["name"] == "" {
-			t.Errorf("%q: %v", name, refused.Fields)
+			t.Errorf("adding the name %q got the fields %v, want an error of name", name, refused.Fields)
 		}
 	}
 	_, err := w.Add(t.Context(), w.ada, AddInput{Name: "EXAMPLE.com"})
@@ -100,7 +100,7 @@ func TestPlanLimit(t *testing.T) {
 	_, err := w.Add(t.Context(), free, AddInput{Name: "two.example.org"})
 	refused := wantFault(t, err, fault.Limit, fault.CodePlanLimit)
 	if refused.UpgradeURL != "/settings/billing" || !strings.Contains(refused.Message, "Free allows 1 domain;") {
-		t.Errorf("%+v", refused)
+		t.Errorf("a second domain on the free plan got %+v, want the limit of 1 and the link to billing", refused)
 	}
 	_, err = w.Add(t.Context(), free, AddInput{Name: "one.example.org"})
 	wantFault(t, err, fault.Conflict, fault.CodeConflict) // more to the point than the limit

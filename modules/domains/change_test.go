@@ -23,7 +23,7 @@ func TestSettingsOfAVerifiedDomain(t *testing.T) {
 	on, off, enforced := true, false, "enforced"
 	got, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on, ClickTracking: &off, TLSMode: &enforced})
 	if err != nil || !got.OpenTracking || got.ClickTracking || got.TLSMode != "enforced" || got.InboundEnabled || !got.UpdatedAt.After(d.UpdatedAt) {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("after a change of settings the domain is %+v, %v, want opens tracked, clicks not, TLS enforced, and a new time of change", got, err)
 	}
 	if identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com")); err != nil || identity.TLSMode != "enforced" {
 		t.Errorf("mail does not obey: %+v, %v", identity, err)
@@ -33,7 +33,7 @@ func TestSettingsOfAVerifiedDomain(t *testing.T) {
 	}
 	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
 	if err != nil || len(facts[d.ID]) != 3 || facts[d.ID][2].Type != event.DomainUpdated {
-		t.Fatalf("%+v, %v", facts, err)
+		t.Fatalf("the facts are %+v, %v, want 3 with domain.updated last", facts, err)
 	}
 	var told event.DomainUpdate
 	if err := json.Unmarshal(facts[d.ID][2].Data, &told); err != nil {
@@ -76,11 +76,11 @@ func TestEd25519IsASetting(t *testing.T) {
 	on := true
 	d, err := w.Update(t.Context(), w.ada, d.ID, Change{Ed25519: &on})
 	if err != nil || !d.Ed25519 || len(Keys(d)) != 2 {
-		t.Fatalf("%+v, %v", d, err)
+		t.Fatalf("after Ed25519 was turned on the domain is %+v, %v, want two keys", d, err)
 	}
 	w.publish(t, d)
 	if d = w.verify(t, d); Keys(d)[1].State != "active" {
-		t.Errorf("%+v", Keys(d))
+		t.Errorf("after its record was published the keys are %+v, want the Ed25519 key active", Keys(d))
 	}
 }
 
@@ -97,20 +97,20 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 	}
 	mx := w.byPurpose(d)[InboundMX]
 	if mx.Type != "MX" || mx.Name != "example.com" || mx.Value != "smtp.postrider.example" || *mx.Priority != 10 || mx.Required || mx.Status != Missing {
-		t.Errorf("%+v", mx)
+		t.Errorf("the MX record of a receiving domain is %+v, want smtp.postrider.example at 10, not required, missing", mx)
 	}
 	if until := time.Until(*d.DueAt); until > 2*time.Minute {
 		t.Errorf("looked at in %s", until)
 	}
 	if got, err := w.Receiver(t.Context(), rcpt); err != nil || got != (Receiver{AccountID: w.ada, DomainID: d.ID, Domain: "example.com"}) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("Receiver of %s: %+v, %v, want Ada's example.com", rcpt, got, err)
 	}
 	if d = w.verify(t, d); d.Status != "verified" || w.byPurpose(d)[InboundMX].Error == "" {
 		t.Errorf("without the MX record: %s, %+v", d.Status, w.byPurpose(d)[InboundMX])
 	}
 	w.zone.Add(t, "example.com. 300 IN MX 10 SMTP.postrider.example.")
 	if d = w.verify(t, d); w.byPurpose(d)[InboundMX].Status != Verified {
-		t.Errorf("%+v", w.byPurpose(d)[InboundMX])
+		t.Errorf("after it was published the MX record is %+v, want verified", w.byPurpose(d)[InboundMX])
 	}
 	_, err = w.Receiver(t.Context(), mailbox(t, "help@mail.example.com"))
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
@@ -136,7 +136,7 @@ func TestOnlyAVerifiedDomainReceives(t *testing.T) {
 		w.exec(t, `UPDATE domains SET status = $1`, status)
 		w.forget(w.eve, "example.com")
 		if _, err := w.Receiver(t.Context(), rcpt); (err == nil) != receives {
-			t.Errorf("%s: %v", status, err)
+			t.Errorf("Receiver of a domain that is %s: %v, want it to receive: %t", status, err, receives)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestDeletedDomain(t *testing.T) {
 	// The name is free again, for anybody, with other keys and another proof.
 	again := w.add(t, w.eve, "example.com")
 	if again.ID == d.ID || again.OwnershipToken == d.OwnershipToken || again.Edges.Keys[0].Selector == d.Edges.Keys[0].Selector {
-		t.Errorf("%+v", again)
+		t.Errorf("the name added again gives %+v, want another id, another proof and other keys than before", again)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestZoneFileIsPublishedAsItIs(t *testing.T) {
 	}
 	w.zone.Add(t, lines...)
 	if d = w.verify(t, d); d.Status != "verified" || strings.Trim(w.states(d), "v") != "" {
-		t.Errorf("%s: %s", d.Status, w.states(d))
+		t.Errorf("with its zone file published the domain is %s with records %s, want all verified", d.Status, w.states(d))
 	}
 	_, err = w.ZoneFile(t.Context(), w.eve, d.ID)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)

@@ -68,7 +68,7 @@ func TestClaimMovesTheDomain(t *testing.T) {
 	w.publishClaim(t, c)
 	c, d, err = w.VerifyClaim(t.Context(), w.eve, c.ID)
 	if err != nil || d == nil || c.Status != ClaimCompleted || c.CompletedAt == nil {
-		t.Fatalf("%+v, %+v, %v", c, d, err)
+		t.Fatalf("with the proof published VerifyClaim gives %+v, %+v, %v, want a completed claim and the domain", c, d, err)
 	}
 	if d.ID == his.ID || *d.AccountID != w.eve || d.Status != "pending" || d.VerifiedAt != nil || d.DueAt == nil || d.Edges.Keys[0].PublicKey == his.Edges.Keys[0].PublicKey ||
 		d.Edges.Keys[0].Selector == before.Selector || d.OwnershipToken == his.OwnershipToken {
@@ -93,7 +93,7 @@ func TestClaimMovesTheDomain(t *testing.T) {
 	}
 	w.publishBeside(t, d)
 	if d = w.verify(t, d); d.Status != "verified" {
-		t.Errorf("%s: %+v", d.Status, w.Records(d))
+		t.Errorf("with the records of its new owner the domain is %s: %+v, want verified", d.Status, w.Records(d))
 	}
 }
 
@@ -151,12 +151,12 @@ func TestCheckUnderWayDoesNotUndoAClaim(t *testing.T) {
 	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
 		o, err := w.store(t.Context(), tx, his, nil, seen)
 		if err == nil && !o.gone {
-			t.Errorf("%+v", o)
+			t.Errorf("storing a check of a claimed domain gives %+v, want it gone", o)
 		}
 		return err
 	})
 	if err != nil || w.status(t, his) != "failed" {
-		t.Errorf("%s, %v", w.status(t, his), err)
+		t.Errorf("after a late check the lost domain is %s, %v, want failed", w.status(t, his), err)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestClaimEndsByTheDatabaseClock(t *testing.T) {
 	_, _, err := w.VerifyClaim(t.Context(), w.eve, first.ID)
 	wantFault(t, err, fault.Conflict, fault.CodeConflict)
 	if got, err := w.GetClaim(t.Context(), w.eve, first.ID); err != nil || got.Status != ClaimExpired {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("a claim past its time is %+v, %v, want expired", got, err)
 	}
 	// The record that was left behind proves nothing for the next claim.
 	second := w.startClaim(t, w.eve, "example.com")
@@ -210,7 +210,7 @@ func TestClaimEndsByTheDatabaseClock(t *testing.T) {
 		t.Errorf("%+v follows %+v", second, first)
 	}
 	if c, d, err := w.VerifyClaim(t.Context(), w.eve, second.ID); err != nil || d != nil || c.Record.Status != Mismatch {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("with the record of an expired claim published the next claim is %+v, %v, want a mismatch", c, err)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestClaimWithoutAnswerStays(t *testing.T) {
 	w.zone.Fault("_service.example.com", dnsxtest.ServFail)
 	got, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
 	if err != nil || d != nil || got.Status != ClaimPending || !strings.Contains(got.Record.Error, "gave no answer") || w.status(t, his) != "verified" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("a claim whose DNS gave no answer is %+v, %v, want pending, and the domain still verified", got, err)
 	}
 }
 
@@ -241,12 +241,12 @@ func TestClaimsOfOthersDoNotExist(t *testing.T) {
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 	list, err := w.ListClaims(t.Context(), w.eve, page.Request{Limit: 1})
 	if err != nil || len(list.Items) != 1 || list.Items[0].ID != hers.ID || list.HasMore {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("Eve's claims are %+v, %v, want only %s", list, err, hers.ID)
 	}
 	// The other's record proves nothing for her.
 	w.publishClaim(t, his)
 	if c, d, err := w.VerifyClaim(t.Context(), w.eve, hers.ID); err != nil || d != nil || c.Status != ClaimPending {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("with another account's proof published the claim is %+v, %v, want pending", c, err)
 	}
 }
 
@@ -291,7 +291,7 @@ func TestClaimRaces(t *testing.T) {
 					all.Go(func() {
 						got, d, err := []*Service{w.Service, other}[j%2].VerifyClaim(t.Context(), account, c.ID)
 						if err != nil || got.Status != ClaimCompleted || d == nil || *d.AccountID != account || d.Status != "pending" {
-							t.Errorf("%+v, %+v, %v", got, d, err)
+							t.Errorf("VerifyClaim of %[4]s beside others: %[1]+v, %[2]+v, %[3]v, want a completed claim and a pending domain of its account", got, d, err, account)
 						}
 					})
 				}

@@ -166,7 +166,7 @@ func TestCompareMX(t *testing.T) {
 	} {
 		got := compareMX(e, c.found)
 		if got.status != c.want || !strings.Contains(got.advice, c.says) || (got.advice == "") != (c.want == Verified) || len(got.found) != len(c.found) {
-			t.Errorf("%s: %+v", c.name, got)
+			t.Errorf("%s: got %+v, want %s with advice that says %q", c.name, got, c.want, c.says)
 		}
 	}
 }

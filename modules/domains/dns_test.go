@@ -76,7 +76,7 @@ func TestEveryRecordIsWanted(t *testing.T) {
 	}
 	for i, c := range shown {
 		if c.Purpose != records[i].Purpose || c.Name != records[i].Name || !cmp.Equal(c.After, []string{c.Write}) {
-			t.Errorf("%+v", c)
+			t.Errorf("the change shown for %s is %+v, want only the record itself afterwards", records[i].Purpose, c)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestMergedSPFIsEvaluated(t *testing.T) {
 			reason.WriteString(c.Reason)
 		}
 		if (want == "") != (reason.String() == "") || !strings.Contains(reason.String(), want) {
-			t.Errorf("%s: %q", include, reason.String())
+			t.Errorf("including %s is refused with %q, want %q", include, reason.String(), want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func (w *world) enable(t testing.TB, d *ent.Domain, on bool) *ent.Domain {
 	t.Helper()
 	now, err := w.EnableEd25519(t.Context(), *d.AccountID, d.ID, on)
 	if err != nil || now.Ed25519 != on {
-		t.Fatalf("%+v, %v", now, err)
+		t.Fatalf("EnableEd25519 to %t gives %+v, %v, want that setting", on, now, err)
 	}
 	return now
 }
@@ -26,14 +26,14 @@ func TestSecondSignatureWaitsForItsRecord(t *testing.T) {
 	first := SigningKey(d).Selector
 	d = w.enable(t, w.enable(t, d, true), true) // twice is once
 	if got := keyStates(d, first); !strings.HasPrefix(got, "A active, pe1") || !strings.HasSuffix(got, "? pending") || len(Keys(d)) != 2 {
-		t.Fatalf("%s", got)
+		t.Fatalf("after Ed25519 was turned on the keys are %s, want the first active and one more pending", got)
 	}
 	second := Keys(d)[1].Selector
 	if r := recordOf(t, w.Records(d), second); r.Required || !strings.HasPrefix(r.Value, "v=DKIM1; k=ed25519; p=") || len(r.Value) != len("v=DKIM1; k=ed25519; p=")+44 {
-		t.Errorf("%+v", r)
+		t.Errorf("the record of the Ed25519 key is %+v, want one that is not required and holds 44 letters of key", r)
 	}
 	if d = w.verify(t, d); d.Status != "verified" { // it is not required
-		t.Errorf("%s", d.Status)
+		t.Errorf("without the record of the Ed25519 key the domain is %s, want verified", d.Status)
 	}
 	if diff := cmp.Diff([]string{first}, w.sent(t, d)); diff != "" {
 		t.Error(diff)
@@ -50,7 +50,7 @@ func TestSecondSignatureWaitsForItsRecord(t *testing.T) {
 
 	w.zone.Remove(second + "._domainkey.example.com")
 	if d = w.verify(t, d); d.Status != "verified" {
-		t.Errorf("%s", d.Status)
+		t.Errorf("after the record of the Ed25519 key was removed the domain is %s, want verified", d.Status)
 	}
 	if diff := cmp.Diff([]string{first}, w.sent(t, d)); diff != "" {
 		t.Error(diff)

@@ -50,7 +50,7 @@ func (w *world) claimOne(t testing.TB, d *ent.Domain) job {
 	w.exec(t, `UPDATE domains SET due_at = now() WHERE id = $1`, d.ID)
 	jobs, err := w.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 1 || jobs[0].domain.ID != d.ID {
-		t.Fatalf("%+v, %v", jobs, err)
+		t.Fatalf("claiming the one domain that is due gives %+v, %v, want %s", jobs, err, d.ID)
 	}
 	return jobs[0]
 }
@@ -111,7 +111,7 @@ func TestReleasedDomainIsDueAgain(t *testing.T) {
 	}
 	jobs, err := w.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 1 || jobs[0].fence <= mine.fence {
-		t.Errorf("%+v, %v", jobs, err)
+		t.Errorf("claiming the released domain gives %+v, %v, want it with a fence above %d", jobs, err, mine.fence)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestOneOfABatchThatIsClaimedDoesNotHoldUpTheOthers(t *testing.T) {
 	w.exec(t, `UPDATE domains SET due_at = now() WHERE account_id = $1`, w.eve)
 	jobs, err := w.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 2 {
-		t.Fatalf("%+v, %v", jobs, err)
+		t.Fatalf("claiming Eve's two domains gives %+v, %v, want both", jobs, err)
 	}
 	var results []worker.Result[job, checked]
 	for _, j := range jobs {
@@ -138,7 +138,7 @@ func TestOneOfABatchThatIsClaimedDoesNotHoldUpTheOthers(t *testing.T) {
 	for d, want := range map[*ent.Domain]string{hers: "pending", other: "verified"} {
 		now, err := w.Get(t.Context(), w.eve, d.ID)
 		if err != nil || string(now.Status) != want || w.states(now) != "vvvvv" {
-			t.Errorf("%s: %s, %s, %v", now.Name, now.Status, w.states(now), err)
+			t.Errorf("after its check the domain %s is %s with records %s, %v, want %s with all records verified", now.Name, now.Status, w.states(now), err, want)
 		}
 	}
 }

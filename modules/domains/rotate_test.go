@@ -65,11 +65,11 @@ func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	}
 	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.dns.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != len(identity.Signers()) {
-		t.Fatalf("%+v, %v", signatures, err)
+		t.Fatalf("the signatures of a message verify as %+v, %v, want %d", signatures, err, len(identity.Signers()))
 	}
 	for _, s := range signatures {
 		if s.Err != nil || s.Domain != d.Name {
-			t.Errorf("%+v", s)
+			t.Errorf("the signature is %+v, want a valid one of %s", s, d.Name)
 		}
 	}
 	return selectors
@@ -93,7 +93,7 @@ func TestRotationHasNoGap(t *testing.T) {
 	first := SigningKey(d).Selector
 	d = w.rotate(t, d)
 	if len(Keys(d)) != 2 {
-		t.Fatalf("%+v", Keys(d))
+		t.Fatalf("after a rotation the keys are %+v, want two", Keys(d))
 	}
 	second := Keys(d)[1].Selector
 	if got, want := keyStates(d, first, second), "A active, B? pending"; got != want {
@@ -103,7 +103,7 @@ func TestRotationHasNoGap(t *testing.T) {
 		t.Errorf("the new record is looked for in %s", until)
 	}
 	if r := recordOf(t, w.Records(d), second); r.Required || r.Status != Missing || r.Error != notChecked || r.Name != second+"._domainkey.example.com" {
-		t.Errorf("%+v", r)
+		t.Errorf("after a rotation the record of the new key is %+v, want it not required, missing and not checked", r)
 	}
 
 	// Not there, wrong, or not answered: the first goes on, and the domain stands.
@@ -136,11 +136,11 @@ func TestRotationHasNoGap(t *testing.T) {
 		t.Error(diff)
 	}
 	if old, next := recordOf(t, w.Records(d), first), recordOf(t, w.Records(d), second); old.Required || old.Status != Verified || !next.Required || next.Status != Verified {
-		t.Errorf("%+v\n%+v", old, next)
+		t.Errorf("after the change of keys the records are\n%+v\n%+v, want the old one verified and not required, the new one verified and required", old, next)
 	}
 	old := Keys(d)[1]
 	if old.KeepUntil == nil || old.RetiredAt == nil || old.KeepUntil.Sub(*old.RetiredAt) != keepRetired || SigningKey(d).ActivatedAt.Before(*old.RetiredAt) {
-		t.Errorf("%+v", Keys(d))
+		t.Errorf("after the change of keys they are %+v, want the old one kept for %s after it retired", Keys(d), keepRetired)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
 		t.Error(diff)
@@ -165,12 +165,12 @@ func TestRetiredKeyLeavesAfterAWeek(t *testing.T) {
 	w.zone.Remove(first + "._domainkey.example.com")
 	d = w.verify(t, d)
 	if r := recordOf(t, w.Records(d), first); r.Status != Missing || !strings.HasPrefix(r.Error, "Put the TXT record at "+first) || d.Status != "verified" {
-		t.Errorf("%s, %+v", d.Status, r)
+		t.Errorf("without the record of the retired key the domain is %s and the record is %+v, want verified, and advice to put the record back", d.Status, r)
 	}
 	w.exec(t, `UPDATE dkim_keys SET retired_at = now() - interval '7 days' WHERE state = 'retired'`)
 	d, err := w.Get(t.Context(), w.ada, d.ID)
 	if err != nil || len(Keys(d)) != 1 || strings.Contains(zoneFile(d, w.Records(d)), first) {
-		t.Errorf("%+v, %v", Keys(d), err)
+		t.Errorf("a week after it retired the keys are %+v, %v, want the old one gone from keys and zone file", Keys(d), err)
 	}
 	w.verify(t, d)
 	if n := w.db.Ent.DKIMKey.Query().CountX(t.Context()); n != 1 {
@@ -206,7 +206,7 @@ func TestAnswerThatCannotBeKeptUndoesTheChange(t *testing.T) {
 		t.Errorf("claim: %v", err)
 	}
 	if claims, err := w.ListClaims(t.Context(), w.eve, page.Request{Limit: 10}); err != nil || len(claims.Items) != 0 {
-		t.Errorf("%+v, %v", claims, err)
+		t.Errorf("after an answer that could not be kept the claims are %+v, %v, want none", claims, err)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestNewRecordInPlaceOfTheOldOne(t *testing.T) {
 	w.zone.Remove(first + "._domainkey.example.com")
 	d = w.verify(t, d)
 	if d.Status != "verified" || SigningKey(d).Selector == first {
-		t.Errorf("%s, %+v", d.Status, Keys(d))
+		t.Errorf("with the new record in place of the old one the domain is %s with keys %+v, want verified and signing with the new key", d.Status, Keys(d))
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
 		t.Error(diff)
@@ -265,7 +265,7 @@ func TestOneRotationAtATime(t *testing.T) {
 		if err := <-errs; err == nil {
 			made++
 		} else if refused := wantFault(t, err, fault.Conflict, fault.CodeConflict); refused.Details["selector"] == "" {
-			t.Errorf("%+v", refused)
+			t.Errorf("a second rotation is refused with %+v, want the selector of the first in its details", refused)
 		}
 	}
 	d, err := w.Get(t.Context(), w.ada, d.ID)
@@ -344,11 +344,11 @@ func TestSeededDomainRotatesAtOnce(t *testing.T) {
 	}
 	d = w.rotate(t, d)
 	if SigningKey(d).Selector == first || !SigningKey(d).Ready || len(Keys(d)) != 4 || d.DueAt != nil {
-		t.Errorf("%+v", Keys(d))
+		t.Errorf("after the rotation of a seeded domain the keys are %+v, want 4 with a new ready one signing", Keys(d))
 	}
 	identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@dev.test"))
 	if err != nil || identity.Selector != SigningKey(d).Selector || identity.Second == nil {
-		t.Errorf("%+v, %v", identity, err)
+		t.Errorf("after the rotation of a seeded domain it signs as %+v, %v, want the new key and a second signature", identity, err)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainDKIMRotated, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
 		t.Error(diff)

@@ -29,7 +29,7 @@ func TestVerifyFromAddToSending(t *testing.T) {
 	}
 	for _, r := range w.Records(d) {
 		if !strings.HasPrefix(r.Error, "Publish a ") || len(r.Found) != 0 {
-			t.Errorf("%s: %q %v", r.Purpose, r.Error, r.Found)
+			t.Errorf("before it is published the record %s says %q and found %v, want advice to publish it and nothing found", r.Purpose, r.Error, r.Found)
 		}
 	}
 
@@ -56,7 +56,7 @@ func TestVerifyFromAddToSending(t *testing.T) {
 	}
 	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.dns.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
-		t.Errorf("%+v, %v", signatures, err)
+		t.Errorf("mail of a verified domain has signatures %+v, %v, want one valid", signatures, err)
 	}
 }
 
@@ -169,13 +169,13 @@ func TestNoAnswerChangesNothing(t *testing.T) {
 			w.exec(t, `UPDATE domains SET failing_since = now() - interval '30 days'`) // even so
 			now := w.verify(t, d)
 			if now.Status != "verified" || cmp.Diff(d.Records, now.Records) != "" {
-				t.Errorf("%s, %s", now.Status, cmp.Diff(d.Records, now.Records))
+				t.Errorf("without an answer of DNS the domain is %s with changed records %s, want verified and no change", now.Status, cmp.Diff(d.Records, now.Records))
 			}
 			if until := time.Until(*now.DueAt); until > 11*time.Minute+time.Second {
 				t.Errorf("tried again in %s", until)
 			}
 			if got := w.verify(t, fresh); got.Status != "pending" || !strings.Contains(w.Records(got)[0].Error, "gave no answer") {
-				t.Errorf("%s: %+v", got.Status, got.Records)
+				t.Errorf("without an answer of DNS the new domain is %s: %+v, want pending and told that DNS gave no answer", got.Status, got.Records)
 			}
 			if told := w.told(t, d); len(told) != 1 {
 				t.Errorf("told %v", told)
@@ -201,7 +201,7 @@ func TestOneRecordWithoutAnswerKeepsItsOwnState(t *testing.T) {
 	}
 	w.zone.Fault(records[DKIM].Name, 0)
 	if d = w.verify(t, d); d.Status != "verified" {
-		t.Errorf("%s", d.Status)
+		t.Errorf("when all records answer the domain is %s, want verified", d.Status)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestVerifiedDomainBreaksAndFailsAndComesBack(t *testing.T) {
 	w.zone.Remove("_service.example.com")
 
 	if d = w.verify(t, d); d.Status != "temporary_failure" || d.FailingSince == nil {
-		t.Fatalf("%+v", d)
+		t.Fatalf("without its ownership record the domain is %+v, want temporary_failure with the time it began", d)
 	}
 	if _, err := w.Identity(t.Context(), w.ada, from); err != nil {
 		t.Errorf("does not send any more: %v", err)
@@ -247,13 +247,13 @@ func TestSecondToVerifyMustClaim(t *testing.T) {
 	w.publish(t, mine)
 	w.publishBeside(t, hers)
 	if got := w.verify(t, mine); got.Status != "verified" {
-		t.Fatalf("%s: %+v", got.Status, got.Records)
+		t.Fatalf("the first domain with its records published is %s: %+v, want verified", got.Status, got.Records)
 	}
 	_, err := w.Verify(t.Context(), w.eve, hers.ID)
 	checkClaim(t, w, wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed))
 	hers, err = w.Get(t.Context(), w.eve, hers.ID)
 	if err != nil || hers.Status != "pending" || w.states(hers) != "vvvvv" || len(w.told(t, hers)) != 0 {
-		t.Errorf("%+v, %v", hers, err)
+		t.Errorf("the second domain of that name is %+v, %v, want pending with all records verified, and no fact", hers, err)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestHostileZoneIsStoredClean(t *testing.T) {
 	}
 	w.zone.Add(t, `example.com. TXT "v=spf1 include:\000\255.example -all"`)
 	if d = w.verify(t, d); d.Status != "pending" || w.byPurpose(d)[DKIM].Status != Mismatch {
-		t.Errorf("%s: %+v", d.Status, d.Records)
+		t.Errorf("with a hostile zone the domain is %s: %+v, want pending with a mismatch of DKIM", d.Status, d.Records)
 	}
 	for _, state := range d.Records {
 		checkClean(t, state)

@@ -39,7 +39,7 @@ func TestWhoIsRefusedAtRcpt(t *testing.T) {
 	}
 	for _, to := range []string{"anybody@ada.example", "Support+x@BOB.example", "PostMaster@bob.example"} {
 		if err := w.bring(t, hello, to); err != nil {
-			t.Errorf("%s: %v", to, err)
+			t.Errorf("mail to %s is answered with %v, want it accepted", to, err)
 		}
 	}
 	w.reg.suspended = true
@@ -66,11 +66,11 @@ func TestWhatIsStoredOfAMessage(t *testing.T) {
 	if e.RcptTo != "support@ada.example" || e.MailFrom != "eve@example.net" || e.From != "Eve <eve@example.net>" || e.FromAddress != "eve@example.net" || e.Subject != "Hello" ||
 		e.MessageID != "1@example.net" || e.InReplyTo != nil || e.Size != int64(len(hello)) || e.RemoteIP != "192.0.2.1" || e.Helo != "eve.example" || e.TLS != "" ||
 		e.SpamStatus != receivedemail.SpamStatusSpam || e.SpamScore == nil || *e.SpamScore != 15.5 {
-		t.Errorf("%+v", e)
+		t.Errorf("the stored record of the message is %+v, want the envelope, the header fields and the spam verdict of what came", e)
 	}
 	// A policy of reject is told and not enforced.
 	if e.Authentication.DMARC != "fail" || e.Authentication.DMARCPolicy != "reject" {
-		t.Errorf("%+v", e.Authentication)
+		t.Errorf("the stored authentication is %+v, want DMARC failed under the policy reject", e.Authentication)
 	}
 	if diff := cmp.Diff(hello, w.raw(t, e)); diff != "" {
 		t.Errorf("raw (-sent +stored):\n%s", diff)
@@ -85,7 +85,7 @@ func TestASpamFilterThatIsAwayRefusesNothing(t *testing.T) {
 	w := newWorld(t, func(p *Params) { p.Spam = filter{err: errors.New("connection refused")} })
 	w.took(t, hello, "support@ada.example")
 	if e := w.records(t, ada)[0]; e.SpamStatus != receivedemail.SpamStatusUnknown || e.SpamScore != nil {
-		t.Errorf("%+v", e)
+		t.Errorf("without the spam filter the stored record is %+v, want an unknown status and no score", e)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestAccountsOfOneTransactionAreFew(t *testing.T) {
 		s.to = append(s.to, addressee{receiver: domains.Receiver{AccountID: fmt.Sprint(i)}})
 	}
 	if err := s.Rcpt(t.Context(), smtpserver.Path{Local: "x", Domain: "ada.example"}); answered(err) != "452 4.5.3" {
-		t.Errorf("%v", err)
+		t.Errorf("a recipient of one account too many is answered with %v, want 452 4.5.3", err)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestAMessageInCirclesIsRefused(t *testing.T) {
 	w := newWorld(t)
 	received := "Received: from a by b; Sun, 22 Nov 2026 09:30:00 +0000\r\n"
 	if err := w.bring(t, strings.Repeat(received, 51)+hello, "x@ada.example"); answered(err) != "554 5.4.6" {
-		t.Errorf("51: %v", err)
+		t.Errorf("a message with 51 Received fields is answered with %v, want 554 5.4.6", err)
 	}
 	w.took(t, strings.Repeat(received, 50)+hello, "x@ada.example")
 	if n := len(w.records(t, ada)); n != 1 {
@@ -152,7 +152,7 @@ func TestAFailingCommitIsNeverAnswered250(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.bring(t, hello, "x@ada.example"); err == nil || answered(err) != "later" {
-		t.Errorf("%v", err)
+		t.Errorf("a message whose commit fails is answered with %v, want a temporary refusal", err)
 	}
 	// Another that comes at the same time is not held up by it.
 	var group sync.WaitGroup
@@ -160,7 +160,7 @@ func TestAFailingCommitIsNeverAnswered250(t *testing.T) {
 		group.Go(func() {
 			err := w.bring(t, strings.Replace(hello, "Hello", []string{"Hello", "Good day"}[i%2], 1), "x@ada.example")
 			if (err == nil) != (i%2 == 1) {
-				t.Errorf("%d: %v", i, err)
+				t.Errorf("message %d beside failing commits is answered with %v, want only every second accepted", i, err)
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func TestTheSenderThatHasLeftLeavesNothing(t *testing.T) {
 	defer raw.Close()
 	err = w.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"), to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"}, address: "x@ada.example"}}}, raw)
 	if !errors.Is(err, context.Canceled) || len(w.records(t, ada)) != 0 {
-		t.Errorf("%v", err)
+		t.Errorf("a message whose sender has left gives %v, want it canceled and nothing stored", err)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestBrokenMessagesAreReceived(t *testing.T) {
 		"json": "Subject: \\u0000 \" \\\r\nMessage-ID: <\\u0000\">\r\nReferences: <a\x01b>\r\n\r\n\\u0000", "words": "Subject: 'a' & !b | (c):*\\\r\n\r\nx' \\ :*",
 	} {
 		if err := w.bring(t, message, "x@ada.example"); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the message is answered with %v, want it accepted", name, err)
 			continue
 		}
 		if got := w.raw(t, w.records(t, ada)[0]); got != message {
@@ -310,7 +310,7 @@ func TestListsAreFiltered(t *testing.T) {
 	} {
 		found, err := w.List(t.Context(), ada, ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter})
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: List failed: %v", name, err)
 		}
 		var got []string
 		for _, e := range found.Items {
@@ -345,7 +345,7 @@ func TestReceivedMailAgesAndIsErased(t *testing.T) {
 	}
 	for _, e := range w.records(t, ada) {
 		if _, err := w.Open(t.Context(), e); !errors.Is(err, ErrPurged) {
-			t.Errorf("%v", err)
+			t.Errorf("opening a purged message gives %v, want ErrPurged", err)
 		}
 	}
 	// bring's envelope sender is eve's, so both are hers.
@@ -353,7 +353,7 @@ func TestReceivedMailAgesAndIsErased(t *testing.T) {
 		t.Errorf("another's: %v, %v", ids, err)
 	}
 	if ids, err := w.Erase(t.Context(), ada, "Sales@ADA.example"); len(ids) != 1 || err != nil {
-		t.Errorf("%v, %v", ids, err)
+		t.Errorf("erasing Sales@ADA.example gives %v, %v, want one record", ids, err)
 	}
 	if n, err := w.PurgeRecords(t.Context(), ada, future, 10); n != 1 || err != nil || w.count(t, `SELECT count(*) FROM received_contents`) != 0 {
 		t.Errorf("%d records, %v", n, err)

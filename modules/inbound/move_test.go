@@ -154,7 +154,7 @@ func TestAMoverThatDiesLosesNothing(t *testing.T) {
 	w.took(t, hello, "support@ada.example")
 	dead, err := w.claimMoves(t.Context(), 10, time.Minute)
 	if err != nil || len(dead) != 1 {
-		t.Fatalf("%v, %v", dead, err)
+		t.Fatalf("claiming the one message to move gives %v, %v, want it", dead, err)
 	}
 	if err := w.upload(t.Context(), dead[0]); err != nil {
 		t.Fatal(err)
@@ -169,14 +169,14 @@ func TestAMoverThatDiesLosesNothing(t *testing.T) {
 	}
 	// The dead one comes back: its fence is old.
 	if err := w.settleMoves(t.Context(), []worker.Result[move, moved]{{Job: dead[0], Value: moved{errors.New("cut")}}}); err != nil || w.inStore(t) != 1 {
-		t.Errorf("%v", err)
+		t.Errorf("settling with an old fence gives %v, want no error and the message still in the store", err)
 	}
 
 	// Deleted while an upload runs: the object goes after its lease.
 	w.took(t, hello, "sales@ada.example")
 	running, err := w.claimMoves(t.Context(), 10, time.Minute)
 	if err != nil || len(running) != 1 {
-		t.Fatalf("%v, %v", running, err)
+		t.Fatalf("claiming the second message to move gives %v, %v, want it alone", running, err)
 	}
 	if err := w.Delete(t.Context(), ada, w.records(t, ada)[0].ID); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestAStoreThatKeepsSomethingElseIsNotBelieved(t *testing.T) {
 	}
 	// Age deletes the object, and the record stays.
 	if n, _, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(time.Hour), 10); n != 1 || err != nil {
-		t.Errorf("%d, %v", n, err)
+		t.Errorf("purging the stored content gives %d, %v, want 1", n, err)
 	}
 	w.soon(t)
 	w.run(t)

@@ -33,7 +33,7 @@ func TestTheFirstRuleDecides(t *testing.T) {
 	r := Rules{Rules: []shape.AddressRule{{Match: "old-*", Action: Reject}, {Match: "*-team", Action: Accept}}}
 	for local, want := range map[string]bool{"old-team": false, "New-Team": true, "x": false, "postmaster": true, "PostMaster": true} {
 		if r.Accepts(local) != want {
-			t.Errorf("%s: %v", local, !want)
+			t.Errorf("the rules accept %s: %t, want %t", local, !want, want)
 		}
 	}
 	r.CatchAll = true
@@ -81,7 +81,7 @@ func TestThreads(t *testing.T) {
 			t.Errorf("%s: %q and %q", name, answer, references)
 		}
 		if name == "references too many" && (!strings.HasPrefix(references, "<"+long[0]+"> ") || !strings.HasSuffix(references, "<"+long[99]+"> <3@x>")) {
-			t.Errorf("%s: %q", name, references)
+			t.Errorf("%s: the thread is %q, want the first reference and the last ones", name, references)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func (w *world) records(t *testing.T, account string) []*ent.ReceivedEmail {
 func (w *world) count(t *testing.T, query string, args ...any) (n int) {
 	t.Helper()
 	if err := w.db.SQL.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
-		t.Fatalf("%s: %v", query, err)
+		t.Fatalf("the query %s failed: %v", query, err)
 	}
 	return n
 }

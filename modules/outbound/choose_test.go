@@ -18,7 +18,7 @@ func TestWithoutSourcesMailLeavesAsTheSettingsSay(t *testing.T) {
 	w := newWorld(t)
 	ways, err := w.Choose(t.Context(), []Question{{AccountID: w.free, Destination: "example.net"}, {AccountID: w.dedicated, DomainID: w.dedicatedDomain, Via: ViaFallback}})
 	if diff := cmp.Diff(make([]smtpclient.Way, 2), ways, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); err != nil || diff != "" {
-		t.Errorf("%v %s", err, diff)
+		t.Errorf("choosing without sources gives error %v, want two empty ways; the difference is %s", err, diff)
 	}
 	if w.HasFallback(w.free, "") {
 		t.Error("there is a fallback")

@@ -30,7 +30,7 @@ func (w *world) relayOf(t testing.TB, s *Service, accountID string) smtpclient.S
 	t.Helper()
 	ways, err := s.Choose(t.Context(), []Question{{AccountID: accountID, Destination: "example.net"}})
 	if err != nil || ways[0].Smarthost == nil {
-		t.Fatalf("%+v, %v", ways, err)
+		t.Fatalf("the account %s is given the way %+v, %v, want a smarthost", accountID, ways, err)
 	}
 	return *ways[0].Smarthost
 }
@@ -88,7 +88,7 @@ func TestCredentialsThatAreTakenAwayAreGone(t *testing.T) {
 	}
 	for _, unknown := range []string{changed.ID, "smh_x", "\x00"} {
 		if err := w.RemoveSmarthost(t.Context(), unknown); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%q: %v", unknown, err)
+			t.Errorf("removing the smarthost %q gives %v, want not found", unknown, err)
 		}
 	}
 }
@@ -111,11 +111,11 @@ func TestWrongSmarthostsAreRefusedByField(t *testing.T) {
 		_, err := w.SetSmarthost(t.Context(), test.in)
 		refused := fault.From(err)
 		if err == nil || refused.Kind != fault.Invalid || len(refused.Fields) != len(test.fields) {
-			t.Errorf("%s: %v %v", name, err, refused.Fields)
+			t.Errorf("%s: SetSmarthost returned %v with fields %v, want errors of %v", name, err, refused.Fields, test.fields)
 		}
 		for _, field := range test.fields {
 			if refused.Fields[field] == "" || strings.Contains(refused.Fields[field], "hush") {
-				t.Errorf("%s: %s %q", name, field, refused.Fields[field])
+				t.Errorf("%s: the field %s says %q, want a reason that does not show the password", name, field, refused.Fields[field])
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func TestWrongSmarthostsAreRefusedByField(t *testing.T) {
 		"another account's domain": {Account: w.free, Domain: "one.example", URL: plain("smtp://h.example")},
 	} {
 		if _, err := w.SetSmarthost(t.Context(), in); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: SetSmarthost returned %v, want not found", name, err)
 		}
 	}
 	if n := w.db.Ent.Smarthost.Query().CountX(t.Context()); n != 0 {

@@ -27,7 +27,7 @@ func TestWrongSourcesAreRefusedByField(t *testing.T) {
 		_, err := w.AddSource(t.Context(), test.in)
 		refused := fault.From(err)
 		if err == nil || refused.Kind != fault.Invalid || len(refused.Fields) != len(test.fields) {
-			t.Errorf("%s: %v %v", name, err, refused.Fields)
+			t.Errorf("%s: AddSource returned %v with fields %v, want errors of %v", name, err, refused.Fields, test.fields)
 		}
 		for _, field := range test.fields {
 			if refused.Fields[field] == "" {
@@ -46,7 +46,7 @@ func TestSourcesAreKeptByTheirAddress(t *testing.T) {
 	// Bound, and written as it should be.
 	added, err := w.AddSource(t.Context(), SourceInput{Address: "::ffff:127.0.0.1", Hostname: "Out.Example.com", Pool: "dedicated", Account: "dedicated@example.com", WarmUp: true})
 	if err != nil || added.Address != "127.0.0.1" || added.Hostname != "out.example.com" || *added.AccountID != w.dedicated || added.WarmupStartedAt == nil {
-		t.Fatalf("%+v, %v", added, err)
+		t.Fatalf("AddSource returned %+v, %v, want 127.0.0.1 as out.example.com, dedicated and warming up", added, err)
 	}
 	if _, err := w.AddSource(t.Context(), SourceInput{Address: "127.0.0.1", Hostname: "out.example.com", Pool: "shared"}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("twice: %v", err)
@@ -77,7 +77,7 @@ func TestSourcesAreKeptByTheirAddress(t *testing.T) {
 	}
 	for _, unknown := range []string{added.ID, "127.0.0.1", "x", "\x00", "src_\x00"} {
 		if err := w.RemoveSource(t.Context(), unknown); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%q: %v", unknown, err)
+			t.Errorf("removing the source %q gives %v, want not found", unknown, err)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func TestSessionsWaitForTheDatabase(t *testing.T) {
 	r.Report(smtpclient.TLSReport{Domain: "example.net", Policy: smtpclient.PolicyOpportunistic})
 	stop(t, r)
 	if got := stored(t, d); got["example.net  opportunistic false "] != 2 {
-		t.Errorf("%v", got)
+		t.Errorf("after a failed write the stored sessions are %v, want both of example.net", got)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestReportsAreByDayAndDomain(t *testing.T) {
 	}
 	_, err := w.TLSReports(t.Context(), TLSReportQuery{Day: "yesterday", Domain: "x"})
 	if refused := fault.From(err); refused.Fields["day"] == "" || refused.Fields["domain"] == "" {
-		t.Errorf("%v", err)
+		t.Errorf("a wrong day and a wrong domain got %v, want errors of both fields", err)
 	}
 	// Old ones go.
 	w.exec(t, `INSERT INTO source_days (source_id, day, deliveries) VALUES ('src_x', '2020-01-01', 1), ('src_x', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), 1)`)

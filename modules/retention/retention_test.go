@@ -105,7 +105,7 @@ func TestPurgeWalksEveryAccountOnceAndRemembersHowFarItCame(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done.Records != step+2 || done.Bodies != step+1 || done.Skipped {
-		t.Errorf("%+v", done)
+		t.Errorf("the purge did %+v, want %d records and %d bodies", done, step+2, step+1)
 	}
 	want := []string{
 		`expired acc_a 0 after ""`, "follow acc_a 500", "delete acc_a 500", `expired acc_a 0 after "msg_0499"`, "follow acc_a 1", "delete acc_a 1",
@@ -147,14 +147,14 @@ func TestOneProcessPurgesAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done, err := s.Purge(t.Context()); err != nil || !done.Skipped {
-		t.Errorf("%+v, %v", done, err)
+		t.Errorf("a purge beside another gives %+v, %v, want it skipped", done, err)
 	}
 	if _, err := conn.ExecContext(t.Context(), `SELECT pg_advisory_unlock($1)`, int64(purgeLock)); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the lock is given back
 		if done, err := s.Purge(t.Context()); err != nil || done.Skipped {
-			t.Errorf("%+v, %v", done, err)
+			t.Errorf("a purge after the lock was given back gives %+v, %v, want it done", done, err)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func TestFailedPurgeKeepsItsMark(t *testing.T) {
 	}
 	mail.fail, mail.calls = nil, nil
 	if _, err := s.Purge(t.Context()); err != nil || mail.calls[0] != `expired acc_a 0 after ""` {
-		t.Errorf("%v, %v", mail.calls, err)
+		t.Errorf("the purge after a failed one made the calls %v, %v, want it to begin at the old mark", mail.calls, err)
 	}
 }
 
@@ -178,15 +178,15 @@ func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
 	s := newService(t, mail, nil)
 	got, err := s.Erase(t.Context(), "acc_a", "Bob@Example.net")
 	if err != nil || got != (Erased{Emails: 1, Redacted: 1}) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("Erase gives %+v, %v, want one email and one redacted", got, err)
 	}
 	mail.fail, mail.calls = errGone, nil
 	if _, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err == nil || len(mail.calls) != 1 {
-		t.Errorf("%v, %v", mail.calls, err)
+		t.Errorf("Erase with a failing store made the calls %v, %v, want an error after the first", mail.calls, err)
 	}
 	for _, bad := range []string{"", "bob", "Bob <bob@example.net>", "a@b\r\n"} {
 		if _, err := s.Erase(t.Context(), "acc_a", bad); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("Erase of %q gives %v, want invalid", bad, err)
 		}
 	}
 }

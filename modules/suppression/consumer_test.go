@@ -59,7 +59,7 @@ func TestBounceReachesTheListOverTheBus(t *testing.T) {
 			continue
 		}
 		if string(row.Reason) != reason || *row.EmailID != about || *row.Email != email {
-			t.Errorf("%s: %+v", email, row)
+			t.Errorf("the suppression of %s is %+v, want reason %s and the email %s", email, row, reason, about)
 		}
 	}
 	if n := w.count(t, `SELECT count(*) FROM suppressions`); n != 3 {
@@ -78,7 +78,7 @@ func TestFactHandledTwiceIsHandledOnce(t *testing.T) {
 		t.Errorf("facts: %v", facts)
 	}
 	if row, err := w.Get(t.Context(), ada, "bob@example.net"); err != nil || row.Reason != "bounce" {
-		t.Errorf("%v, %v", row, err)
+		t.Errorf("after a bounce and a complaint the suppression is %v, %v, want reason bounce", row, err)
 	}
 }
 

@@ -28,10 +28,10 @@ func TestRotationKeepsBlocking(t *testing.T) {
 		t.Errorf("under both keys: %s", diff)
 	}
 	if got, err := rotated.Get(t.Context(), ada, "bob@example.net"); err != nil || got.ID != first.ID {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("under both keys Get gives %v, %v, want the suppression %s", got, err, first.ID)
 	}
 	if got, err := rotated.List(t.Context(), ada, Filter{Request: page.Request{Limit: 5}, Email: "bob@example.net"}); err != nil || len(got.Items) != 1 {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("under both keys List gives %v, %v, want one suppression of bob@example.net", got, err)
 	}
 	// Named again, it is the same row, even of an erased address.
 	for _, email := range []string{"bob@example.net", "erased@example.net"} {

@@ -39,7 +39,7 @@ func TestUnsubscribeFromAll(t *testing.T) {
 	unsubscribe(t, w.Service, u)
 	row, err := w.Get(t.Context(), ada, "bob@example.net")
 	if err != nil || row.Reason != "unsubscribe" || *row.EmailID != about {
-		t.Fatalf("%+v, %v", row, err)
+		t.Fatalf("after an unsubscribe the suppression is %+v, %v, want reason unsubscribe and the email %s", row, err, about)
 	}
 	id := about
 	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "all", SuppressionID: &row.ID, EmailID: &id}}, w.unsubscribes(t)); diff != "" {
@@ -56,12 +56,12 @@ func TestUnsubscribeFromACategory(t *testing.T) {
 	unsubscribe(t, w.Service, u)
 	list, err := w.OptOuts(t.Context(), ada, OptOutFilter{Email: "BOB@example.net", Category: "product-news"})
 	if err != nil || len(list.Items) != 1 {
-		t.Fatalf("%+v, %v", list, err)
+		t.Fatalf("after two unsubscribes from one category the opt-outs are %+v, %v, want one", list, err)
 	}
 	row, id := list.Items[0], about
 	key, label := "product-news", "Product news"
 	if row.Category != key || row.CategoryLabel != label || row.Source != "one_click" || *row.Email != "bob@example.net" || *row.EmailID != about {
-		t.Errorf("%+v", row)
+		t.Errorf("the opt-out is %+v, want bob@example.net out of %s (%s) by one click in %s", row, label, key, about)
 	}
 	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "category", Category: &key, CategoryLabel: &label,
 		CategoryOptOutID: &row.ID, EmailID: &id}}, w.unsubscribes(t)); diff != "" {
@@ -87,7 +87,7 @@ func TestCategoryLinkCanStopAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.unsubscribes(t); len(got) != 1 || got[0].Scope != "all" || got[0].Source != "page" || got[0].Category != nil {
-		t.Errorf("%+v", got)
+		t.Errorf("the facts of unsubscribes are %+v, want one of scope all from the page, without a category", got)
 	}
 	if n := w.count(t, `SELECT count(*) FROM category_opt_outs`); n != 0 {
 		t.Errorf("%d opt-outs", n)
@@ -106,13 +106,13 @@ func TestUnsubscribeTakesThePlaceOfABounce(t *testing.T) {
 	}
 	row, err := w.Get(t.Context(), ada, "bob@example.net")
 	if err != nil || row.Reason != "unsubscribe" {
-		t.Errorf("%+v, %v", row, err)
+		t.Errorf("after a bounce and an unsubscribe the suppression is %+v, %v, want reason unsubscribe", row, err)
 	}
 	if got := w.unsubscribes(t); len(got) != 1 || *got[0].SuppressionID != row.ID {
-		t.Errorf("%+v", got)
+		t.Errorf("the facts of unsubscribes are %+v, want one about the suppression %s", got, row.ID)
 	}
 	if row, err = w.Get(t.Context(), ada, "cross@example.net"); err != nil || row.Reason != "complaint" {
-		t.Errorf("%+v, %v", row, err)
+		t.Errorf("after a complaint and an unsubscribe the suppression is %+v, %v, want reason complaint", row, err)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestPublishWantsAWholeTemplate(t *testing.T) {
 				}
 			}
 			if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.Version != nil {
-				t.Errorf("%+v %v", now, err)
+				t.Errorf("after a refused publication the template is %+v, %v, want no version", now, err)
 			}
 		})
 	}
@@ -62,14 +62,14 @@ func TestRollbackPublishesAnOlderVersionAnew(t *testing.T) {
 	}
 	back, err := w.Rollback(t.Context(), ada, made.ID, 1, nil)
 	if err != nil || *back.Template.Version != 4 || back.Template.HasUnpublishedChanges || *back.Template.HTML != "<style>p{color:red}</style><p>one</p>" || back.Template.Text != nil {
-		t.Fatalf("%+v %v", back, err)
+		t.Fatalf("Rollback to version 1 gives %+v, %v, want its body as version 4, without unpublished changes", back, err)
 	}
 	if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.HasUnpublishedChanges {
-		t.Errorf("%+v %v", now, err)
+		t.Errorf("after the rollback the template is %+v, %v, want no unpublished changes", now, err)
 	}
 	got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
 	if err != nil || !strings.Contains(got.HTML, `<p style="color:red">one</p>`) || got.Text != "one" || got.Version != 4 {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("after the rollback it renders as %+v, %v, want version 4 with the body of version 1", got, err)
 	}
 	_, err = w.Rollback(t.Context(), ada, made.ID, 9, nil)
 	wantFields(t, err, "version")
@@ -95,7 +95,7 @@ func TestRollbackPublishesAnOlderVersionAnew(t *testing.T) {
 	}
 	v, err := w.Version(t.Context(), ada, made.ID, 2)
 	if err != nil || *v.HTML != "<p>two</p>" {
-		t.Errorf("%+v %v", v, err)
+		t.Errorf("version 2 is %+v, %v, want the body <p>two</p>", v, err)
 	}
 	_, err = w.Version(t.Context(), ada, made.ID, 5)
 	wantKind(t, err, fault.NotFound)
@@ -113,11 +113,11 @@ func TestPreviewShowsDraftsAndVersions(t *testing.T) {
 	values := map[string]any{"customer.name": "Bo"}
 	draft, err := w.Preview(t.Context(), ada, "receipt", PreviewInput{Variables: values})
 	if err != nil || draft.Text != "Draft for Bo " || draft.Version != 0 {
-		t.Errorf("%+v %v", draft, err)
+		t.Errorf("the preview of the draft is %+v, %v, want the text of the draft for Bo", draft, err)
 	}
 	first, err := w.Preview(t.Context(), ada, "receipt", PreviewInput{Variables: values, Version: 1})
 	if err != nil || !strings.HasPrefix(first.Text, "Hi Bo, you pay 5.") {
-		t.Errorf("%+v %v", first, err)
+		t.Errorf("the preview of version 1 is %+v, %v, want the published text for Bo", first, err)
 	}
 	_, err = w.Preview(t.Context(), ada, "receipt", PreviewInput{})
 	wantFields(t, err, "variables.customer.name")
@@ -132,14 +132,14 @@ func TestAnswersAreKeptInTheTransaction(t *testing.T) {
 	in := receipt
 	in.Keep = func(context.Context, idempotency.Execer, Template) error { return broken }
 	if _, err := w.Add(t.Context(), ada, in); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+		t.Errorf("Add whose answer cannot be kept gives %v, want the error of Keep", err)
 	}
 	if n := w.db.Ent.Template.Query().CountX(t.Context()); n != 0 {
 		t.Errorf("%d templates", n)
 	}
 	made := w.add(t, receipt)
 	if _, err := w.Publish(t.Context(), ada, made.ID, func(context.Context, idempotency.Execer, Publication) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+		t.Errorf("Publish whose answer cannot be kept gives %v, want the error of Keep", err)
 	}
 	if n := w.db.Ent.TemplateVersion.Query().CountX(t.Context()); n != 0 {
 		t.Errorf("%d versions", n)
@@ -167,7 +167,7 @@ func TestPublishingAtOnce(t *testing.T) {
 	all.Wait()
 	now, err := w.Get(t.Context(), ada, made.ID)
 	if err != nil || now.HasUnpublishedChanges {
-		t.Fatalf("%+v %v", now, err)
+		t.Fatalf("after changes and publications at once the template is %+v, %v, want no unpublished changes", now, err)
 	}
 	versions := w.db.Ent.TemplateVersion.Query().CountX(t.Context())
 	if *now.Version != versions || now.LastVersion != versions {

@@ -97,7 +97,7 @@ func TestDraftIsPublishedAndRendered(t *testing.T) {
 	w := newWorld(t)
 	made := w.add(t, receipt)
 	if !id.Is(id.Template, made.ID) || made.Status() != StatusDraft || !made.HasUnpublishedChanges || made.From != "Ada <ada@example.com>" {
-		t.Errorf("%+v", made)
+		t.Errorf("the new template is %+v, want a draft with unpublished changes and its sender", made)
 	}
 	values := map[string]any{"customer": map[string]any{"name": "A&B"}, "items": []any{"x", "y"}, "unknown": "is ignored"}
 	_, err := w.Render(t.Context(), ada, Ref{Alias: "receipt"}, values)
@@ -105,7 +105,7 @@ func TestDraftIsPublishedAndRendered(t *testing.T) {
 
 	done := w.publish(t, "receipt")
 	if done.Warnings != nil || done.Template.Status() != StatusPublished || *done.Template.Version != 1 || done.Template.HasUnpublishedChanges || done.Template.PublishedAt == nil {
-		t.Errorf("%+v", done)
+		t.Errorf("the publication is %+v, want version 1 without warnings or unpublished changes", done)
 	}
 	want := Rendered{TemplateID: made.ID, Version: 1, Subject: "Receipt for A&B", From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"},
 		HTML: "<p>Hi A&amp;B, you pay 5.</p><i>x</i><i>y</i>", Text: "Hi A&B, you pay 5.\n\n x  y ", Unsubscribe: true, Category: "Receipts"}
@@ -122,7 +122,7 @@ func TestDraftIsPublishedAndRendered(t *testing.T) {
 	subject := "Another"
 	changed, err := w.Update(t.Context(), ada, "receipt", Change{Subject: &subject})
 	if err != nil || !changed.HasUnpublishedChanges || changed.Subject != subject {
-		t.Errorf("%+v %v", changed, err)
+		t.Errorf("after a change of the subject the template is %+v, %v, want unpublished changes and the subject %s", changed, err, subject)
 	}
 	if got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, values); err != nil || got.Version != 1 || got.Subject != want.Subject {
 		t.Errorf("an edit was sent: %+v %v", got, err)
@@ -234,14 +234,14 @@ func TestAliasIsUniqueInItsAccount(t *testing.T) {
 	_, err = w.Update(t.Context(), ada, other.ID, Change{Alias: &alias})
 	wantKind(t, err, fault.Conflict)
 	if now, err := w.Update(t.Context(), ada, first.ID, Change{Alias: &none}); err != nil || now.Alias != nil {
-		t.Errorf("%+v %v", now, err)
+		t.Errorf("after its alias was taken away the template is %+v, %v, want no alias", now, err)
 	}
 	if now, err := w.Update(t.Context(), ada, other.ID, Change{Alias: &free}); err != nil || *now.Alias != "free" {
-		t.Errorf("%+v %v", now, err)
+		t.Errorf("after a change of its alias the template is %+v, %v, want the alias free", now, err)
 	}
 	copied, err := w.Duplicate(t.Context(), ada, "free", nil)
 	if err != nil || copied.Alias != nil || copied.Name != "other (copy)" || *copied.Text != "x" || copied.ID == other.ID {
-		t.Errorf("%+v %v", copied, err)
+		t.Errorf("the copy is %+v, %v, want another id, no alias and the name other (copy)", copied, err)
 	}
 }
 
@@ -267,15 +267,15 @@ func TestTenantsAreKeptApart(t *testing.T) {
 	} {
 		for _, ref := range []string{made.ID, "receipt", id.New(id.Template), "nobody"} {
 			if err := ask(ref); err == nil || fault.KindOf(err) != fault.NotFound || !strings.HasSuffix(fault.From(err).Message, "No such template: "+ref) {
-				t.Errorf("%s %s: %v", what, ref, err)
+				t.Errorf("%s of Ada's template as %s by Eve gives %v, want not found", what, ref, err)
 			}
 		}
 	}
 	if list, err := w.List(t.Context(), eve, ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(list.Items) != 0 {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("Eve's templates are %+v, %v, want none", list, err)
 	}
 	if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.Name != "Receipt" {
-		t.Errorf("%+v %v", now, err)
+		t.Errorf("after what Eve tried Ada's template is %+v, %v, want it unchanged", now, err)
 	}
 }
 
@@ -303,7 +303,7 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 					t.Error("a list reads bodies")
 				}
 				if row.HasUnpublishedChanges != (row.Status() == StatusDraft) {
-					t.Errorf("%s: %t", row.ID, row.HasUnpublishedChanges)
+					t.Errorf("the list shows %s with unpublished changes: %t, want %t", row.ID, row.HasUnpublishedChanges, row.Status() == StatusDraft)
 				}
 			}
 			if q.Page.Cursor = list.NextCursor; !list.HasMore {
@@ -320,7 +320,7 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 		"name": {ListQuery{Name: "nAME 4"}, ids[:1]}, "wildcards are letters": {ListQuery{Name: "0_%"}, ids[4:]}, "none": {ListQuery{Name: "_____"}, nil},
 	} {
 		if diff := cmp.Diff(c.want, all(c.q)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+			t.Errorf("%s: the listed templates differ from those wanted: %s", name, diff)
 		}
 	}
 	_, err := w.List(t.Context(), ada, ListQuery{Page: page.Request{Limit: 2}, Alias: "No", Status: "x", Name: "a\x00"})

@@ -165,7 +165,7 @@ func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 		}
 		jobs, err := w.claimHosts(t.Context(), 10, time.Minute)
 		if err != nil || len(jobs) != 1 {
-			t.Fatalf("%v, %v", jobs, err)
+			t.Fatalf("claiming the one host that is due gives %v, %v, want it", jobs, err)
 		}
 		return jobs
 	}
@@ -185,7 +185,7 @@ func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if h, err := w.GetHost(t.Context(), w.ada, shop); err != nil || h.Status != trackinghost.StatusPending {
-			t.Errorf("%s: %+v, %v", name, h, err)
+			t.Errorf("%s: after an overtaken check the host is %+v, %v, want pending", name, h, err)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func TestHostsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 		"links.shop.example:8080": "", "https://links.shop.example": "", "*.shop.example": "", "192.0.2.1": "", strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
 		_, err := w.SetHost(t.Context(), w.ada, shop, HostInput{Host: host})
 		if fields := fault.From(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
-			t.Errorf("%q: %v", host, err)
+			t.Errorf("setting the host %q gives %v, want an error of host that says %q", host, err, want)
 		}
 	}
 	pending := w.registry.add(w.ada, "new.example", domain.StatusPending)
@@ -226,7 +226,7 @@ func TestHostsKeepToTheirAccount(t *testing.T) {
 		"remove": w.DeleteHost(t.Context(), w.eve, sub),
 	} {
 		if fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: another account's host gives %v, want not found", name, err)
 		}
 	}
 	if _, err := w.SetHost(t.Context(), w.eve, sub, HostInput{Host: "go.sub.shop.example"}); fault.From(err).Code != fault.CodeConflict {
@@ -314,7 +314,7 @@ func TestLinksStandUnderAHostOnceItCanBeServed(t *testing.T) {
 	check("no certificate yet", testBase, i)
 	w.certificates = i
 	if h := w.verify(t, w.ada, shop); h.Certificate.Status != CertificatePending {
-		t.Errorf("%+v", h.Certificate)
+		t.Errorf("the certificate of a verified host is %+v, want pending", h.Certificate)
 	}
 	check("verified, with a certificate", "https://links.shop.example", i)
 	if got := base(w.ada, "http://127.0.0.1:8080", nil); got != "http://links.shop.example:8080" {

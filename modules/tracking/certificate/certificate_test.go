@@ -117,11 +117,11 @@ func TestATrackingHostGetsACertificateAndIsServed(t *testing.T) {
 				t.Errorf("after: %+v", got)
 			}
 			if body, err := get(t, secure, issued, links); err != nil || body != "hello "+links {
-				t.Errorf("%q, %v", body, err)
+				t.Errorf("%s over TLS with its certificate answers %q, %v, want a greeting", links, body, err)
 			}
 			// At the first handshake, too, for whom it is allowed.
 			if body, err := get(t, secure, issued, first); err != nil || body != "hello "+first {
-				t.Errorf("%q, %v", body, err)
+				t.Errorf("%s over TLS at the first handshake answers %q, %v, want a greeting", first, body, err)
 			}
 			if body, err := get(t, secure, issued, other); err == nil {
 				t.Errorf("a stranger's host was served: %q", body)
@@ -193,7 +193,7 @@ func TestFilesAreSealedAndSharedByProcesses(t *testing.T) {
 		}
 	}
 	if got, err := two.Load(ctx, "certificates/ca/a.example/a.key"); err != nil || string(got) != string(key) {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("the other process loads %q, %v, want the file that the first one stored", got, err)
 	}
 	var leaks int
 	if err := d.SQL.QueryRowContext(ctx, `SELECT count(*) FROM certificate_files WHERE position('PRIVATE' in encode(sealed, 'escape')) > 0`).Scan(&leaks); err != nil || leaks != 0 {
@@ -209,16 +209,16 @@ func TestFilesAreSealedAndSharedByProcesses(t *testing.T) {
 		t.Errorf("list: %v", err)
 	}
 	if info, err := one.Stat(ctx, "acme/ca/x.json"); err != nil || info.Size != int64(len(key)) || !info.IsTerminal || time.Since(info.Modified) > time.Hour {
-		t.Errorf("%+v, %v", info, err)
+		t.Errorf("Stat of a file gives %+v, %v, want its size of %d and its time", info, err, len(key))
 	}
 	if info, err := one.Stat(ctx, "acme/ca"); err != nil || info.IsTerminal {
 		t.Errorf("of a folder: %+v, %v", info, err)
 	}
 	if got, err := one.List(ctx, "certificates/ca", false); err != nil || !slices.Equal(got, []string{"certificates/ca/a.example", "certificates/ca/a_example"}) {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("List of a folder gives %q, %v, want its two subfolders", got, err)
 	}
 	if got, err := one.List(ctx, "certificates", true); err != nil || len(got) != 2 {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("List of a folder with what is below it gives %q, %v, want 2 names", got, err)
 	}
 	if err := one.Delete(ctx, "certificates/ca/a_example"); err != nil || !two.Exists(ctx, "certificates/ca/a.example") || two.Exists(ctx, "certificates/ca/a_example") {
 		t.Errorf("a name that looks like a pattern took others along, or nothing: %v", err)
