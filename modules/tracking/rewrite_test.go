@@ -85,7 +85,7 @@ func readable(t testing.TB, r *Rewriter, rewritten string) string {
 	return tracked.ReplaceAllStringFunc(rewritten, func(link string) string {
 		mark, err := r.tokens.parse(link[strings.LastIndexByte(link, '/')+1:])
 		if err != nil || mark.AccountID != testAccount || mark.EmailID != testEmail {
-			t.Errorf("%s: %+v, %v", link, mark, err)
+			t.Errorf("the link %s tells %+v, %v, want the account %s and the email %s", link, mark, err, testAccount, testEmail)
 		}
 		return "[" + string(mark.Kind) + " " + mark.Target + "]"
 	})

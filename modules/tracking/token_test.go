@@ -22,13 +22,13 @@ func TestTokensTellWhatTheyWereMadeFor(t *testing.T) {
 	m := mint(t, of)
 	want := Mark{Kind: Open, AccountID: testAccount, EmailID: testEmail}
 	if got, err := of.parse(m.open()); err != nil || got != want {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("the token of the pixel tells %+v, %v, want %+v", got, err, want)
 	}
 	want.Kind = Click
 	for _, target := range []string{"https://example.com", "http://example.com/?a=b#c", "https://" + strings.Repeat("a", longestTarget-8)} {
 		want.Target = target
 		if got, err := of.parse(m.click(target)); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", target, got, err)
+			t.Errorf("the token of a click on %s tells %+v, %v, want %+v", target, got, err, want)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestAGenuineTokenWithAStrangeTargetIsForged(t *testing.T) {
 	for _, token := range []string{m.token(formClick, ""), m.token(formClick, "e.com/\r\nSet-Cookie: a=b"), m.token(formClickTLS, "e.com/ü"),
 		m.token(formClickTLS, `e.com\@f.com`), m.token(formOpen, "x"), m.token(0x13, "e.com"), m.token(formClick, strings.Repeat("a", longestTarget))} {
 		if got, err := of.parse(token); err == nil {
-			t.Errorf("%+v", got)
+			t.Errorf("a genuine token with a strange target tells %+v, want an error", got)
 		}
 	}
 }

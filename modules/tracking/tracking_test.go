@@ -221,7 +221,7 @@ func TestDeletionKeepsToTheAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, []string{mine, eves, "msg_none"}); n != 2 || err != nil {
-		t.Errorf("%d, %v", n, err)
+		t.Errorf("DeleteFor Ada's email and Eve's gives %d, %v, want the 2 visits of Ada's", n, err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, nil); n != 0 || err != nil {
 		t.Errorf("of no email: %d, %v", n, err)
@@ -242,11 +242,11 @@ func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
 	}
 	counts, err := w.Counts(t.Context(), w.ada, mine, other, eves)
 	if err != nil || len(counts) != 2 || counts[mine] != (Counts{Opens: 2, Clicks: 1, MachineClicks: 1}) || counts[other] != (Counts{Clicks: 1}) {
-		t.Errorf("%+v, %v", counts, err)
+		t.Errorf("Counts gives %+v, %v, want two opens, one click and one machine click, and one click of the other email", counts, err)
 	}
 	list, err := w.Engagements(t.Context(), w.ada, 2, mine, other, eves)
 	if err != nil || len(list) != 2 || len(list[mine]) != 2 || list[mine][0].Machine != "bot" || list[mine][1].Kind != engagement.KindOpen ||
 		*list[other][0].URL != "https://example.com/a" || list[other][0].UserAgent != "Mail/1.0" || list[other][0].IP != "192.0.2.7" {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("Engagements gives %+v, %v, want the last two of one email, the machine first, and the click of the other", list, err)
 	}
 }

@@ -64,7 +64,7 @@ func TestAttemptsOfSeveralDeliveries(t *testing.T) {
 	}
 	found, err := w.Attempts(t.Context(), ada, ids...)
 	if err != nil || len(found) != 3 || len(found[ids[0]]) != 1 || found[ids[0]][0].DeliveryID != ids[0] {
-		t.Errorf("%v, %v", found, err)
+		t.Errorf("Attempts gives %v, %v, want those of 3 deliveries", found, err)
 	}
 	if found, err := w.Attempts(t.Context(), eve, ids...); err != nil || len(found) != 0 {
 		t.Errorf("eve's: %v, %v", found, err)

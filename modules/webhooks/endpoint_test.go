@@ -47,11 +47,11 @@ func TestEndpointInputIsJudged(t *testing.T) {
 	zero := 0
 	_, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://example.com", Events: []string{"email.sent", "email.eaten", "domain.verified"}, RateLimit: &zero})
 	if got := fault.From(err).Fields; got["events[1]"] == "" || got["events[2]"] == "" || got["events[0]"] != "" || got["rate_limit"] == "" {
-		t.Errorf("%v", got)
+		t.Errorf("a wrong endpoint got errors of the fields %v, want events[1], events[2] and rate_limit", got)
 	}
 	made, token := w.endpoint(t, ada, "https://example.com", "email.sent", "email.bounced", "email.sent")
 	if got := w.Events(made); len(got) != 2 || !strings.HasPrefix(token.Reveal(), SecretPrefix) {
-		t.Errorf("%v %s", got, token)
+		t.Errorf("the new endpoint has the events %v and the secret %s, want 2 events and the prefix %s", got, token, SecretPrefix)
 	}
 	for range MaxEndpoints - 1 {
 		w.endpoint(t, ada, "https://example.com")
@@ -61,7 +61,7 @@ func TestEndpointInputIsJudged(t *testing.T) {
 	}
 	list, err := w.List(t.Context(), ada, page.Request{Limit: 30})
 	if err != nil || len(list.Items) != 30 || !list.HasMore {
-		t.Errorf("%d, %v", len(list.Items), err)
+		t.Errorf("List gives %d endpoints, %v, want 30 and more to come", len(list.Webhooks), err)
 	}
 	if _, err := w.Get(t.Context(), eve, made.ID); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("another account's: %v", err)
@@ -109,7 +109,7 @@ func TestAnEndpointThatIsGoneIsSwitchedOff(t *testing.T) {
 	within(t, "it is off", func() bool { got, err := w.Get(t.Context(), ada, made.ID); return err == nil && !got.Enabled })
 	got, err := w.Get(t.Context(), ada, made.ID)
 	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.only(t, made.ID).State != "failed" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("after 410 Gone the endpoint is %+v, %v, want it switched off as gone and its delivery failed", got, err)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestAnEndpointThatFailsIsSwitchedOff(t *testing.T) {
 	}
 	yes := true
 	if got, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil || got.DisabledReason != "" || got.DisabledAt != nil {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("switched on again the endpoint is %+v, %v, want no reason and no time of switching off", got, err)
 	}
 	fail(1)
 	if !enabled() {

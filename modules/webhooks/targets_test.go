@@ -61,12 +61,12 @@ func targets(t testing.TB) (cases []target, before, after []string) {
 			var code string
 			code, rest, _ = strings.Cut(rest, " ")
 			if c.code, err = strconv.Atoi(code); err != nil {
-				t.Fatalf("%q: %v", line, err)
+				t.Fatalf("the line %q has no status code: %v", line, err)
 			}
 		}
 		if c.url = rest; strings.HasPrefix(rest, `"`) {
 			if c.url, err = strconv.Unquote(rest); err != nil {
-				t.Fatalf("%q: %v", line, err)
+				t.Fatalf("the line %q has no quoted URL: %v", line, err)
 			}
 		}
 		cases = append(cases, c)
@@ -302,7 +302,7 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	for _, c := range cases {
 		if c.kind == "public" {
 			if a := s.postTo(t, c.url); a.status != http.StatusOK {
-				t.Errorf("%q: %d %s", c.url, a.status, a.failure)
+				t.Errorf("posting to the public target %q gives %d %s, want 200", c.url, a.status, a.failure)
 			}
 		}
 	}

@@ -222,7 +222,7 @@ func TestAnEventIsToldSignedToThoseWhoSubscribe(t *testing.T) {
 		Data json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(got.body), &sent); err != nil || sent.Type != "email.bounced" || !sameJSON(t, sent.Data, fact.Data) {
-		t.Errorf("%s, %v", got.body, err)
+		t.Errorf("the endpoint was told %s, %v, want email.bounced with the data of the fact", got.body, err)
 	}
 	for name, want := range map[string]string{"Content-Type": "application/json", "User-Agent": "Postrider-Webhooks/1", "Service-Event-Id": fact.ID,
 		"Service-Delivery-Attempt": "1", "Service-Signature": resigned(t, got, token)} {
@@ -279,7 +279,7 @@ func TestAFactIsToldOnce(t *testing.T) {
 		}
 	}
 	if d := w.only(t, made.ID); d.EventID != fact.ID || !id.Is(id.WebhookDelivery, d.ID) {
-		t.Errorf("%+v", d)
+		t.Errorf("a fact that is handled twice makes the delivery %+v, want one of the fact %s", d, fact.ID)
 	}
 }
 

@@ -15,7 +15,7 @@ func TestCheckDomainFromDNSAlone(t *testing.T) {
 		Names: config.Names{SandboxDomain: "sandbox.mail.example.org", ReturnPathHost: "rp.mail.example.org", SPFInclude: "spf.mail.example.org"}}
 	table, sound, err := CheckDomain(t.Context(), cfg, DomainCheck{Name: "Example.com"})
 	if err != nil || !sound || strings.Count(table, " verified ") != 2 || !strings.Contains(table, "_dmarc.example.com") || strings.Contains(table, "_service") {
-		t.Errorf("%t, %v\n%s", sound, err, table)
+		t.Errorf("the check says sound: %t, %v, want sound with two verified records, DMARC and no ownership:\n%s", sound, err, table)
 	}
 	table, sound, err = CheckDomain(t.Context(), cfg, DomainCheck{Name: "example.com", Selector: "pr1"})
 	if err != nil || sound || !strings.Contains(table, "Publish a TXT record at pr1._domainkey.example.com") {

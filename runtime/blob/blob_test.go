@@ -51,7 +51,7 @@ func TestObjectsComeBackAsTheyWerePut(t *testing.T) {
 		strings.Repeat("k", 1000):        []byte("long"),
 	} {
 		if err := put(t.Context(), b, key, data); err != nil {
-			t.Errorf("%q: %v", key, err)
+			t.Errorf("putting the object %q failed: %v", key, err)
 			continue
 		}
 		if got := get(t, b, key); !bytes.Equal(got, data) {
@@ -80,7 +80,7 @@ func TestAPrefixKeepsStoresApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := get(t, whole, "received/eu/k"); string(got) != "x" {
-		t.Errorf("%q", got)
+		t.Errorf("the object under its whole key is %q, want x", got)
 	}
 	if _, err := whole.Get(t.Context(), "k"); !errors.Is(err, blob.ErrNotFound) {
 		t.Error(err)
@@ -134,7 +134,7 @@ func TestAStoreThatCannotSayIsNoLoss(t *testing.T) {
 				"delete": b.Delete(t.Context(), "k"),
 			} {
 				if err == nil || errors.Is(err, blob.ErrNotFound) {
-					t.Errorf("%s: %v", call, err)
+					t.Errorf("%s at a store that cannot say gives %v, want an error other than ErrNotFound", call, err)
 				} else if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), blobtest.SecretKey) {
 					t.Errorf("%s tells the secret: %v", call, err)
 				}
@@ -248,7 +248,7 @@ func TestAnObjectThatEndsEarlyIsAnError(t *testing.T) {
 	}
 	defer r.Close()
 	if data, err := io.ReadAll(r); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%q %v", data, err)
+		t.Errorf("reading an object that ends early gives %q, %v, want io.ErrUnexpectedEOF", data, err)
 	}
 }
 
@@ -278,7 +278,7 @@ func TestStoreURLs(t *testing.T) {
 	} {
 		got, err := blob.ParseURL(secret.New(text))
 		if err != nil || !cmp.Equal(got, want, same) {
-			t.Errorf("%s: %v %s", text, err, cmp.Diff(want, got, same))
+			t.Errorf("ParseURL of %s gives error %v, want the configuration; the difference is %s", text, err, cmp.Diff(want, got, same))
 		}
 	}
 	for text, reason := range map[string]string{
@@ -306,7 +306,7 @@ func TestStoreURLs(t *testing.T) {
 	}
 	cfg, err := blob.ParseURL(secret.New("s3://KEY:geheim@host/mail"))
 	if printed := fmt.Sprintf("%v %+v %#v", cfg, cfg, cfg); err != nil || strings.Contains(printed, "geheim") {
-		t.Errorf("%v %s", err, printed)
+		t.Errorf("ParseURL gives error %v and prints as %s, want the secret hidden", err, printed)
 	}
 }
 

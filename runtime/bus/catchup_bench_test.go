@@ -110,7 +110,7 @@ func workOff(b *testing.B, d *sql.DB) (stop func()) {
 func execute(b testing.TB, d *sql.DB, query string, args ...any) {
 	b.Helper()
 	if _, err := d.ExecContext(b.Context(), query, args...); err != nil {
-		b.Fatalf("%s: %v", query, err)
+		b.Fatalf("the statement %s failed: %v", query, err)
 	}
 }
 

@@ -388,7 +388,7 @@ func FuzzResolve(f *testing.F) {
 			return
 		}
 		if cfg.HTTP.BaseURL == "" || strings.HasSuffix(cfg.HTTP.BaseURL, "/") || cfg.Mail.Outbound.How == config.Capture {
-			t.Errorf("%v %+v", wrong, cfg)
+			t.Errorf("settings with the errors %v resolve to %+v, want a base URL without a slash at its end, and no capture", wrong, cfg)
 		}
 	})
 }

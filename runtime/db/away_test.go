@@ -58,7 +58,7 @@ func callAll(t *testing.T, d *db.DB, wantAway bool) {
 					t.Errorf("%s: %v is not taken for a database that is away", name, err)
 				}
 				if !wantAway && err != nil {
-					t.Errorf("%s: %v", name, err)
+					t.Errorf("%s with the database there: %v, want no error", name, err)
 				}
 			})
 		}

@@ -51,7 +51,7 @@ func TestServerJudged(t *testing.T) {
 	} {
 		err := db.Judge(test.found, test.risk)
 		if (err == nil) != (test.want == nil) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: judged with %v, want complaints of %v", name, err, test.want)
 		}
 		for _, want := range test.want {
 			if err != nil && !strings.Contains(err.Error(), want) {

@@ -29,7 +29,7 @@ func TestPreparedStatementsDoTheSame(t *testing.T) {
 		want bool
 	}{{"one", nil, true}, {"two", nil, true}, {"three", refused, false}, {"one", nil, false}, {"four", nil, true}} {
 		if err := add(step.id, step.end); (err == nil) != step.want {
-			t.Errorf("%s: %v", step.id, err)
+			t.Errorf("adding %s gives %v, want success: %t", step.id, err, step.want)
 		}
 	}
 	if got := countPlans(t, d) - before; got != 3 {

@@ -75,7 +75,7 @@ func TestHTTPProviders(t *testing.T) {
 			b, z := serve(t, name, c.api)
 			done, err := z.Apply(t.Context(), planned(t, z, []Wanted{wantPath}))
 			if err != nil || purposes(done.Applied) != "return_path" || len(b.list) != 1 || canonical(b.list[0].Value) != "rp.postrider.test" {
-				t.Errorf("%v %+v %+v", err, done, b.list)
+				t.Errorf("Apply of an alias gives %v, %+v and the records %+v, want the return path applied as the one record", err, done, b.list)
 			}
 		})
 		t.Run(name+" echoes the token", func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestDigitalOceanTakesNoMX(t *testing.T) {
 	t.Parallel()
 	_, z := serve(t, "digitalocean", digitaloceanAPI)
 	if p := planned(t, z, []Wanted{wantMX}); purposes(p.Conflicts) != "inbound_mx" || !strings.Contains(p.Conflicts[0].Reason, "by hand") {
-		t.Errorf("%+v", p)
+		t.Errorf("the plan for an MX record is %+v, want a conflict to mend by hand", p)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestCompareSeesWhatItPlansItself(t *testing.T) {
 	text := Wanted{Record: txt("x.example.com", "hello")}
 	p := Compare("example.com", []Wanted{alias, text}, nil)
 	if len(p.Applied) != 1 || len(p.Conflicts) != 1 {
-		t.Errorf("%+v", p)
+		t.Errorf("the plan for an alias and a text at one name is %+v, want one applied and one conflict", p)
 	}
 }
 
@@ -118,10 +118,10 @@ func TestRefuseMovesAChange(t *testing.T) {
 		return ""
 	})
 	if len(p.Applied) != 1 || len(p.Conflicts) != 1 {
-		t.Fatalf("%+v", p)
+		t.Fatalf("the plan after a refusal is %+v, want one applied and one conflict", p)
 	}
 	if c := p.Conflicts[0]; c.Reason != "No." || !cmp.Equal(c.After, []string{"v=spf1 -all"}) || c.Write != wantSPF.Value {
-		t.Errorf("%+v", c)
+		t.Errorf("the refused item is %+v, want its reason, the record as it is, and %s to write", c, wantSPF.Value)
 	}
 }
 

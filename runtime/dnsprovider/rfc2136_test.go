@@ -137,7 +137,7 @@ func TestUpdatesLeaveConflictsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if purposes(done.Applied) != "ownership dkim" || purposes(done.Unchanged) != "dmarc" || purposes(done.Conflicts) != "return_path spf" {
-		t.Errorf("%+v", done)
+		t.Errorf("Apply gives %+v, want ownership and DKIM applied, DMARC unchanged, return path and SPF in conflict", done)
 	}
 	if got := server.lines("rp.example.com.", dns.TypeCNAME); !cmp.Equal(got, []string{"elsewhere.test."}) {
 		t.Errorf("overwritten: %v", got)
@@ -157,7 +157,7 @@ func TestUpdatesTakeBackWhatCannotReplace(t *testing.T) {
 			t.Fatal(err)
 		}
 		if purposes(done.Conflicts) != "spf" || !strings.Contains(done.Conflicts[0].Reason, "change it by hand to: v=spf1 include:") {
-			t.Errorf("%+v", done)
+			t.Errorf("Apply with a silent server gives %+v, want a conflict of SPF to change by hand", done)
 		}
 	})
 	t.Run("refused", func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestUpdatesTakeBackWhatCannotReplace(t *testing.T) {
 		_, err := z.Apply(t.Context(), planned(t, z, []Wanted{wantOwnership, wantSPF}))
 		refused := upstream(t, err)
 		if !strings.Contains(refused.Message, "REFUSED") || !cmp.Equal(refused.Details["applied"], any([]string{"ownership"})) {
-			t.Errorf("%s %v", refused.Message, refused.Details)
+			t.Errorf("Apply with a server that refuses gives %s with details %v, want REFUSED and ownership applied", refused.Message, refused.Details)
 		}
 	})
 }
@@ -232,7 +232,7 @@ func TestServersOfStrangersPassTheGuard(t *testing.T) {
 	} {
 		_, err := s.Open(t.Context(), "rfc2136", secrets("server", server, "key_name", "k", "key", key), "example.com")
 		if refused := fault.From(err); err == nil || !strings.Contains(refused.Fields["credentials.server"], reason) {
-			t.Errorf("%s: %v", server, err)
+			t.Errorf("Open with the server %s gives %v, want an error of credentials.server that says %q", server, err, reason)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func TestLocate(t *testing.T) {
 		"nobody.test": "", "co.uk": ""} {
 		got, err := s.Locate(t.Context(), name)
 		if err != nil || got.Zone != zone {
-			t.Errorf("%s: %+v %v", name, got, err)
+			t.Errorf("Locate of %s gives %+v, %v, want the zone %q", name, got, err, zone)
 		}
 	}
 	want := Location{Zone: "example.com", NameServers: []string{"kate.ns.cloudflare.com"}, Provider: "cloudflare", Supported: true,

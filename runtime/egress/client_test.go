@@ -172,7 +172,7 @@ func TestClientFindsHostsByItsOwnLookup(t *testing.T) {
 		_, err := get(t, c, "https://"+net.JoinHostPort(host, port))
 		if host == "empty.example.com" {
 			if err == nil || !strings.Contains(err.Error(), "has no address") {
-				t.Errorf("%s: %v", host, err)
+				t.Errorf("a request to %s gives %v, want an error that it has no address", host, err)
 			}
 		} else if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", host, err, want)

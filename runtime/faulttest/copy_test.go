@@ -48,7 +48,7 @@ func client(t *testing.T, name string) string {
 func run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	if output, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v: %s", name, err, output)
+		t.Fatalf("the command %s failed: %v: %s", name, err, output)
 	}
 }
 
@@ -85,7 +85,7 @@ func opened(t *testing.T, address string) *sql.DB {
 func execute(t *testing.T, d *sql.DB, statement string, args ...any) {
 	t.Helper()
 	if _, err := d.ExecContext(t.Context(), statement, args...); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		t.Fatalf("the statement %s failed: %v", statement, err)
 	}
 }
 
@@ -94,7 +94,7 @@ func column(t *testing.T, d *sql.DB, statement string) []string {
 	var all []string
 	err := d.QueryRowContext(t.Context(), `SELECT coalesce(array_agg(v), '{}')::text[] FROM (`+statement+`) AS q (v)`).Scan((*pq.StringArray)(&all))
 	if err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		t.Fatalf("the query %s failed: %v", statement, err)
 	}
 	return all
 }

@@ -23,7 +23,7 @@ func TestAuditCountsWhatIsLostAndDoubled(t *testing.T) {
 	final := map[faulttest.Accepted]bool{{EmailID: "refused", Recipient: "bob@example.net"}: true}
 	got := ledger.Audit(sink, open, final)
 	if got.Accepted != 5 || got.Lost != 1 || got.Duplicates != 3 || got.Unexplained != 2 || got.Explained() != 1 || got.Open != 2 || len(got.Examples) != 3 {
-		t.Errorf("%+v", got)
+		t.Errorf("the audit is %+v, want 5 accepted, 1 lost, 3 duplicates, 2 of them unexplained, and 2 open", got)
 	}
 	if n := ledger.Missing(sink); n != 2 {
 		t.Errorf("%d missing", n)

@@ -73,7 +73,7 @@ func audit(t *testing.T, a faulttest.Audit) {
 	figure(t, "unexplained duplicates", a.Unexplained, "0")
 	figure(t, "explained duplicates, of open attempts", fmt.Sprintf("%d of %d", a.Explained(), a.Open), "at most those open")
 	if a.Accepted == 0 || a.Lost > 0 || a.Unexplained > 0 {
-		t.Errorf("%s\n%s", a, strings.Join(a.Examples[:min(10, len(a.Examples))], "\n"))
+		t.Errorf("the audit is %s, want mail accepted, none lost and no unexplained duplicate:\n%s", a, strings.Join(a.Examples[:min(10, len(a.Examples))], "\n"))
 	}
 }
 
@@ -82,7 +82,7 @@ func atMost(t *testing.T, what string, took, limit time.Duration) {
 	t.Helper()
 	figure(t, what, took, "≤ "+limit.String())
 	if took > limit {
-		t.Errorf("%s: %s", what, took)
+		t.Errorf("%s took %s, want at most %s", what, took, limit)
 	}
 }
 

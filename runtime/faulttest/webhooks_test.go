@@ -79,7 +79,7 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	var made struct{ Webhook struct{ ID string } }
 	if a := server.Do(t.Context(), http.MethodPost, "/api/webhooks", `{"url":"`+receiver.URL+`"}`); json.Unmarshal(a.Body, &made) != nil || made.Webhook.ID == "" {
-		t.Fatalf("%d %s", a.Status, a.Body)
+		t.Fatalf("adding the webhook got status %d and %s, want its id", a.Status, a.Body)
 	}
 	var sending sync.WaitGroup
 	sending.Go(func() { sendBatches(t, server, emails) })
@@ -130,7 +130,7 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 func number(t *testing.T, text string) (n int) {
 	t.Helper()
 	if _, err := fmt.Sscan(text, &n); err != nil {
-		t.Fatalf("%q: %v", text, err)
+		t.Fatalf("the text %q is no number: %v", text, err)
 	}
 	return n
 }

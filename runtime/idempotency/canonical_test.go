@@ -31,7 +31,7 @@ func TestCanonicalFormIsThatOfEqualBodies(t *testing.T) {
 	} {
 		got, err := idempotency.Canonical([]byte(body))
 		if err != nil {
-			t.Errorf("%s: %v", body, err)
+			t.Errorf("Canonical of %s failed: %v", body, err)
 		}
 		if diff := cmp.Diff(want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", body, diff)

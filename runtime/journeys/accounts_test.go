@@ -81,7 +81,7 @@ func TestScopesOfEveryOperation(t *testing.T) {
 	}
 	got := read.Do(t, http.MethodPost, "/api/emails", anEmail)
 	if want := `{"error":{"message":"This API key has the scope \"read\", which does not allow this operation","code":"insufficient_scope"}}`; string(got.Body) != want {
-		t.Errorf("%s", got.Body)
+		t.Errorf("a read key that sends got %s, want %s", got.Body, want)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 				case http.StatusTooManyRequests:
 					refused = got
 				default:
-					t.Errorf("%d %s", got.Status, got.Body)
+					t.Errorf("sending on the free plan got status %d and %s, want 200 or 429", got.Status, got.Body)
 				}
 			})
 		}
@@ -244,7 +244,7 @@ func TestProcessesShareTheRateLimit(t *testing.T) {
 			} else if got.Status == http.StatusTooManyRequests && got.Header.Get("Retry-After") != "" {
 				refused++
 			} else {
-				t.Errorf("%d %s", got.Status, got.Body)
+				t.Errorf("a request over the limit got status %d and %s, want 200, or 429 with Retry-After", got.Status, got.Body)
 			}
 		})
 	}

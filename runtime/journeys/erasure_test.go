@@ -42,7 +42,7 @@ func TestErasedRecipientIsNowhere(t *testing.T) {
 	}
 	app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil).JSON(t, &erased)
 	if !erased.OK || erased.Erased.Emails != 2 || erased.Erased.Redacted != 3 || erased.Erased.Suppressions != 1 || erased.Erased.Received != 2 {
-		t.Errorf("%+v", erased)
+		t.Errorf("the erasure did %+v, want 2 emails, 3 redacted, 1 suppression and 2 received", erased)
 	}
 	for _, row := range rowsWith(t, url, "bob@example.net") {
 		t.Errorf("still there: %s", row)

@@ -127,7 +127,7 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	for _, query := range []string{"?after=msg_1", "?types=email.sent,domain.added", "?limit=0", "?after=evt_1"} {
 		for _, path := range []string{"/api/event-log", "/api/event-log/stream"} {
 			if got := app.Do(t, http.MethodGet, path+query, nil); got.Status != http.StatusBadRequest {
-				t.Errorf("%s%s: %d %s", path, query, got.Status, got.Body)
+				t.Errorf("GET %s%s got status %d and %s, want 400", path, query, got.Status, got.Body)
 			}
 		}
 	}

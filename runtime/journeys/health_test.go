@@ -22,7 +22,7 @@ func TestReadinessTellsHowLateTheQueueIs(t *testing.T) {
 		a := app.Do(t, http.MethodGet, "/readyz", nil)
 		a.JSON(t, &got)
 		if a.Status != http.StatusOK {
-			t.Errorf("%d %s", a.Status, a.Body)
+			t.Errorf("readiness with a late queue got status %d and %s, want 200", a.Status, a.Body)
 		}
 		return got
 	}

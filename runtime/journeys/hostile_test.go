@@ -76,7 +76,7 @@ func TestHostileRequestsAreTheCallersFault(t *testing.T) {
 func checkRefusal(t *testing.T, what string, got runtimetest.Answer) {
 	t.Helper()
 	if got.Status >= http.StatusInternalServerError {
-		t.Errorf("%s: %d %.300s", what, got.Status, got.Body)
+		t.Errorf("%s: got status %d and %.300s, want no fault of the server", what, got.Status, got.Body)
 	}
 	if got.Status < http.StatusBadRequest || got.Status == http.StatusRequestHeaderFieldsTooLarge {
 		return // net/http itself answers a request line that is too long, before us
@@ -139,7 +139,7 @@ func TestHostileGraphQLIsTheCallersFault(t *testing.T) {
 	app := runtimetest.Start(t, nil)
 	check := func(what string, body any) {
 		if got := app.Do(t, http.MethodPost, "/graphql", body); got.Status >= http.StatusInternalServerError || strings.Contains(string(got.Body), "internal_error") {
-			t.Errorf("%s: %d %.300s", what, got.Status, got.Body)
+			t.Errorf("%s: got status %d and %.300s, want no fault of the server", what, got.Status, got.Body)
 		}
 	}
 	for i, body := range hostileBodies {
@@ -176,7 +176,7 @@ func TestUncleanPathsAreRefusedAndNotRedirected(t *testing.T) {
 	for _, path := range []string{"/api", "/api/", "/api//emails", "/api/emails/", "/api/emails/../emails", "/api/./emails", "/api/nope"} {
 		got := app.Do(t, http.MethodGet, path, nil)
 		if got.Status != http.StatusNotFound {
-			t.Errorf("%s: %d %.200s", path, got.Status, got.Body)
+			t.Errorf("GET %s got status %d and %.200s, want 404", path, got.Status, got.Body)
 		}
 		checkRefusal(t, path, got)
 	}

@@ -51,7 +51,7 @@ func TestReceivedMailLivesInTheObjectStore(t *testing.T) {
 	}
 	s.Do(t, http.MethodGet, path, nil).JSON(t, &got)
 	if e := got.ReceivedEmail; !strings.Contains(e.Text, "Where is my order?") || len(e.Attachments) != 1 || e.Attachments[0].Data != base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n%%EOF")) {
-		t.Errorf("%+v", e)
+		t.Errorf("the received email reads as %+v, want its text and its one attachment as they came", e)
 	}
 
 	if got := s.Do(t, http.MethodDelete, path, nil); got.Status != http.StatusOK {

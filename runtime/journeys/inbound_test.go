@@ -113,7 +113,7 @@ func TestJourneyInbound(t *testing.T) {
 	e := got.ReceivedEmail
 	if e.ID != id || !strings.Contains(e.Text, "Where is my order?") || !strings.Contains(e.HTML, "cid:logo") || len(e.Headers) != 11 || e.Headers[4].Value != "Grüße" ||
 		e.Auth.SPF != "none" || e.Auth.DKIM != "none" || e.SpamStatus != "unknown" || e.Size != len(aQuestion) {
-		t.Errorf("%+v", e)
+		t.Errorf("the received email reads as %+v, want %s with its text, HTML, 11 header fields and size of %d", e, id, len(aQuestion))
 	}
 	if file, err := base64.StdEncoding.DecodeString(e.Attachments[0].Data); err != nil || string(file) != "%PDF-1.7\n%%EOF" || e.Attachments[0].Filename != "order.pdf" {
 		t.Errorf("file %q, %v", file, err)

@@ -49,7 +49,7 @@ func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
 		case got := <-came:
 			secret := regexp.MustCompile(`whsec_\w+`).FindString(log.String())
 			if err := webhooksig.Verify(secret, got.header.Get("Service-Signature"), got.body, time.Now()); err != nil {
-				t.Errorf("%v: %s", err, got.header)
+				t.Errorf("the signature of a forwarded event: %v, want a valid one in %s", err, got.header)
 			}
 			if text := string(got.body); !strings.HasPrefix(text, `{"type":"`+typ+`","created_at":"`) || !strings.Contains(text, emailID) {
 				t.Errorf("forwarded %s, want %s of %s", text, typ, emailID)

@@ -88,7 +88,7 @@ func TestMailLeavesFromASourceAddress(t *testing.T) {
 		var host, policy string
 		var sessions int
 		if err := s.db.QueryRowContext(t.Context(), `SELECT min(host), min(policy), sum(sessions) FROM tls_report_counts WHERE domain = $1`, domain).Scan(&host, &policy, &sessions); err != nil {
-			t.Errorf("%s: %v", domain, err)
+			t.Errorf("the session counts of %s: %v, want a row", domain, err)
 			continue
 		}
 		if sessions != want || host != "mx1."+domain || policy != "opportunistic" {
@@ -109,7 +109,7 @@ func TestSmarthostOfAnAccountTakesEffectAtOnce(t *testing.T) {
 
 	view, err := assembly.SetSmarthost(t.Context(), beside(t, s.App), assembly.SmarthostInput{Account: s.AccountEmail, Use: "always", URL: relay.URL("shop:hush") + "?verify=off"})
 	if err != nil || strings.Contains(view.URL, "hush") {
-		t.Fatalf("%+v %v", view, err)
+		t.Fatalf("setting the smarthost gives %+v, %v, want it without its password", view, err)
 	}
 	id := ""
 	runtimetest.Eventually(t, "a message by the smarthost", func() bool {

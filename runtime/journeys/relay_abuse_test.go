@@ -37,7 +37,7 @@ func TestTheRelayIsClosedToEveryAbuse(t *testing.T) {
 	check := func(name, got string) {
 		tried++
 		if !strings.HasPrefix(got, "5") && !strings.HasPrefix(got, "4") {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: the relay answered %s, want 4xx or 5xx", name, got)
 		}
 	}
 	recipients := map[string]string{"ordinary": "bob@example.net", "our own": "bob@dev.test", "quoted": `"bob smith"@example.net`, "tagged": "bob+x@example.net"}
@@ -90,7 +90,7 @@ func strangers(t *testing.T, app *runtimetest.App) []abuser {
 	t.Helper()
 	revokedID, revoked := newCredential(t, app, map[string]any{"name": "revoked"})
 	if got := app.Do(t, http.MethodDelete, "/api/smtp-credentials/"+revokedID, nil); got.Status != http.StatusOK {
-		t.Fatalf("%d %s", got.Status, got.Body)
+		t.Fatalf("revoking the credential got status %d and %s, want 200", got.Status, got.Body)
 	}
 	openID, open := newCredential(t, app, map[string]any{"name": "revoked while open"})
 	_, elsewhere := newCredential(t, app, map[string]any{"name": "bound", "domain_ids": []string{idOfDomain(t, app, "other.example")}})

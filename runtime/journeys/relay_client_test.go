@@ -171,7 +171,7 @@ func newCredential(t *testing.T, app *runtimetest.App, body map[string]any) (id,
 	got := app.Do(t, http.MethodPost, "/api/smtp-credentials", body)
 	got.JSON(t, &made)
 	if got.Status != http.StatusOK || !strings.HasPrefix(made.Password, "svs_") {
-		t.Fatalf("%d %s", got.Status, got.Body)
+		t.Fatalf("making a credential got status %d and %s, want 200 and a password", got.Status, got.Body)
 	}
 	return made.SMTPCredential.ID, made.Password
 }

@@ -110,7 +110,7 @@ func TestARevokedCredentialSendsNothingMore(t *testing.T) {
 	s.say("MAIL FROM:<ada@dev.test>\r\n")
 	s.expect("250 ")
 	if got := app.Do(t, http.MethodDelete, "/api/smtp-credentials/"+id, nil); got.Status != http.StatusOK {
-		t.Fatalf("%d %s", got.Status, got.Body)
+		t.Fatalf("revoking the credential got status %d and %s, want 200", got.Status, got.Body)
 	}
 	s.say("RSET\r\nMAIL FROM:<ada@dev.test>\r\n")
 	s.expect("250 ")
@@ -131,7 +131,7 @@ func TestARevokedCredentialSendsNothingMore(t *testing.T) {
 	body := again.Do(t, http.MethodGet, "/api/smtp-credentials/"+id, nil)
 	body.JSON(t, &got)
 	if strings.Contains(string(body.Body), `"last_used_at":null`) || strings.Contains(string(body.Body), `"revoked_at":null`) || got.SMTPCredential.Host != "127.0.0.1" {
-		t.Errorf("%s", body.Body)
+		t.Errorf("after a restart the credential is %s, want the times of its last use and its end", body.Body)
 	}
 }
 
@@ -158,14 +158,14 @@ func TestRelayedMessagesUseWhatTheAPIHas(t *testing.T) {
 	raw := app.MX.Messages()[0].Data
 	m, err := message.Read(bytes.NewReader(raw))
 	if err != nil || m.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || !strings.HasPrefix(m.Get("List-Unsubscribe"), "<http") || m.Get("Message-ID") == "" || m.Get("Date") == "" {
-		t.Errorf("%v\n%s", err, raw)
+		t.Errorf("the relayed message reads with error %v, want the links to unsubscribe in its header:\n%s", err, raw)
 	}
 	link := strings.Trim(m.Get("List-Unsubscribe"), "<>")
 	if m.Subject != "leave "+link || !strings.Contains(m.HTML, "<p>café <a href=\""+link) || bytes.Contains(raw, []byte("X-Postrider")) {
-		t.Errorf("%q\n%s\n%s", m.Subject, m.HTML, raw)
+		t.Errorf("the relayed message has the subject %q and the HTML %s, want the unsubscribe link in both and no X-Postrider field in\n%s", m.Subject, m.HTML, raw)
 	}
 	if signatures, err := dkim.Verify(raw, publishedKeys(t, app)); err != nil || len(signatures) != 1 || signatures[0].Err != nil {
-		t.Errorf("%+v %v", signatures, err)
+		t.Errorf("the relayed message has the signatures %+v, %v, want one valid", signatures, err)
 	}
 	visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click")
 	blocked := s.relayed("ada@dev.test", []string{"bob@example.net"}, strings.ReplaceAll(text, "k1", "k2"))
@@ -178,20 +178,20 @@ func TestRelayedMessagesUseWhatTheAPIHas(t *testing.T) {
 	scheduled := s.relayed("ada@dev.test", []string{"eve@example.net"}, "X-Postrider-Scheduled-At: "+at+"\n"+plainMessage("ada@dev.test", "eve@example.net"))
 	waitForStatus(t, app, scheduled, "scheduled")
 	if got := app.Do(t, http.MethodPatch, "/api/emails/"+scheduled, map[string]any{"cancel": true}); got.Status != http.StatusOK {
-		t.Errorf("%d %s", got.Status, got.Body)
+		t.Errorf("canceling the scheduled email got status %d and %s, want 200", got.Status, got.Body)
 	}
 	var shown struct {
 		Email struct{ Content struct{ HTML string } }
 	}
 	app.Query(t, fmt.Sprintf(`{email(id:%q){content{html attachments{name}}}}`, id), &shown)
 	if !strings.Contains(shown.Email.Content.HTML, "<p>café ") {
-		t.Errorf("%+v", shown)
+		t.Errorf("GraphQL shows the relayed email as %+v, want its HTML", shown)
 	}
 	resent := app.Do(t, http.MethodPost, "/api/emails/"+scheduled+"/resend", nil)
 	var receipt struct{ ID string }
 	resent.JSON(t, &receipt)
 	if resent.Status != http.StatusOK {
-		t.Fatalf("%d %s", resent.Status, resent.Body)
+		t.Fatalf("resending the canceled email got status %d and %s, want 200", resent.Status, resent.Body)
 	}
 	waitForStatus(t, app, receipt.ID, "delivered")
 }
@@ -203,7 +203,7 @@ func TestTrackingChangesTheHTMLOfARelayedMessageOnly(t *testing.T) {
 	app := runtimetest.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	if got := app.Do(t, http.MethodPatch, "/api/domains/"+idOfDomain(t, app, "dev.test"), map[string]any{"open_tracking": true, "click_tracking": true}); got.Status != http.StatusOK {
-		t.Fatalf("%d %s", got.Status, got.Body)
+		t.Fatalf("turning tracking on got status %d and %s, want 200", got.Status, got.Body)
 	}
 	const head = "From: ada@dev.test\nTo: bob@example.net\nSubject: s\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
 	const file = "\n--b\nContent-Type: application/octet-stream; name=a.bin\nContent-Disposition: attachment\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--b--\n"
@@ -213,13 +213,13 @@ func TestTrackingChangesTheHTMLOfARelayedMessageOnly(t *testing.T) {
 	raw := app.MX.Messages()[0].Data
 	m, err := message.Read(bytes.NewReader(raw))
 	if err != nil || !strings.Contains(m.HTML, "Grüße = <a href=\"http") || strings.Contains(m.HTML, "example.com/?a") || !strings.Contains(m.HTML, "<img") {
-		t.Errorf("%v\n%s", err, raw)
+		t.Errorf("the tracked message reads with error %v, want its letters kept, its link rewritten and a pixel:\n%s", err, raw)
 	}
 	if !bytes.HasSuffix(raw, wire(file)) {
 		t.Errorf("the file has changed:\n%s", raw)
 	}
 	if signatures, err := dkim.Verify(raw, publishedKeys(t, app)); err != nil || len(signatures) != 1 || signatures[0].Err != nil {
-		t.Errorf("%+v %v", signatures, err)
+		t.Errorf("the tracked message has the signatures %+v, %v, want one valid", signatures, err)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestTheReturnPathNamesTheRecipient(t *testing.T) {
 	for _, m := range app.MX.Messages() {
 		got, err := paths.Parse(m.From, time.Now())
 		if err != nil {
-			t.Errorf("%s: %v", m.From, err)
+			t.Errorf("the return path %s does not parse: %v", m.From, err)
 		}
 		if got.EmailID != id || got.RecipientID != recipients[m.To[0]] {
 			t.Errorf("to %s: names %s and %d, want %s and %d", m.To[0], got.EmailID, got.RecipientID, id, recipients[m.To[0]])

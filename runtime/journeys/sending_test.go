@@ -27,7 +27,7 @@ func TestBatchIsDeliveredOnceAndReplayedToTheOctet(t *testing.T) {
 	first := app.Do(t, http.MethodPost, "/api/emails/batch", body, "Idempotency-Key", "batch")
 	again := app.Do(t, http.MethodPost, "/api/emails/batch", body, "Idempotency-Key", "batch")
 	if first.Status != http.StatusOK || !bytes.Equal(first.Body, again.Body) || first.Header.Get("Idempotent-Replayed") != "" || again.Header.Get("Idempotent-Replayed") != "true" {
-		t.Fatalf("%d %s\n%d %s", first.Status, first.Body, again.Status, again.Body)
+		t.Fatalf("the batch got %d %s, and then %d %s, want 200 and the same answer replayed", first.Status, first.Body, again.Status, again.Body)
 	}
 	var got struct {
 		Data []struct {
@@ -39,7 +39,7 @@ func TestBatchIsDeliveredOnceAndReplayedToTheOctet(t *testing.T) {
 	}
 	first.JSON(t, &got)
 	if len(got.Data) != 21 || got.Data[20].ID != nil || got.Data[20].Status != "failed" || got.Data[20].Error.Code != "domain_not_verified" {
-		t.Fatalf("%s", first.Body)
+		t.Fatalf("the batch got %s, want 21 items and the last failed with domain_not_verified", first.Body)
 	}
 	for i, item := range got.Data[:20] {
 		if item.Index != i || item.ID == nil || item.Status != "sent" {

@@ -39,7 +39,7 @@ func TestBouncesAndFailuresSuppressTheRecipient(t *testing.T) {
 			return answer.Status == http.StatusOK
 		})
 		if got.Suppression.Reason != reason || got.Suppression.EmailID != id || got.Suppression.Email != address {
-			t.Errorf("%s: %+v", address, got)
+			t.Errorf("the suppression of %s is %+v, want reason %s and the email %s", address, got, reason, id)
 		}
 		checkBlocked(t, app, address, true)
 		if answer := app.Do(t, http.MethodDelete, "/api/suppressions/"+address, nil); answer.Status != http.StatusOK {
@@ -116,7 +116,7 @@ func TestRecipientsUnsubscribeByTheLinksInTheirMail(t *testing.T) {
 	for _, link := range []string{news, all} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			if status, page := visit(t, method, link, ""); status != http.StatusOK || method == http.MethodGet && !strings.Contains(page, "<strong>dev.test</strong>") {
-				t.Errorf("%s: %d %s", method, status, page)
+				t.Errorf("%s of the unsubscribe link got status %d and %s, want 200 and a page that names dev.test", method, status, page)
 			}
 		}
 		if status, _ := visit(t, http.MethodPost, link[:len(link)-1], "List-Unsubscribe=One-Click"); status != http.StatusNotFound {

@@ -222,7 +222,7 @@ func TestListsAndCursorsStayWithTheirAccount(t *testing.T) {
 		}
 		got := stranger.Do(t, o.method, o.at(""), nil)
 		if got.Status != http.StatusOK {
-			t.Errorf("%s: %d %s", o, got.Status, got.Body)
+			t.Errorf("%s by a stranger got status %d and %s, want 200", o, got.Status, got.Body)
 		}
 		for _, id := range append(ids, *app.VerifiedDomain) {
 			if strings.Contains(string(got.Body), id) {

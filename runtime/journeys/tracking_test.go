@@ -74,7 +74,7 @@ func trackEverything(t *testing.T, app *runtimetest.App) (domainID string) {
 	t.Helper()
 	domainID = devDomainID(t, app)
 	if got := app.Do(t, http.MethodPatch, "/api/domains/"+domainID, `{"open_tracking":true,"click_tracking":true}`); got.Status != http.StatusOK {
-		t.Fatalf("%d %s", got.Status, got.Body)
+		t.Fatalf("turning tracking on got status %d and %s, want 200", got.Status, got.Body)
 	}
 	return domainID
 }
@@ -141,7 +141,7 @@ func TestOpensAndClicksAreTold(t *testing.T) {
 		res := follow(t, app, method, click[1], browser)
 		if res.StatusCode != http.StatusFound || res.Header.Get("Location") != "https://shop.example/r?a=1&b=2" ||
 			res.Header.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(res.Header.Get("Cache-Control"), "no-store") {
-			t.Errorf("%s: %d %v", method, res.StatusCode, res.Header)
+			t.Errorf("%s of a tracked link got status %d with header %v, want a redirect to the shop that is not stored", method, res.StatusCode, res.Header)
 		}
 		res = follow(t, app, method, pixel[1], "Mozilla/5.0")
 		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/gif" || res.ContentLength != 43 {
@@ -172,7 +172,7 @@ func forged(t *testing.T, app *runtimetest.App, click, pixel string) {
 	} {
 		res := follow(t, app, http.MethodGet, link, browser)
 		if strings.HasPrefix(res.Request.URL.Path, "/t/") && res.StatusCode != http.StatusNotFound || strings.Contains(res.Header.Get("Location"), "evil") {
-			t.Errorf("%s: %d %s", link, res.StatusCode, res.Header.Get("Location"))
+			t.Errorf("the forged link %s got status %d and leads to %q, want 404 or no redirect to evil", link, res.StatusCode, res.Header.Get("Location"))
 		}
 	}
 	if res := follow(t, app, http.MethodPost, click, browser); res.StatusCode != http.StatusMethodNotAllowed || res.Header.Get("Location") != "" {

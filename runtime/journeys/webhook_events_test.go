@@ -52,7 +52,7 @@ func newEar(t *testing.T) *ear {
 			err = json.Unmarshal(body, &got)
 		}
 		if err != nil {
-			t.Errorf("%s: %v", body, err)
+			t.Errorf("the webhook was told %s, which fails with %v, want a signed event", body, err)
 		}
 		e.heard = append(e.heard, got)
 	}))
@@ -118,7 +118,7 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 	},
 	event.EmailSuppressed: func(t *testing.T, e *ear) announced {
 		if got := e.Do(t, http.MethodPost, "/api/suppressions", `{"email":"never@example.net"}`); got.Status != http.StatusOK {
-			t.Fatalf("%d %s", got.Status, got.Body)
+			t.Fatalf("adding a suppression got status %d and %s, want 200", got.Status, got.Body)
 		}
 		return e.about(t, event.EmailSuppressed, "email_id", e.mail(t, "never@example.net"))
 	},
@@ -148,7 +148,7 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 	event.ContactUnsubscribed: func(t *testing.T, e *ear) announced {
 		link := unsubscribeLink(t, e.App, "stop@example.net", `,"category":"Product news"`)
 		if status, page := visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click"); status != http.StatusOK {
-			t.Fatalf("%d %s", status, page)
+			t.Fatalf("unsubscribing by the link got status %d and %s, want 200", status, page)
 		}
 		return e.about(t, event.ContactUnsubscribed, "email", "stop@example.net")
 	},
@@ -200,7 +200,7 @@ func TestEveryPublicEventReachesAWebhook(t *testing.T) {
 			var sample any
 			text, err := json.Marshal(entry.Sample)
 			if err != nil || json.Unmarshal(text, &sample) != nil {
-				t.Fatalf("%s: %v", text, err)
+				t.Fatalf("the sample %s does not go through JSON: %v", text, err)
 			}
 			if diff := cmp.Diff(fields("data", sample), fields("data", got.Data)); diff != "" {
 				t.Errorf("its fields are not those of the sample (-sample +told):\n%s\n%v", diff, got.Data)

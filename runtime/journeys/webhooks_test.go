@@ -57,7 +57,7 @@ func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
 	}
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url}).JSON(t, &made)
 	if len(made.Webhook.Events) != 16 || !strings.HasPrefix(made.Secret, "whsec_") {
-		t.Fatalf("%+v", made)
+		t.Fatalf("the new webhook is %+v, want 16 events and a secret", made)
 	}
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"Your receipt","text":"x","tags":{"kind":"receipt"}}`)
 	told := map[string]hook{}
@@ -78,7 +78,7 @@ func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
 			}
 		}
 		if err := json.Unmarshal([]byte(got.body), &event); err != nil || event.Data.EmailID != id {
-			t.Errorf("%s, %v", got.body, err)
+			t.Errorf("the webhook was told %s, %v, want an event of the email %s", got.body, err, id)
 		}
 		told[event.Type] = got
 	}
@@ -150,7 +150,7 @@ func TestAnEndpointIsToldAtItsRate(t *testing.T) {
 	}
 	began := time.Now()
 	if got := app.Do(t, http.MethodPost, "/api/emails/batch", map[string]any{"emails": emails}); got.Status != http.StatusOK {
-		t.Fatalf("%d %s", got.Status, got.Body)
+		t.Fatalf("sending the batch got status %d and %s, want 200", got.Status, got.Body)
 	}
 	ids := map[string]bool{}
 	for n := range events {

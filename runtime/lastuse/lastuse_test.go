@@ -32,6 +32,6 @@ func TestUseThatCouldNotBeWrittenIsKept(t *testing.T) {
 		t.Error("a write that failed is told as done")
 	}
 	if len(r.last) != 2 || !r.last["key_b"].Equal(newer) || !r.last["key_a"].Equal(older) {
-		t.Errorf("%v", r.last)
+		t.Errorf("after a failed write the marks are %v, want key_a as it was and the newer key_b", r.last)
 	}
 }
