@@ -291,7 +291,7 @@ func TestClaimRaces(t *testing.T) {
 					all.Go(func() {
 						got, d, err := []*Service{w.Service, other}[j%2].VerifyClaim(t.Context(), account, c.ID)
 						if err != nil || got.Status != ClaimCompleted || d == nil || *d.AccountID != account || d.Status != "pending" {
-							t.Errorf("VerifyClaim of %[4]s beside others: %[1]+v, %[2]+v, %[3]v, want a completed claim and a pending domain of its account", got, d, err, account)
+							t.Errorf("VerifyClaim of account %s beside others gives %+v, %+v, %v, want a completed claim and a pending domain of its account", account, got, d, err)
 						}
 					})
 				}

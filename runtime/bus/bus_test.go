@@ -51,14 +51,14 @@ func newBench(t testing.TB) bench {
 func (b bench) exec(query string, args ...any) {
 	b.t.Helper()
 	if _, err := b.SQL.ExecContext(b.t.Context(), query, args...); err != nil {
-		b.t.Fatalf("%s: %v", query, err)
+		b.t.Fatalf("the statement %s failed: %v", query, err)
 	}
 }
 
 func (b bench) count(query string, args ...any) (n int) {
 	b.t.Helper()
 	if err := b.SQL.QueryRowContext(b.t.Context(), query, args...).Scan(&n); err != nil {
-		b.t.Fatalf("%s: %v", query, err)
+		b.t.Fatalf("the query %s failed: %v", query, err)
 	}
 	return n
 }

@@ -101,14 +101,14 @@ func (m *member) kill(t *testing.T) {
 func exec(t *testing.T, d *db.DB, statement string, args ...any) {
 	t.Helper()
 	if _, err := d.SQL.ExecContext(t.Context(), statement, args...); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		t.Fatalf("the statement %s failed: %v", statement, err)
 	}
 }
 
 func count(t *testing.T, d *db.DB, query string, args ...any) (n int) {
 	t.Helper()
 	if err := d.SQL.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
-		t.Fatalf("%s: %v", query, err)
+		t.Fatalf("the query %s failed: %v", query, err)
 	}
 	return n
 }

@@ -82,7 +82,7 @@ func query(t *testing.T, s *Server, statement string) string {
 	var answer sql.NullString
 	err = handle.QueryRowContext(t.Context(), statement).Scan(&answer)
 	if err := errors.Join(err, handle.Close()); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		t.Fatalf("the query %s failed: %v", statement, err)
 	}
 	return answer.String
 }

@@ -272,7 +272,7 @@ func TestUnmeteredAccountsSeeTheirRateUntouchedAndCostNothing(t *testing.T) {
 	for range 5 {
 		got, err := admit(t, l, Account{ID: "dev", PerSecond: 1, Unmetered: true})
 		if err != nil || got.Get("ratelimit-limit") != "2" || got.Get("ratelimit-remaining") != "2" || got.Get("ratelimit-reset") != "0" {
-			t.Fatalf("%v, %v", got, err)
+			t.Fatalf("a request of an unmetered account gets %v, %v, want its limit and what remains at 2", got, err)
 		}
 	}
 	if _, err := admit(t, l, Account{ID: "ada", PerSecond: 1}); fault.KindOf(err) != fault.Away {

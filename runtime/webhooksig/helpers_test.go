@@ -104,11 +104,11 @@ func TestHelpersOfTheDocument(t *testing.T) {
 			command.Stderr = &stderr
 			out, err := command.Output()
 			if err != nil {
-				t.Fatalf("%v\n%s", err, &stderr)
+				t.Fatalf("the helper failed: %v\n%s", err, &stderr)
 			}
 			var verdicts []bool
 			if err := json.Unmarshal(out, &verdicts); err != nil {
-				t.Fatalf("%v: %s", err, out)
+				t.Fatalf("the helper wrote no list of verdicts: %v: %s", err, out)
 			}
 			all := vectors()
 			if len(verdicts) != len(all) {

@@ -56,7 +56,7 @@ func TestHeadersThatCostTooMuch(t *testing.T) {
 		message = strings.Replace(message, "To: ", field+"To: ", 1)
 		want := but(func(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "permerror", nil })
 		if diff := cmp.Diff(want, v.Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+			t.Errorf("%s: the result differs from DKIM permerror and nothing else: %s", name, diff)
 		}
 	}
 	message := signed(t, "ann@example.com", "ed example.com")
@@ -88,7 +88,7 @@ func TestSPFThatNeverEndsIsAnError(t *testing.T) {
 	s.Set(t, "example.com.", `example.com. 300 IN TXT "v=spf1 include:example.com -all"`)
 	got := verifier(t, s, 0).Verify(t.Context(), own, strings.NewReader(head), int64(len(head)))
 	if got.SPF != "permerror" {
-		t.Errorf("%+v", got)
+		t.Errorf("an SPF record that includes itself gives %+v, want SPF permerror", got)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestKeysThatAreTooLargeAreNotTried(t *testing.T) {
 	message := signed(t, "ann@example.com", "ed example.com")
 	got := verifier(t, s, 0).Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))
 	if got.DKIM != "permerror" {
-		t.Errorf("%+v", got)
+		t.Errorf("a signature with a key that is too large gives %+v, want DKIM permerror", got)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestALongBodyIsLeftWhenTheTimeIsOver(t *testing.T) {
 	defer cancel()
 	got := verifier(t, world(t), 0).Verify(ctx, own, impatient{strings.NewReader(string(message)), cancel}, int64(len(message)))
 	if got.DKIM != "temperror" {
-		t.Errorf("%+v", got)
+		t.Errorf("a body that outlasts its time gives %+v, want DKIM temperror", got)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestAClientWithoutAnAddress(t *testing.T) {
 	t.Parallel()
 	got := verifier(t, world(t), 2*time.Second).Verify(t.Context(), authn.Client{MailFrom: "ann@example.com"}, strings.NewReader(head), int64(len(head)))
 	if got.IPRev != "permerror" || got.SPF == "pass" {
-		t.Errorf("%+v", got)
+		t.Errorf("a client without an address gives %+v, want iprev permerror and no pass of SPF", got)
 	}
 }
 

@@ -122,7 +122,7 @@ func TestServerSettingIsChecked(t *testing.T) {
 	for setting, want := range map[string]string{"127.0.0.1": "127.0.0.1:53", "::1": "[::1]:53", "192.0.2.1:5353": "192.0.2.1:5353"} {
 		r, err := dnsx.New(dnsx.Config{Server: setting})
 		if err != nil || r.Servers()[0] != want {
-			t.Errorf("%q: %v", setting, err)
+			t.Errorf("the server setting %q gives %v, want the server %s", setting, err, want)
 			continue
 		}
 		r.Close()

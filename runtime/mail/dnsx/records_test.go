@@ -43,7 +43,7 @@ func TestTXTStringsAreJoinedAndUnescaped(t *testing.T) {
 	}
 	got, err = r.LookupTXT(t.Context(), "odd.example.test")
 	if diff := cmp.Diff([]string{"a \"quoted\" back\\slash é\ttab", "second"}, got); diff != "" || err != nil {
-		t.Errorf("%v %s", err, diff)
+		t.Errorf("LookupTXT of odd.example.test gives error %v, want both texts unescaped; the difference is %s", err, diff)
 	}
 }
 
@@ -81,12 +81,12 @@ func TestIPAndNS(t *testing.T) {
 	} {
 		got, err := r.LookupIP(t.Context(), name)
 		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" || err != nil {
-			t.Errorf("%s: %v %s", name, err, diff)
+			t.Errorf("LookupIP of %s gives error %v, want %v; the difference is %s", name, err, want, diff)
 		}
 	}
 	got, err := r.LookupNS(t.Context(), "zone.test")
 	if diff := cmp.Diff([]string{"ns1.zone.test.", "ns2.zone.test."}, got); diff != "" || err != nil {
-		t.Errorf("%v %s", err, diff)
+		t.Errorf("LookupNS of zone.test gives error %v, want both servers in order; the difference is %s", err, diff)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestMoxGathersDestinationsThroughTheAdapter(t *testing.T) {
 	for _, domain := range []string{"example.test", "alias.test"} {
 		haveMX, hosts, _, err := gather(t.Context(), r, domain)
 		if err != nil || !haveMX || len(hosts) != 2 || hosts[0].Host.Domain.ASCII != "a.test" || hosts[1].Pref != 20 {
-			t.Errorf("%s: %v %v %v", domain, haveMX, hosts, err)
+			t.Errorf("the destinations of %s are %v, %v, %v, want MX hosts, a.test first and then b.test at 20", domain, haveMX, hosts, err)
 		}
 	}
 	if _, _, permanent, err := gather(t.Context(), r, "null.test"); err == nil || !permanent {

@@ -50,7 +50,7 @@ func TestParseReadsWhatComposeWrote(t *testing.T) {
 	}
 	r := parse(t, string(raw))
 	if r.Kind != dsn.Failed || !r.Structured || !r.AutoReply || r.ReportingMTA != n.ReportingMTA || r.EnvelopeID != n.EnvelopeID {
-		t.Errorf("%+v", r)
+		t.Errorf("the composed report parses as %+v, want a structured failure of %s with the envelope id %s", r, n.ReportingMTA, n.EnvelopeID)
 	}
 	for i := range r.Recipients {
 		r.Recipients[i].WillRetryUntil = r.Recipients[i].WillRetryUntil.UTC()
@@ -76,7 +76,7 @@ func TestComposeRefusesWhatItCannotReport(t *testing.T) {
 		n := notification(t)
 		change(&n)
 		if raw, err := dsn.Compose(n); err == nil {
-			t.Errorf("%s: %s", name, raw)
+			t.Errorf("%s: Compose wrote\n%s\nwant an error", name, raw)
 		}
 	}
 }
@@ -93,6 +93,6 @@ func TestComposeLetsNothingOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(raw, []byte("\nAction: delivered")) || bytes.Count(raw, []byte("\n--=_delivery_status--")) != 1 {
-		t.Errorf("%s", raw)
+		t.Errorf("Compose let line ends of strangers make fields:\n%s", raw)
 	}
 }

@@ -145,7 +145,7 @@ func TestParseReportsTheReadersError(t *testing.T) {
 	raw := corpus(t)["postfix_user_unknown"]
 	r, err := dsn.Parse(io.MultiReader(strings.NewReader(string(raw)), iotest.ErrReader(gone)))
 	if !errors.Is(err, gone) || r.Kind != dsn.Failed {
-		t.Errorf("%s, %v", r.Kind, err)
+		t.Errorf("Parse with a broken reader gives %s, %v, want what was read, a failure, and the reader's error", r.Kind, err)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestNothingIsOrdinary(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"", "\r\n", "x", "\x00", "Subject: Undelivered Mail Returned to Sender"} {
 		if r := parse(t, raw); r.Kind != dsn.Ordinary && r.Kind != dsn.Failed {
-			t.Errorf("%q: %+v", raw, r)
+			t.Errorf("Parse of %q gives %+v, want ordinary mail or a failure", raw, r)
 		}
 	}
 }
@@ -168,11 +168,11 @@ func TestTextNamesAnAddressAgain(t *testing.T) {
 	}
 	r := parse(t, "From: MAILER-DAEMON@mx.example.net\nSubject: Returned mail\n\n"+list.String()+"\n"+transcript.String())
 	if r.Kind != dsn.Failed || len(r.Recipients) != 20 {
-		t.Fatalf("%+v", r)
+		t.Fatalf("a report that names 20 addresses twice parses as %+v, want a failure of 20 recipients", r)
 	}
 	for i, one := range r.Recipients {
 		if one.Code != 550 || one.Status != fmt.Sprintf("5.1.%d", i) {
-			t.Errorf("%+v", one)
+			t.Errorf("recipient %d is %+v, want code 550 and status 5.1.%[1]d", i, one)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestHostileMessagesAreCheap(t *testing.T) {
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Parse failed: %v", name, err)
 		}
 		checkReport(t, name, r)
 		// Everything ever taken, not only what was held at once.

@@ -42,7 +42,7 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 		ticket.End()
 		for _, s := range r.Snapshot() {
 			if s.Active != 0 || s.Reserved != 0 || s.Provisional == (s.Provider == "google") {
-				t.Errorf("%+v", s)
+				t.Errorf("after all have left a lane is %+v, want nothing active or reserved, and only the lane of Google not provisional", s)
 			}
 		}
 		time.Sleep(time.Hour)
@@ -140,7 +140,7 @@ func TestEnterEndsWithItsContext(t *testing.T) {
 		}
 		held.Leave(lane.Feedback{})
 		if s := state(t, r); s.Active != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("after all have left the lane is %+v, want nothing active", s)
 		}
 	})
 }
@@ -196,7 +196,7 @@ func TestASmarthostIsOneLaneForEverybody(t *testing.T) {
 		}
 	}
 	if states := r.Snapshot(); len(states) != 2 {
-		t.Errorf("%+v", states)
+		t.Errorf("the lanes of two smarthosts are %+v, want two", states)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestUnusedLanesAreForgotten(t *testing.T) {
 func TestSetsHaveOneNameInAnyOrder(t *testing.T) {
 	t.Parallel()
 	if a, b := lane.NewSet("b.test", "A.test."), lane.NewSet("a.test", "B.TEST", "b.test"); a.Name != b.Name || a.Name != "a.test,b.test" {
-		t.Errorf("%q, %q", a.Name, b.Name)
+		t.Errorf("one set of hosts in two orders has the names %q and %q, want a.test,b.test", a.Name, b.Name)
 	}
 	var many []string
 	for i := range 100 {
@@ -237,6 +237,6 @@ func TestSetsHaveOneNameInAnyOrder(t *testing.T) {
 	}
 	long, other := lane.NewSet(many...), lane.NewSet(many[:99]...)
 	if len(long.Name) > 200 || long.Name == other.Name {
-		t.Errorf("%q", long.Name)
+		t.Errorf("a set of 100 hosts has the name %q, want at most 200 octets and not the name of 99 of them", long.Name)
 	}
 }

@@ -61,7 +61,7 @@ func TestTheWindowGrowsWithDeliveriesToTheProfilesLimit(t *testing.T) {
 		pass(t, r, lane.Feedback{Delivered: true})
 	}
 	if s := state(t, r); s.Window != 5 || s.Delivered != 20 || s.Refused != 1 {
-		t.Errorf("%+v", s)
+		t.Errorf("after 20 deliveries the lane is %+v, want the window at its limit of 5, 20 delivered and 1 refused", s)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestThrottlingHalvesTheWindowOncePerEventAndPausesShortly(t *testing.T) {
 		at.Leave(lane.Feedback{Throttled: true, Reason: "421 too many"})
 		other.Leave(lane.Feedback{Throttled: true, Reason: "421 too many"}) // the same event
 		if s := state(t, r); s.Window != 4 || s.Reason != "421 too many" || s.Throttled != 2 {
-			t.Errorf("%+v", s)
+			t.Errorf("after one throttling event the lane is %+v, want the window halved to 4 and its reason", s)
 		}
 		until, reason, paused := r.Paused("", domain)
 		if !paused || reason != "421 too many" || time.Until(until) != 5*time.Second || r.Room("", domain) != 0 {
@@ -86,7 +86,7 @@ func TestThrottlingHalvesTheWindowOncePerEventAndPausesShortly(t *testing.T) {
 		}
 		pass(t, r, lane.Feedback{Throttled: true}) // again at once: longer
 		if s := state(t, r); s.Window != 2 || time.Until(s.PausedUntil) != 10*time.Second {
-			t.Errorf("%+v", s)
+			t.Errorf("throttled again the lane is %+v, want a window of 2 and a pause of 10s", s)
 		}
 		time.Sleep(10 * time.Second)
 		for range 9 { // recovers slowly
@@ -146,7 +146,7 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 			t.Errorf("room %d after an answer", n)
 		}
 		if got := state(t, r); got.Unreachable != 11 || !got.PausedUntil.IsZero() {
-			t.Errorf("%+v", got)
+			t.Errorf("after an answer the lane is %+v, want 11 unreachable and no pause", got)
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestRefusalsOfRecipientsNeverPause(t *testing.T) {
 		pass(t, r, lane.Feedback{}) // given up on this side: says nothing
 	}
 	if s := state(t, r); !s.PausedUntil.IsZero() || s.Active != 0 || s.Unreachable != 100 {
-		t.Errorf("%+v", s)
+		t.Errorf("after refusals of recipients the lane is %+v, want no pause, nothing active and 100 unreachable", s)
 	}
 }
 

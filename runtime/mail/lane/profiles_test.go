@@ -54,7 +54,7 @@ partner  9 9 9 9m -  .Relay.partner.test mx.l.google.com
 	}
 	google := p.Find([]string{"aspmx.google.com"})
 	if google.Start != 1 || google.Connections != 2 || google.Messages != 3 || google.Age != 4*time.Minute || google.Rate != 5 {
-		t.Errorf("%+v", google)
+		t.Errorf("the profile of Google is %+v, want the operator's row", google)
 	}
 	for host, want := range map[string]string{"a.relay.partner.test": "partner", "mx.l.google.com": "partner", "smtp.goog": "default", "mx.qq.com": "qq"} {
 		if got := p.Find([]string{host}).Provider; got != want {

@@ -121,7 +121,7 @@ func (w *world) check() {
 			w.t.Errorf("%s: %d reservations for a window of %d", id, s.Reserved, s.Window)
 		}
 		if s.Active < 0 || s.Reserved < 0 || s.Window < 1 {
-			w.t.Errorf("%+v", s)
+			w.t.Errorf("the lane is %+v, want no negative count and a window of at least 1", s)
 		}
 	}
 	w.before = now

@@ -94,7 +94,7 @@ func checkMessage(t testing.TB, name string, raw []byte, m *message.Message) {
 	t.Helper()
 	for _, s := range append([]string{m.From, m.FromAddress, m.Subject, m.MessageID}, slices.Concat(m.To, m.CC, m.ReplyTo, m.References, m.Defects)...) {
 		if !utf8.ValidString(s) || strings.ContainsAny(s, "\x00\r\n") {
-			t.Errorf("%s: %q", name, s)
+			t.Errorf("%s: a field reads as %q, want valid UTF-8 on one line", name, s)
 		}
 	}
 	for _, s := range []string{m.Text, m.HTML} {
@@ -112,7 +112,7 @@ func checkMessage(t testing.TB, name string, raw []byte, m *message.Message) {
 			t.Errorf("%s: file %d: %v, %+v of %d octets, should be %+v", name, n, err, file, data.Len(), want)
 		}
 		if !utf8.ValidString(file.Filename+file.ContentType+file.ContentID) || strings.ContainsAny(file.Filename+file.ContentType+file.ContentID, "\x00\r\n") {
-			t.Errorf("%s: %+v", name, file)
+			t.Errorf("%s: a file reads as %+v, want names of valid UTF-8 on one line", name, file)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func hostiles() []hostile {
 		{name: "8 MB of junk declared as base64", make: mail("Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n", times("\x00\xff!=%", mega(8)/5)), check: oneFile},
 		{name: "24 MB attachment", make: mail(mixed, "--b\r\nContent-Disposition: attachment; filename=a\r\nContent-Transfer-Encoding: base64\r\n\r\n", times(strings.Repeat("QUJD", 19)+"\r\n", mega(24)/57), "--b--\r\n"), check: func(t *testing.T, m *message.Message) {
 			if len(m.Files) != 1 || m.Files[0].Size != int64(mega(24)/57*57) {
-				t.Errorf("%+v", m.Files)
+				t.Errorf("the files are %+v, want one of %d octets", m.Files, int64(mega(24)/57*57))
 			}
 		}},
 		{name: "a field of 8 MB", make: mail("Subject: ", times("x", mega(8)), "\r\n\r\nbody"), check: body},

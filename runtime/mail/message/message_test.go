@@ -140,6 +140,6 @@ func TestReadTakesAMessageApart(t *testing.T) {
 	}
 	header, err := message.Header(strings.NewReader(raw))
 	if err != nil || !cmp.Equal(header, m.Header) {
-		t.Errorf("%v %q", err, header)
+		t.Errorf("Header gives error %v and %q, want the header that Read gives", err, header)
 	}
 }

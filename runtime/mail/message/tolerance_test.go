@@ -113,7 +113,7 @@ func TestEveryAuthorIsFound(t *testing.T) {
 	t.Parallel()
 	got, err := message.Authors(strings.NewReader("From: a@b.co, X <c@d.co>\r\nfrom: e@F.co\r\nFROM: nobody\r\nFrom: \r\n\r\nFrom: body@b.co"))
 	if want := []string{"a@b.co", "c@d.co", "e@f.co", "", ""}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%q %v", got, err)
+		t.Errorf("Authors gives %q, %v, want %q", got, err, want)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestAnsweringMachinesAreRecognised(t *testing.T) {
 		"Auto-Submitted: no\r\nAuto-Submitted: auto-replied": true,
 	} {
 		if got := read(t, header+"\r\n\r\n").AutoSubmitted; got != want {
-			t.Errorf("%s: %t", header, got)
+			t.Errorf("a message with %s is read as sent by a machine: %t, want %t", header, got, want)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func TestAReaderThatFailsIsTheOnlyError(t *testing.T) {
 	failing := func() io.Reader { return io.MultiReader(strings.NewReader(raw), iotest.ErrReader(broken)) }
 	m, err := message.Read(failing())
 	if !errors.Is(err, broken) || m == nil || m.Subject != "x" || m.Text != "first" {
-		t.Errorf("%v %+v", err, m)
+		t.Errorf("Read with a broken reader gives %v and %+v, want the reader's error and what was read before", err, m)
 	}
 	if _, err := message.ReadFile(failing(), 0, io.Discard); !errors.Is(err, broken) {
 		t.Errorf("read file: %v", err)

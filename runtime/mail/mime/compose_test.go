@@ -108,7 +108,7 @@ func TestComposeGolden(t *testing.T) {
 	for name, m := range goldenMessages(t) {
 		got, err := mime.Compose(m)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Compose failed: %v", name, err)
 			continue
 		}
 		expect.Golden(t, name+".eml", string(got))

@@ -59,7 +59,7 @@ func FuzzCompose(f *testing.F) {
 		}
 		p, err := mime.Parse(bytes.NewReader(raw), mime.Limits{})
 		if err != nil || len(p.Problems) > 0 {
-			t.Fatalf("%v %q\n%s", err, p.Problems, raw)
+			t.Fatalf("the composed message parses with error %v and problems %q, want none:\n%s", err, p.Problems, raw)
 		}
 		if p.Subject != subject {
 			t.Errorf("subject %q became %q", subject, p.Subject)

@@ -45,7 +45,7 @@ func TestParseReadsWhatComposeWrote(t *testing.T) {
 		}
 		p, err := mime.Parse(iotest.OneByteReader(bytes.NewReader(raw)), mime.Limits{})
 		if err != nil || len(p.Problems) > 0 {
-			t.Errorf("%s: %v %q", name, err, p.Problems)
+			t.Errorf("%s: the composed message parses with error %v and problems %q, want none", name, err, p.Problems)
 		}
 		lines := func(s string) string {
 			s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(s)
@@ -144,7 +144,7 @@ func TestParseDecodesHeaders(t *testing.T) {
 		"Message-ID: <1@b.co>\r\nIn-Reply-To: Your mail <0@b.co> of today\r\nReferences: <x@b.co>\r\n <y@b.co>\r\nDate: Sat, 21 Nov 2026 09:30:00 +0100\r\n"+
 		"X-Evil: =?utf-8?q?a=0D=0ABcc:_x=00?=\r\nX-Raw: \xfc\r\nX-Space : y\r\n\r\n")
 	if p.Subject != "Grüße Jürgen" || p.MessageID != "1@b.co" || p.InReplyTo != "0@b.co" || !p.Date.Equal(time.Date(2026, 11, 21, 8, 30, 0, 0, time.UTC)) {
-		t.Errorf("%+v", p)
+		t.Errorf("the message parses as %+v, want its subject, message id, answered id and date decoded", p)
 	}
 	if diff := cmp.Diff([]string{"x@b.co", "y@b.co"}, p.References); diff != "" {
 		t.Error(diff)
@@ -220,7 +220,7 @@ func TestParseReportsTheReadersError(t *testing.T) {
 	for _, head := range []string{"", "Subject: x\r\n", "Subject: x\r\n\r\nbody", "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nbody"} {
 		p, err := mime.Parse(io.MultiReader(strings.NewReader(head), iotest.ErrReader(gone)), mime.Limits{})
 		if !errors.Is(err, gone) {
-			t.Errorf("%q: %v", head, err)
+			t.Errorf("Parse with a reader broken after %q gives %v, want the reader's error", head, err)
 		}
 		if strings.HasSuffix(head, "body") && p.Text != "body" {
 			t.Errorf("%q: text %q", head, p.Text)

@@ -297,7 +297,7 @@ func TestAStoppedFetchIsNotRemembered(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w.serve(func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
 	if p, err := w.Policy(ctx, domain); p != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, %v", p, err)
+		t.Errorf("a fetch that is stopped gives %v, %v, want no policy and context.Canceled", p, err)
 	}
 	w.serve(enforce)
 	w.find(t, "enforce", "")

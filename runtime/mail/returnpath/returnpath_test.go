@@ -54,10 +54,10 @@ func TestAnAddressComesBackAsWhatItWasMadeFor(t *testing.T) {
 		for _, seen := range []string{a, strings.ToUpper(a), "Bounce" + a[6:], a + "."} {
 			got, err := s.Parse(seen, now)
 			if err != nil {
-				t.Errorf("%s: %v", seen, err)
+				t.Errorf("Parse of %s failed: %v", seen, err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: %s", seen, diff)
+				t.Errorf("Parse of %s gives another mark than it was made for: %s", seen, diff)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func TestNothingChangedIsBelieved(t *testing.T) {
 		for _, c := range "a2z7q" {
 			if changed := a[:i] + string(c) + a[i+1:]; changed != a {
 				if _, err := s.Parse(changed, now); !errors.Is(err, returnpath.ErrForged) {
-					t.Errorf("%s: %v", changed, err)
+					t.Errorf("Parse of the changed address %s gives %v, want ErrForged", changed, err)
 				}
 			}
 		}
@@ -153,7 +153,7 @@ func TestOtherAddressesAreNotOurs(t *testing.T) {
 	s := signer(t, key)
 	for _, a := range []string{"", "@", "bounce+@rp.dev.test", "bounce@rp.dev.test", "ada@dev.test", "bounce+aaaa", "bounce+aaaa@dev.test", "postmaster@rp.dev.test"} {
 		if _, err := s.Parse(a, now); !errors.Is(err, returnpath.ErrNotReturnPath) {
-			t.Errorf("%q: %v", a, err)
+			t.Errorf("Parse of %q gives %v, want ErrNotReturnPath", a, err)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestRspamdIsToldOfTheEnvelope(t *testing.T) {
 		url := server(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil || string(body) != raw || r.Method != http.MethodPost || r.URL.Path != "/under/checkv2" {
-				t.Errorf("%s %s %q %v", r.Method, r.URL, body, err)
+				t.Errorf("the filter was asked %s %s with %q, %v, want POST /under/checkv2 with the message", r.Method, r.URL, body, err)
 			}
 			asked <- r
 			says(`{"action":"no action","score":0}`)(w, r)
@@ -132,7 +132,7 @@ func TestRspamdThatIsOfNoUseIsAnErrorAndNoVerdict(t *testing.T) {
 			t.Parallel()
 			got, err := client(t, rspamd.Config{URL: url, Timeout: 2 * time.Second}).Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
 			if err == nil || got != (rspamd.Verdict{Status: rspamd.Unknown}) {
-				t.Errorf("%+v %v", got, err)
+				t.Errorf("Check gives %+v, %v, want an error and the status unknown", got, err)
 			}
 		})
 	}
@@ -155,7 +155,7 @@ func TestOnlyAURLOfAServerWillDo(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"", "127.0.0.1:11333", "ftp://host", "http://", "http://user:geheim@ho st/", "http://host/?a=b", "unix:/run/rspamd"} {
 		if _, err := rspamd.New(rspamd.Config{URL: url}); err == nil || strings.Contains(err.Error(), "geheim") {
-			t.Errorf("%q: %v", url, err)
+			t.Errorf("New with the URL %q gives %v, want an error that does not show the password", url, err)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestWhatALaneLearnsFromAnAttempt(t *testing.T) {
 			w.send(t)
 			s := registry.Snapshot()
 			if len(s) != 1 || s[0].Name != "mx1.example.test" || s[0].Active != 0 {
-				t.Fatalf("%+v", s)
+				t.Fatalf("after the attempt the lanes are %+v, want one of mx1.example.test with nothing active", s)
 			}
 			got := map[string]uint64{delivered: s[0].Delivered, refused: s[0].Refused, throttled: s[0].Throttled, unreachable: s[0].Unreachable}
 			for kind, n := range got {
@@ -92,7 +92,7 @@ func TestADeadHostBesideALivingOneIsNoFailureOfTheLane(t *testing.T) {
 		server.Wait(t, "no connection kept", func(now smtptest.Stats) bool { return now.Open == 0 })
 	}
 	if s := registry.Snapshot(); len(s) != 1 || s[0].Delivered != 5 || s[0].Unreachable != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("with a dead host beside a living one the lanes are %+v, want one with 5 delivered and none unreachable", s)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestAnAttemptHasALimitOfItsOwn(t *testing.T) {
 		got := w.send(t) // the time-outs of the phases are minutes
 		expect(t, got, smtpclient.Temporary, "", phase)
 		if !errors.Is(got.Err, smtpclient.ErrTooLong) || got.Ambiguous != (at == smtptest.Dot) {
-			t.Errorf("%+v", got)
+			t.Errorf("an attempt over its limit in %s gives %+v, want ErrTooLong, and ambiguous: %t", phase, got, at == smtptest.Dot)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestReadReply(t *testing.T) {
 	} {
 		got, err := read(wire)
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(reply{})); diff != "" || err != nil {
-			t.Errorf("%q: %v\n%s", wire, err, diff)
+			t.Errorf("reading %q gives error %v, want %+v; the difference is\n%s", wire, err, want, diff)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestReadReplyRefusesWhatIsNone(t *testing.T) {
 		"endless reply": strings.Repeat("250-x\r\n", 200),
 	} {
 		if got, err := read(wire); !errors.Is(err, errProtocol) {
-			t.Errorf("%s: %+v, %v", what, got, err)
+			t.Errorf("%s: reading gives %+v, %v, want errProtocol", what, got, err)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestTargetsOfAFamilyThatTheWayHasNotArePassedOver(t *testing.T) {
 	got = w.Deliver(t.Context(), e, []byte(message), nil)
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseConnect)
 	if !strings.Contains(got.Diagnostic(), "no address of that family") || got.RemoteHost != "six.test" {
-		t.Errorf("%+v", got)
+		t.Errorf("a way without the family of the target gives %+v, want a diagnostic that says so and the host six.test", got)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestTheWayOfASmarthostIsItsLane(t *testing.T) {
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	states := registry.Snapshot()
 	if len(states) != 1 || states[0].Way != lane.SmarthostWay(relay.Addr()) || states[0].Window != 9 || states[0].Delivered != 1 {
-		t.Errorf("%+v", states)
+		t.Errorf("the lanes are %+v, want the one of the smarthost with a window of 9 and 1 delivered", states)
 	}
 }
 

@@ -49,10 +49,10 @@ func TestAMessageIsTakenApartAndPutTogetherToTheOctet(t *testing.T) {
 	t.Parallel()
 	fields, body, err := verbatim.Split(crlf(letter))
 	if err != nil || len(fields) != 5 || verbatim.Get(fields, "subject") != "folded\tsubject" || verbatim.Get(fields, "x-odd") != "no space" {
-		t.Fatalf("%q, %v", fields, err)
+		t.Fatalf("Split gives %q, %v, want 5 fields with their values", fields, err)
 	}
 	if got := verbatim.Join(fields, body); !bytes.Equal(got, crlf(letter)) {
-		t.Errorf("%q", got)
+		t.Errorf("Join of what Split gave is %q, want the message to the octet", got)
 	}
 	m, err := verbatim.Read(crlf(letter))
 	if err != nil {
@@ -81,7 +81,7 @@ func TestSplitRefusesWhatTwoReadersReadInTwoWays(t *testing.T) {
 		"too long":         strings.Repeat("X: "+strings.Repeat("y", 900)+"\r\n", 400) + "\r\n",
 	} {
 		if fields, _, err := verbatim.Split([]byte(message)); err == nil {
-			t.Errorf("%s: %q", name, fields)
+			t.Errorf("%s: Split gives %q, want an error", name, fields)
 		}
 	}
 	fields, body, err := verbatim.Split([]byte("From: a\r\n \t\r\n b\r\nX: y\r\n"))
@@ -97,7 +97,7 @@ func TestTextsAreReadAndChangedAndNothingElseIs(t *testing.T) {
 	t.Parallel()
 	m, err := verbatim.Read(crlf(letter))
 	if err != nil || len(m.Texts) != 2 || m.Texts[0].HTML || m.Texts[0].Content != "café {{x}} " || !m.Texts[1].HTML || m.Texts[1].Content != "<p>{{x}}</p>\r\n" {
-		t.Fatalf("%v %+v", err, m)
+		t.Fatalf("Read gives %v and %+v, want a plain text and an HTML text", err, m)
 	}
 	got, err := m.Write(m.Fields, map[*verbatim.Text]string{m.Texts[0]: "naïve café: 1 = 1 \r\nsecond line, long enough to be broken in two softly because it has more than 76 octets"})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestTextsAreReadAndChangedAndNothingElseIs(t *testing.T) {
 	}
 	again, err := verbatim.Read(got)
 	if err != nil || len(again.Texts) != 2 || !strings.HasPrefix(again.Texts[0].Content, "naïve café: 1 = 1 \r\nsecond line, long") || again.Texts[1].Content != m.Texts[1].Content {
-		t.Fatalf("%v\n%s", err, got)
+		t.Fatalf("the message with a changed text reads with error %v, want the new text and the other one as it was:\n%s", err, got)
 	}
 	if !strings.Contains(string(got), "format=flowed") || !strings.Contains(string(got), "charset=utf-8") {
 		t.Errorf("its content type:\n%s", got)
@@ -130,7 +130,7 @@ func TestATextAloneIsChangedInItsMessage(t *testing.T) {
 	want := "From: a@dev.test\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n"
 	again, err := verbatim.Read(got)
 	if err != nil || !strings.HasPrefix(string(got), want) || again.Texts[0].Content != "日本語だけのテキスト" || !bytes.HasSuffix(got, []byte("\r\n")) {
-		t.Errorf("%v\n%s", err, got)
+		t.Errorf("the message with its only text changed reads with error %v, want the text in base64 with its header fields:\n%s", err, got)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestWhatIsSignedOrUnreadableIsLeftAlone(t *testing.T) {
 		"enclosed": "Content-Type: message/rfc822\n\nContent-Type: text/plain\n\nx\n", "encoding": "Content-Transfer-Encoding: uuencode\n\nx\n",
 	} {
 		if m, err := verbatim.Read(crlf("From: a\n" + message)); err != nil || len(m.Texts) != 0 {
-			t.Errorf("%s: %+v, %v", name, m, err)
+			t.Errorf("%s: Read gives %+v, %v, want no texts", name, m, err)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func TestEightBitBodiesAreEncodedForServersThatTakeSevenBitOnly(t *testing.T) {
 		"Content-Transfer-Encoding: quoted-printable\n\nthe little caf=E9 on the corner\n--b\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: base64\n\n//4=\n" +
 		"--b\nContent-Type: text/plain\nContent-Transfer-Encoding: 7bit\n\nplain\n--b--\n"))
 	if string(got) != want {
-		t.Errorf("%s", got)
+		t.Errorf("SevenBit gives\n%s\nwant\n%s", got, want)
 	}
 	if got, err := verbatim.SevenBit(crlf(letter)); err != nil || !bytes.Equal(got, crlf(letter)) {
 		t.Errorf("what is 7-bit already has changed: %v", err)
@@ -174,7 +174,7 @@ func TestEightBitBodiesAreEncodedForServersThatTakeSevenBitOnly(t *testing.T) {
 		"encoded once": "Content-Transfer-Encoding: base64\n\ncaf\xe9\n",
 	} {
 		if got, err := verbatim.SevenBit(crlf("From: a\n" + message)); !errors.Is(err, verbatim.ErrNotSevenBit) {
-			t.Errorf("%s: %v\n%s", name, err, got)
+			t.Errorf("%s: SevenBit gives %v, want ErrNotSevenBit:\n%s", name, err, got)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("split, and not read: %v", err)
 		}
 		if same, err := m.Write(m.Fields, nil); err != nil || !bytes.Equal(same, whole) {
-			t.Fatalf("%v\n%q\n%q", err, whole, same)
+			t.Fatalf("Write without changes gives error %v, want the same octets:\n%q\n%q", err, whole, same)
 		}
 		for i, text := range m.Texts {
 			changed, err := m.Write(m.Fields, map[*verbatim.Text]string{text: "new content\r\n"})
@@ -210,7 +210,7 @@ func FuzzRead(f *testing.F) {
 		}
 		if seven, err := verbatim.SevenBit(whole); err == nil {
 			if _, body, err := verbatim.Split(seven); err != nil || bytes.IndexFunc(body, func(r rune) bool { return r > 127 }) >= 0 {
-				t.Fatalf("%v\n%q\n%q", err, whole, seven)
+				t.Fatalf("what SevenBit wrote splits with error %v, want 7-bit octets only:\n%q\n%q", err, whole, seven)
 			}
 		}
 	})
@@ -229,6 +229,6 @@ func TestQuotedPrintableIsWhatOthersRead(t *testing.T) {
 	}
 	_, body, _ := bytes.Cut(got, []byte("\r\n\r\n"))
 	if read, err := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body))); err != nil || strings.TrimRight(string(read), "\r\n") != content {
-		t.Errorf("%q, %v", read, err)
+		t.Errorf("another reader reads the body as %q, %v, want %q", read, err, content)
 	}
 }
