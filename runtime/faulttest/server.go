@@ -210,7 +210,7 @@ func (s *Server) Query(statement string, args ...any) [][]string {
 	s.t.Helper()
 	rows, err := Query(s.t.Context(), s.database, statement, args...)
 	if err != nil {
-		s.t.Fatalf("%s: %v", statement, err)
+		s.t.Fatalf("the query %s failed: %v", statement, err)
 	}
 	return rows
 }

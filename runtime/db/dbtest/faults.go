@@ -41,7 +41,7 @@ func (s *Server) run(statements ...string) {
 	handle.SetMaxOpenConns(1)
 	for _, statement := range statements {
 		if _, err := handle.ExecContext(s.t.Context(), statement); err != nil {
-			s.t.Fatalf("%s: %v", statement, err)
+			s.t.Fatalf("the statement %s failed: %v", statement, err)
 		}
 	}
 	if err := handle.Close(); err != nil {
