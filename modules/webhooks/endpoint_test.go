@@ -61,7 +61,7 @@ func TestEndpointInputIsJudged(t *testing.T) {
 	}
 	list, err := w.List(t.Context(), ada, page.Request{Limit: 30})
 	if err != nil || len(list.Items) != 30 || !list.HasMore {
-		t.Errorf("List gives %d endpoints, %v, want 30 and more to come", len(list.Webhooks), err)
+		t.Errorf("List gives %d endpoints, %v, want 30 and more to come", len(list.Items), err)
 	}
 	if _, err := w.Get(t.Context(), eve, made.ID); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("another account's: %v", err)

@@ -26,7 +26,7 @@ func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 		files.looked = time.Time{} // long ago
 		c, err := files.get(nil)
 		if err != nil || c.Leaf.VerifyHostname("mx.test") != nil || c.Leaf.VerifyHostname("localhost") != nil {
-			t.Fatalf("the certificate read from its files has error %v, want the one of mx.test without localhost", err)
+			t.Fatalf("the certificate read from its files has error %v, want one for mx.test and localhost", err)
 		}
 		return c
 	}

@@ -172,7 +172,7 @@ func forged(t *testing.T, app *runtimetest.App, click, pixel string) {
 	} {
 		res := follow(t, app, http.MethodGet, link, browser)
 		if strings.HasPrefix(res.Request.URL.Path, "/t/") && res.StatusCode != http.StatusNotFound || strings.Contains(res.Header.Get("Location"), "evil") {
-			t.Errorf("the forged link %s got status %d and leads to %q, want 404 or no redirect to evil", link, res.StatusCode, res.Header.Get("Location"))
+			t.Errorf("the forged link %s got status %d and leads to %q, want 404 below /t/ and no redirect to evil", link, res.StatusCode, res.Header.Get("Location"))
 		}
 	}
 	if res := follow(t, app, http.MethodPost, click, browser); res.StatusCode != http.StatusMethodNotAllowed || res.Header.Get("Location") != "" {
