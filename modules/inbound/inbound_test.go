@@ -184,7 +184,7 @@ func TestTheSenderThatHasLeftLeavesNothing(t *testing.T) {
 	defer raw.Close()
 	err = w.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"), to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"}, address: "x@ada.example"}}}, raw)
 	if !errors.Is(err, context.Canceled) || len(w.records(t, ada)) != 0 {
-		t.Errorf("a message whose sender has left gives %v, want it canceled and nothing stored", err)
+		t.Errorf("a message whose sender has left gives %v, want it given up and nothing stored", err)
 	}
 }
 

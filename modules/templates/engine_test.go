@@ -196,7 +196,7 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.render(newBudget(ctx), map[string]any{"l": make([]any, MaxList)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("rendering with a canceled context gives %v, want context.Canceled", err)
+		t.Errorf("rendering with a cancelled context gives %v, want context.Canceled", err)
 	}
 }
 

@@ -178,7 +178,7 @@ func TestRelayedMessagesUseWhatTheAPIHas(t *testing.T) {
 	scheduled := s.relayed("ada@dev.test", []string{"eve@example.net"}, "X-Postrider-Scheduled-At: "+at+"\n"+plainMessage("ada@dev.test", "eve@example.net"))
 	waitForStatus(t, app, scheduled, "scheduled")
 	if got := app.Do(t, http.MethodPatch, "/api/emails/"+scheduled, map[string]any{"cancel": true}); got.Status != http.StatusOK {
-		t.Errorf("canceling the scheduled email got status %d and %s, want 200", got.Status, got.Body)
+		t.Errorf("cancelling the scheduled email got status %d and %s, want 200", got.Status, got.Body)
 	}
 	var shown struct {
 		Email struct{ Content struct{ HTML string } }
@@ -191,7 +191,7 @@ func TestRelayedMessagesUseWhatTheAPIHas(t *testing.T) {
 	var receipt struct{ ID string }
 	resent.JSON(t, &receipt)
 	if resent.Status != http.StatusOK {
-		t.Fatalf("resending the canceled email got status %d and %s, want 200", resent.Status, resent.Body)
+		t.Fatalf("resending the cancelled email got status %d and %s, want 200", resent.Status, resent.Body)
 	}
 	waitForStatus(t, app, receipt.ID, "delivered")
 }
