@@ -243,27 +243,12 @@ func (s *Service) extend(ctx context.Context, jobs []delivery, lease time.Durati
 	return held, nil
 }
 
-const handBackSQL = `
-WITH back AS (
-	UPDATE recipients r SET due_at = now(), attempts = r.attempts - 1
-	FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence)
-	WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
-	RETURNING r.id, r.fence
-)
-DELETE FROM attempts a USING back WHERE a.recipient_id = back.id AND a.fence = back.fence`
-
 // release gives back deliveries that were claimed and never begun.
 func (s *Service) release(ctx context.Context, jobs []delivery) error {
 	for _, d := range jobs {
 		s.over(d)
 	}
-	return s.handBack(ctx, jobs)
-}
-
-func (s *Service) handBack(ctx context.Context, jobs []delivery) error {
-	ids, fences := fencing(jobs)
-	_, err := s.db.Hot.ExecContext(ctx, handBackSQL, ids, fences)
-	return err
+	return undo(ctx, s.db.Hot, jobs, 0, nil)
 }
 
 func fencing(jobs []delivery) (ids, fences any) {

@@ -203,15 +203,6 @@ func (d delivery) heavy() bool { return d.message != nil && d.message.heavy() }
 // putOffFor is short: a heavy message that found no room is looked at again soon.
 const putOffFor = time.Second
 
-const putOffSQL = `
-WITH back AS (
-	UPDATE recipients r SET due_at = now() + $3 * interval '1 microsecond', attempts = r.attempts - 1
-	FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence)
-	WHERE r.id = v.id AND r.fence = v.fence
-	RETURNING r.id, r.fence
-)
-DELETE FROM attempts a USING back WHERE a.recipient_id = back.id AND a.fence = back.fence`
-
 // putOff hands back the heavy deliveries of a claim for which there is no room,
 // in the transaction of the claim, and gives the others.
 func (s *Service) putOff(ctx context.Context, tx *sql.Tx, jobs []delivery) ([]delivery, error) {
@@ -219,11 +210,7 @@ func (s *Service) putOff(ctx context.Context, tx *sql.Tx, jobs []delivery) ([]de
 	if len(off) == 0 {
 		return jobs, nil
 	}
-	ids, fences := fencing(off)
-	if _, err := tx.ExecContext(ctx, putOffSQL, ids, fences, putOffFor.Microseconds()); err != nil {
-		return nil, err
-	}
-	return kept, nil
+	return kept, undo(ctx, tx, off, putOffFor, nil)
 }
 
 // errFault is of a message whose file could not be read while it was sent.

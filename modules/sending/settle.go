@@ -107,24 +107,10 @@ func (s *Service) judge(d delivery, out smtpclient.Outcome) verdict {
 	return judge(d, out)
 }
 
-// parkAgainSQL undoes the claim of deliveries that the lane turned away when it was
-// known which one they belong to. No attempt was made, so none is left in the records.
-const parkAgainSQL = `
-WITH back AS (
-	UPDATE recipients r SET due_at = now(), attempts = r.attempts - 1, fence = r.fence + 1, lane = CASE WHEN r.held_by IS NULL THEN v.lane END
-	FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS v (id, fence, lane)
-	WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
-	RETURNING r.id, v.fence
-)
-DELETE FROM attempts a USING back WHERE a.recipient_id = back.id AND a.fence = back.fence`
-
+// parkAgain undoes the claim of deliveries that the lane turned away when it was known
+// which one they belong to. No attempt was made, so none is left in the records.
 func parkAgain(ctx context.Context, tx *sql.Tx, jobs []delivery) error {
-	if len(jobs) == 0 {
-		return nil
-	}
-	ids, fences := fencing(jobs)
-	_, err := tx.ExecContext(ctx, parkAgainSQL, ids, fences, pq.Array(labelsOf(jobs)))
-	return err
+	return undo(ctx, tx, jobs, 0, labelsOf(jobs))
 }
 
 func labelsOf(jobs []delivery) []string {

@@ -32,7 +32,7 @@ func (s *Service) holdSuspended(ctx context.Context, jobs []delivery) ([]deliver
 		if !known {
 			var err error
 			if suspended, err = s.suspended(ctx, j.accountID); err != nil {
-				return nil, errors.Join(err, s.handBack(ctx, jobs))
+				return nil, errors.Join(err, undo(ctx, s.db.Hot, jobs, 0, nil))
 			}
 			byAccount[j.accountID] = suspended
 		}
@@ -45,9 +45,8 @@ func (s *Service) holdSuspended(ctx context.Context, jobs []delivery) ([]deliver
 	if len(off) == 0 {
 		return jobs, nil
 	}
-	ids, fences := fencing(off)
-	if _, err := s.db.Hot.ExecContext(ctx, putOffSQL, ids, fences, suspendedFor.Microseconds()); err != nil {
-		return nil, errors.Join(err, s.handBack(ctx, kept))
+	if err := undo(ctx, s.db.Hot, off, suspendedFor, nil); err != nil {
+		return nil, errors.Join(err, undo(ctx, s.db.Hot, kept, 0, nil))
 	}
 	return kept, nil
 }
