@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 )
 
 // domainPage ties domains that were read together to what hangs off them.
@@ -21,7 +21,7 @@ func (r *Resolver) domainPage(ctx context.Context, accountID string, rows []*ent
 		Health: onceEach(func(first int) (map[string][]*ent.DomainCheck, error) {
 			return r.domains.Health(ctx, accountID, first, ids...)
 		}),
-		Counts: onceEach(func(days int) (map[string]sending.Counts, error) {
+		Counts: onceEach(func(days int) (map[string]records.Counts, error) {
 			return r.emails.DomainCounts(ctx, accountID, days, ids...)
 		}),
 	}

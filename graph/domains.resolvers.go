@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 )
 
 func (r *domainResolver) Health(ctx context.Context, obj *model.Domain, first *int) ([]*model.DomainCheck, error) {
@@ -23,7 +23,7 @@ func (r *domainResolver) Health(ctx context.Context, obj *model.Domain, first *i
 	return toDomainChecks(checks[obj.ID]), nil
 }
 
-func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, days *int) (*sending.Counts, error) {
+func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, days *int) (*records.Counts, error) {
 	counts, err := obj.Page.Counts(orDefault(days, 30))
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -43,11 +43,11 @@ func once[T any](ctx context.Context, accountID string, ids []string,
 	return sync.OnceValues(func() (map[string]T, error) { return ask(ctx, accountID, ids...) })
 }
 
-func emailFilter(in *model.EmailFilter) sending.Filter {
+func emailFilter(in *model.EmailFilter) records.Filter {
 	if in == nil {
-		return sending.Filter{}
+		return records.Filter{}
 	}
-	f := sending.Filter{To: given(in.To), From: given(in.From), Tag: given(in.Tag), Domain: given(in.Domain), Q: given(in.Q),
+	f := records.Filter{To: given(in.To), From: given(in.From), Tag: given(in.Tag), Domain: given(in.Domain), Q: given(in.Q),
 		Since: in.Since, Until: in.Until}
 	if in.Status != nil {
 		f.Status = string(*in.Status)

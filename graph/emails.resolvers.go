@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 )
 
 func (r *attachmentResolver) ContentID(ctx context.Context, obj *ent.Attachment) (*string, error) {
@@ -82,7 +82,7 @@ func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, f
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.emails.List(ctx, caller.AccountID, sending.ListQuery{Page: request, Filter: emailFilter(filter)})
+	found, err := r.emails.List(ctx, caller.AccountID, records.ListQuery{Page: request, Filter: emailFilter(filter)})
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -108,11 +108,11 @@ func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, err
 }
 
 func (r *recipientResolver) NextAttemptAt(ctx context.Context, obj *ent.Recipient) (*time.Time, error) {
-	return sending.NextAttempt(obj), nil
+	return records.NextAttempt(obj), nil
 }
 
 func (r *recipientResolver) Held(ctx context.Context, obj *ent.Recipient) (bool, error) {
-	return sending.Held(obj), nil
+	return records.Held(obj), nil
 }
 
 func (r *Resolver) Attachment() generated.AttachmentResolver { return &attachmentResolver{r} }

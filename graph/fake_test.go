@@ -17,7 +17,8 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -158,14 +159,14 @@ func (f fakeDomains) Health(_ context.Context, accountID string, first int, ids 
 	return out, f.call("Health")
 }
 
-func (f fakeEmails) DomainCounts(_ context.Context, accountID string, days int, ids ...string) (map[string]sending.Counts, error) {
+func (f fakeEmails) DomainCounts(_ context.Context, accountID string, days int, ids ...string) (map[string]records.Counts, error) {
 	if accountID != ada || days != 30 || len(ids) == 0 {
 		return nil, f.call("DomainCounts")
 	}
-	return map[string]sending.Counts{ids[0]: {Sent: 5, Delivered: 3, Bounced: 1, Failed: 1}}, f.call("DomainCounts")
+	return map[string]records.Counts{ids[0]: {Sent: 5, Delivered: 3, Bounced: 1, Failed: 1}}, f.call("DomainCounts")
 }
 
-// fakeEmails answers as sending.Service does: by account, newest first, without
+// fakeEmails answers as records.Service and queue.Service do: by account, newest first, without
 // bodies in lists, and without an entry for an email that has nothing.
 type fakeEmails struct {
 	*calls
@@ -174,7 +175,7 @@ type fakeEmails struct {
 
 var codec = page.NewCodec([]byte("0123456789abcdef"))
 
-func (f fakeEmails) List(_ context.Context, accountID string, q sending.ListQuery) (page.Page[*ent.Email], error) {
+func (f fakeEmails) List(_ context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error) {
 	rows, more, err := slice(f.rows, func(e *ent.Email) (string, string) { return e.AccountID, e.ID }, "emails", accountID, q.Page)
 	out := page.Page[*ent.Email]{HasMore: more}
 	for _, row := range rows {
@@ -252,47 +253,47 @@ func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string)
 	})
 }
 
-func (f fakeEmails) QueueOf(_ context.Context, accountID string, of sending.Selection, r page.Request) (page.Page[sending.Queued], error) {
+func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Selection, r page.Request) (page.Page[queue.Queued], error) {
 	if err := f.call("QueueOf"); err != nil {
-		return page.Page[sending.Queued]{}, err
+		return page.Page[queue.Queued]{}, err
 	}
 	due := day.Add(time.Minute)
-	rows := []sending.Queued{
-		{RecipientID: 7, EmailID: "msg_001", AccountID: ada, Address: "bob@example.net", Destination: "example.net", State: sending.Deferred, Attempts: 2, NextAttempt: &due, QueuedAt: day, Diagnostic: "451 4.7.1 Try again later"},
-		{RecipientID: 8, EmailID: "msg_002", AccountID: ada, Address: "eve@example.org", Destination: "example.org", State: sending.InQueue, Running: true, QueuedAt: day},
-		{RecipientID: 9, EmailID: "msg_002", AccountID: ada, Address: "dan@example.org", Destination: "example.org", State: sending.OnHold, QueuedAt: day},
-		{RecipientID: 10, EmailID: "msg_003", AccountID: bob, Address: "x@example.org", Destination: "example.org", State: sending.Parked, QueuedAt: day},
+	rows := []queue.Queued{
+		{RecipientID: 7, EmailID: "msg_001", AccountID: ada, Address: "bob@example.net", Destination: "example.net", State: queue.Deferred, Attempts: 2, NextAttempt: &due, QueuedAt: day, Diagnostic: "451 4.7.1 Try again later"},
+		{RecipientID: 8, EmailID: "msg_002", AccountID: ada, Address: "eve@example.org", Destination: "example.org", State: queue.InQueue, Running: true, QueuedAt: day},
+		{RecipientID: 9, EmailID: "msg_002", AccountID: ada, Address: "dan@example.org", Destination: "example.org", State: queue.OnHold, QueuedAt: day},
+		{RecipientID: 10, EmailID: "msg_003", AccountID: bob, Address: "x@example.org", Destination: "example.org", State: queue.Parked, QueuedAt: day},
 	}
 	list := page.List{Name: "queue", AccountID: accountID}
 	limit, after, err := codec.Open(list, r)
-	var out []sending.Queued
+	var out []queue.Queued
 	for _, q := range rows {
 		if id := fmt.Sprintf("%03d", q.RecipientID); q.AccountID == accountID && id > after && (of.State == "" || of.State == q.State) &&
 			(of.Destination == "" || of.Destination == q.Destination) && (of.EmailID == "" || of.EmailID == q.EmailID) {
 			out = append(out, q)
 		}
 	}
-	found := page.Page[sending.Queued]{Items: out[:min(limit, len(out))], HasMore: len(out) > limit}
+	found := page.Page[queue.Queued]{Items: out[:min(limit, len(out))], HasMore: len(out) > limit}
 	if found.HasMore {
 		found.NextCursor = codec.Encode(list, fmt.Sprintf("%03d", out[limit-1].RecipientID))
 	}
 	return found, err
 }
 
-func (f fakeEmails) BacklogOf(_ context.Context, accountID string, of sending.Selection) ([]sending.Backlog, error) {
+func (f fakeEmails) BacklogOf(_ context.Context, accountID string, of queue.Selection) ([]queue.Backlog, error) {
 	if accountID != ada || of.Destination == "nothing.example" {
 		return nil, f.call("BacklogOf")
 	}
-	return []sending.Backlog{{Destination: "example.org", Due: 1, Running: 2, Parked: 3, Deferred: 4, Held: 5, Oldest: 90 * time.Minute, Diagnostic: "451 4.7.1 Try again later"},
+	return []queue.Backlog{{Destination: "example.org", Due: 1, Running: 2, Parked: 3, Deferred: 4, Held: 5, Oldest: 90 * time.Minute, Diagnostic: "451 4.7.1 Try again later"},
 		{Destination: "example.net", Due: 1}}, f.call("BacklogOf")
 }
 
 // ChangeQueueOf matches the recipients 7, 8 and 9 of ada, of which 8 is being tried.
-func (f fakeEmails) ChangeQueueOf(_ context.Context, accountID string, c sending.AccountQueueChange) (sending.QueueResult, error) {
+func (f fakeEmails) ChangeQueueOf(_ context.Context, accountID string, c queue.AccountChange) (queue.Result, error) {
 	if err := c.Validate().Err(); err != nil {
-		return sending.QueueResult{}, err
+		return queue.Result{}, err
 	}
-	var out sending.QueueResult
+	var out queue.Result
 	for _, id := range []int64{7, 8, 9} {
 		if accountID == ada && (c.Selection.All || slices.Contains(c.Selection.RecipientIDs, id)) {
 			out.Matched++

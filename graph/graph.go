@@ -17,7 +17,8 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/page"
@@ -53,7 +54,7 @@ type Domains interface {
 
 // Emails reads emails. The methods with several ids answer by email id.
 type Emails interface {
-	List(ctx context.Context, accountID string, q sending.ListQuery) (page.Page[*ent.Email], error)
+	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	Cursor(accountID, emailID string) string
 	// Bodies gives html and text, which List leaves out; other fields are not set.
@@ -62,17 +63,22 @@ type Emails interface {
 	Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error)
 	Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error)
 	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
-	QueueOf(ctx context.Context, accountID string, of sending.Selection, r page.Request) (page.Page[sending.Queued], error)
-	BacklogOf(ctx context.Context, accountID string, of sending.Selection) ([]sending.Backlog, error)
-	ChangeQueueOf(ctx context.Context, accountID string, c sending.AccountQueueChange) (sending.QueueResult, error)
-	DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]sending.Counts, error)
+	DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]records.Counts, error)
+}
+
+// Queue shows an account its part of the queue, and changes it.
+type Queue interface {
+	QueueOf(ctx context.Context, accountID string, of queue.Selection, r page.Request) (page.Page[queue.Queued], error)
+	BacklogOf(ctx context.Context, accountID string, of queue.Selection) ([]queue.Backlog, error)
+	ChangeQueueOf(ctx context.Context, accountID string, c queue.AccountChange) (queue.Result, error)
 }
 
 var (
 	_ Authenticator = (*accounts.Service)(nil)
 	_ Accounts      = (*accounts.Service)(nil)
 	_ Domains       = (*domains.Service)(nil)
-	_ Emails        = (*sending.Service)(nil)
+	_ Emails        = (*records.Service)(nil)
+	_ Queue         = (*queue.Service)(nil)
 )
 
 // RateLimit counts one request of an account and sets the ratelimit headers. Its
@@ -89,6 +95,7 @@ type Options struct {
 	Accounts  Accounts
 	Domains   Domains
 	Emails    Emails
+	Queue     Queue
 	Templates Templates
 	Budget    *intake.Budget // of bodies, and of answers that are large
 	Logger    *slog.Logger
@@ -111,7 +118,7 @@ func (o Options) validate() error {
 	}
 	need(moduleAccounts, o.Accounts == nil)
 	need(moduleDomains, o.Domains == nil)
-	need(moduleSending, o.Emails == nil)
+	need(moduleSending, o.Emails == nil || o.Queue == nil)
 	need(moduleTemplates, o.Templates == nil)
 	need(moduleSuppression, o.Suppressions == nil)
 	need(moduleWebhooks, o.Webhooks == nil)
@@ -143,7 +150,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks, received: o.Received, events: o.Events, smtpCredentials: o.SMTPCredentials}
+	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, queue: o.Queue, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks, received: o.Received, events: o.Events, smtpCredentials: o.SMTPCredentials}
 	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: served, Resolvers: root, Complexity: costs()}))
 	errs := errorPresenter{logger: o.Logger}
 	exec.SetErrorPresenter(errs.present)

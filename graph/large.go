@@ -11,7 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -22,7 +22,7 @@ import (
 // its answer lies on disk while the client takes it.
 
 const (
-	bodiesMemory = 2 * sending.MaxBodies // the texts, and the answer that is made of them
+	bodiesMemory = 2 * records.MaxBodies // the texts, and the answer that is made of them
 	bodiesWait   = 4 * time.Second       // within the time of a request
 	smallAnswer  = 256 << 10             // octets that may lie in memory
 )
@@ -61,7 +61,7 @@ type allowanceKey struct{}
 // withAllowance lets a request read bodies up to the bound.
 func withAllowance(ctx context.Context) context.Context {
 	var left atomic.Int64
-	left.Store(sending.MaxBodies)
+	left.Store(records.MaxBodies)
 	return context.WithValue(ctx, allowanceKey{}, &left)
 }
 
@@ -69,7 +69,7 @@ func withAllowance(ctx context.Context) context.Context {
 func spend(ctx context.Context, octets int) error {
 	left, ok := ctx.Value(allowanceKey{}).(*atomic.Int64)
 	if ok && left.Add(-int64(octets)) < 0 {
-		return sending.TooManyBodies()
+		return records.TooManyBodies()
 	}
 	return nil
 }

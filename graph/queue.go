@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -28,7 +28,7 @@ const changeCost = maxComplexity / 12
 const maxRecipients = 1000
 
 // changeQueue does what the account asks for, by keys that may change things.
-func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c sending.AccountQueueChange) (*sending.QueueResult, error) {
+func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c queue.AccountChange) (*queue.Result, error) {
 	caller, err := authorized(ctx, accounts.Write)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c s
 	if c.Selection, err = selected(of); err != nil {
 		return nil, err
 	}
-	result, err := r.emails.ChangeQueueOf(ctx, caller.AccountID, c)
+	result, err := r.queue.ChangeQueueOf(ctx, caller.AccountID, c)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +45,8 @@ func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c s
 
 // selected reads a selection. What was given is never taken for what was left out,
 // because that would widen it: an empty list, id or domain is refused.
-func selected(of model.QueueSelection) (sending.Selection, error) {
-	s, wrong := sending.Selection{EmailID: given(of.Email), Destination: given(of.Destination), All: of.All}, fault.Fields{}
+func selected(of model.QueueSelection) (queue.Selection, error) {
+	s, wrong := queue.Selection{EmailID: given(of.Email), Destination: given(of.Destination), All: of.All}, fault.Fields{}
 	if of.Email != nil && *of.Email == "" {
 		wrong.Add("selection.email", "is empty")
 	}
@@ -66,21 +66,21 @@ func selected(of model.QueueSelection) (sending.Selection, error) {
 	return s, wrong.Err()
 }
 
-func queueSelection(in *model.QueueFilter) sending.Selection {
+func queueSelection(in *model.QueueFilter) queue.Selection {
 	if in == nil {
-		return sending.Selection{}
+		return queue.Selection{}
 	}
-	return sending.Selection{Destination: given(in.Destination), EmailID: given(in.Email), State: orNone(in.State)}
+	return queue.Selection{Destination: given(in.Destination), EmailID: given(in.Email), State: orNone(in.State)}
 }
 
-func orNone(s *sending.QueueState) sending.QueueState {
+func orNone(s *queue.State) queue.State {
 	if s == nil {
 		return ""
 	}
 	return *s
 }
 
-func toQueue(found page.Page[sending.Queued]) *model.QueueConnection {
+func toQueue(found page.Page[queue.Queued]) *model.QueueConnection {
 	out := &model.QueueConnection{Nodes: make([]*model.QueuedRecipient, len(found.Items)),
 		PageInfo: pageInfo(found)}
 	for i, r := range found.Items {
@@ -90,7 +90,7 @@ func toQueue(found page.Page[sending.Queued]) *model.QueueConnection {
 	return out
 }
 
-func toBacklog(found []sending.Backlog) []*model.QueueBacklog {
+func toBacklog(found []queue.Backlog) []*model.QueueBacklog {
 	out := make([]*model.QueueBacklog, len(found))
 	for i, b := range found {
 		out[i] = &model.QueueBacklog{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running, Parked: b.Parked, Deferred: b.Deferred, Held: b.Held,

@@ -10,23 +10,23 @@ import (
 
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/queue"
 )
 
-func (r *mutationResolver) RetryDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*sending.QueueResult, error) {
-	return r.changeQueue(ctx, selection, sending.AccountQueueChange{Operation: sending.Retry, DryRun: dryRun})
+func (r *mutationResolver) RetryDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*queue.Result, error) {
+	return r.changeQueue(ctx, selection, queue.AccountChange{Operation: queue.Retry, DryRun: dryRun})
 }
 
-func (r *mutationResolver) HoldDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*sending.QueueResult, error) {
-	return r.changeQueue(ctx, selection, sending.AccountQueueChange{Operation: sending.Hold, DryRun: dryRun})
+func (r *mutationResolver) HoldDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*queue.Result, error) {
+	return r.changeQueue(ctx, selection, queue.AccountChange{Operation: queue.Hold, DryRun: dryRun})
 }
 
-func (r *mutationResolver) ReleaseDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*sending.QueueResult, error) {
-	return r.changeQueue(ctx, selection, sending.AccountQueueChange{Operation: sending.Release, DryRun: dryRun})
+func (r *mutationResolver) ReleaseDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*queue.Result, error) {
+	return r.changeQueue(ctx, selection, queue.AccountChange{Operation: queue.Release, DryRun: dryRun})
 }
 
-func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.QueueSelection, reason string, dryRun bool) (*sending.QueueResult, error) {
-	return r.changeQueue(ctx, selection, sending.AccountQueueChange{Operation: sending.Drop, Reason: reason, DryRun: dryRun})
+func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.QueueSelection, reason string, dryRun bool) (*queue.Result, error) {
+	return r.changeQueue(ctx, selection, queue.AccountChange{Operation: queue.Drop, Reason: reason, DryRun: dryRun})
 }
 
 func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
@@ -38,7 +38,7 @@ func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, fi
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.emails.QueueOf(ctx, caller.AccountID, queueSelection(filter), request)
+	found, err := r.queue.QueueOf(ctx, caller.AccountID, queueSelection(filter), request)
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -50,6 +50,6 @@ func (r *queryResolver) QueueByDestination(ctx context.Context, filter *model.Qu
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.emails.BacklogOf(ctx, caller.AccountID, queueSelection(filter))
+	found, err := r.queue.BacklogOf(ctx, caller.AccountID, queueSelection(filter))
 	return toBacklog(found), err
 }

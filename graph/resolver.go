@@ -16,6 +16,7 @@ type Resolver struct {
 	accounts  Accounts
 	domains   Domains
 	emails    Emails
+	queue     Queue
 	templates Templates
 
 	suppressions Suppressions

@@ -52,7 +52,7 @@ func newServer(t testing.TB, s setup) *server {
 		t.Fatal(err)
 	}
 	handler, err := New(Options{Budget: held, On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Domains: fakeDomains{srv.calls, someDomains()},
-		Emails: fakeEmails{srv.calls, emails}, Suppressions: fakeSuppressions{srv.calls}, Webhooks: fakeWebhooks{srv.calls}, Received: fakeReceived{srv.calls}, Templates: fakeTemplates{srv.calls},
+		Emails: fakeEmails{srv.calls, emails}, Queue: fakeEmails{srv.calls, emails}, Suppressions: fakeSuppressions{srv.calls}, Webhooks: fakeWebhooks{srv.calls}, Received: fakeReceived{srv.calls}, Templates: fakeTemplates{srv.calls},
 		Engagements: fakeEngagements{srv.calls}, Events: someEventLog(srv.calls), SMTPCredentials: fakeSMTPCredentials{srv.calls}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)

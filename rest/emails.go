@@ -8,24 +8,44 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
 )
 
-// EmailService is what the email operations need of sending.
+// EmailService is what the email operations need of module sending: EmailRooms joins it.
 type EmailService interface {
+	EmailSender
+	EmailRecords
+}
+
+// EmailRooms is an EmailService of the rooms of module sending.
+type EmailRooms struct {
+	EmailSender
+	EmailRecords
+}
+
+// EmailSender accepts emails, and changes what is scheduled.
+type EmailSender interface {
 	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
 	SendBatch(ctx context.Context, caller accounts.Caller, b sending.Batch) (sending.BatchReceipt, error)
 	Resend(ctx context.Context, caller accounts.Caller, r sending.Resend) (sending.Receipt, error)
-	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
-	List(ctx context.Context, accountID string, q sending.ListQuery) (page.Page[*ent.Email], error)
 	emailSchedule
+}
+
+// EmailRecords reads emails.
+type EmailRecords interface {
+	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
+	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
 	emailDelivery
 }
 
-var _ EmailService = (*sending.Service)(nil)
+var (
+	_ EmailSender  = (*sending.Service)(nil)
+	_ EmailRecords = (*records.Service)(nil)
+)
 
 const tagEmails = "Emails"
 

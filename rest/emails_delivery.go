@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
@@ -15,7 +15,7 @@ import (
 // emailDelivery is what the operations on the delivery of an email need of sending.
 type emailDelivery interface {
 	RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error)
-	AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (page.Page[sending.RecipientAttempt], error)
+	AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (page.Page[records.RecipientAttempt], error)
 }
 
 // recipientRecord is one address of an email, and where delivery to it stands.
@@ -34,7 +34,7 @@ type recipientRecord struct {
 }
 
 func newRecipientRecord(r *ent.Recipient) recipientRecord {
-	return recipientRecord{Address: r.Address, Kind: string(r.Kind), State: string(r.State), Held: sending.Held(r), Attempts: r.Attempts, NextAttemptAt: optionalTimestamp{sending.NextAttempt(r)},
+	return recipientRecord{Address: r.Address, Kind: string(r.Kind), State: string(r.State), Held: records.Held(r), Attempts: r.Attempts, NextAttemptAt: optionalTimestamp{records.NextAttempt(r)},
 		Code: r.Code, EnhancedCode: r.EnhancedCode, Diagnostic: r.Diagnostic, RemoteMTA: r.RemoteMta, SettledAt: optionalTimestamp{r.SettledAt}}
 }
 
@@ -58,7 +58,7 @@ type attemptRecord struct {
 	TLSPolicy    *string           `json:"tls_policy" doc:"Whose demand decided about TLS: opportunistic (nobody's), enforced (the sending domain's tls_mode), mta-sts or dane (the receiver's)."`
 }
 
-func newAttemptRecord(a sending.RecipientAttempt) attemptRecord {
+func newAttemptRecord(a records.RecipientAttempt) attemptRecord {
 	out := attemptRecord{Recipient: a.Address, Number: a.Number, StartedAt: timestamp(a.StartedAt), FinishedAt: optionalTimestamp{a.FinishedAt},
 		Phase: filled(a.Phase), Code: a.Code, EnhancedCode: a.EnhancedCode, Reply: filled(a.Reply), Class: filled(a.Class),
 		RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr), LocalAddr: filled(a.LocalAddr), Way: filled(a.Way),

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -59,14 +59,14 @@ func (e *emailEdge) list(ctx context.Context, c *call, in *emailQuery) (*emailLi
 }
 
 // listQuery names every wrong parameter at once.
-func (in *emailQuery) listQuery() (sending.ListQuery, error) {
+func (in *emailQuery) listQuery() (records.ListQuery, error) {
 	wrong := fault.Fields{}
-	filter := sending.Filter{Status: in.Status, To: in.To, From: in.From, Tag: in.Tag, Domain: in.Domain, Q: in.Q,
+	filter := records.Filter{Status: in.Status, To: in.To, From: in.From, Tag: in.Tag, Domain: in.Domain, Q: in.Q,
 		Since: queryTime(wrong, "since", in.Since), Until: queryTime(wrong, "until", in.Until)}
 	for field, reason := range filter.Validate() {
 		wrong.Add(field, "%s", reason)
 	}
-	return sending.ListQuery{Page: page.Request{Limit: in.Limit, Cursor: in.Cursor}, Filter: filter}, wrong.Err()
+	return records.ListQuery{Page: page.Request{Limit: in.Limit, Cursor: in.Cursor}, Filter: filter}, wrong.Err()
 }
 
 // queryTime reads a query parameter that is a moment; nil when it is left out.

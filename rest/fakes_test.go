@@ -23,6 +23,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
@@ -79,7 +80,7 @@ type fakeSending struct {
 	sent []sending.Request
 	fail error // answered instead, when set
 	page page.Page[*ent.Email]
-	list sending.ListQuery
+	list records.ListQuery
 }
 
 func (f *fakeSending) Send(_ context.Context, _ accounts.Caller, r sending.Request) (sending.Receipt, error) {
@@ -138,7 +139,7 @@ func (f *fakeSending) Get(_ context.Context, account, id string) (*ent.Email, er
 	return sampleEmail(), nil
 }
 
-func (f *fakeSending) List(_ context.Context, _ string, q sending.ListQuery) (page.Page[*ent.Email], error) {
+func (f *fakeSending) List(_ context.Context, _ string, q records.ListQuery) (page.Page[*ent.Email], error) {
 	f.list = q
 	return f.page, f.fail
 }
@@ -157,9 +158,9 @@ func (f *fakeSending) RecipientsOf(ctx context.Context, account, id string) ([]*
 	}, nil
 }
 
-func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page.Request) (page.Page[sending.RecipientAttempt], error) {
+func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page.Request) (page.Page[records.RecipientAttempt], error) {
 	if _, err := f.Get(ctx, account, id); err != nil {
-		return page.Page[sending.RecipientAttempt]{}, err
+		return page.Page[records.RecipientAttempt]{}, err
 	}
 	started := sampleEmail().CreatedAt
 	finished := started.Add(360 * time.Millisecond)
@@ -172,8 +173,8 @@ func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page
 	}
 	addresses := map[int64]string{7: "bob@example.net", 8: "carol@example.net"}
 	found := page.Page[*ent.Attempt]{Items: all[:min(r.Limit, len(all))], HasMore: r.Limit < len(all), NextCursor: "next"}
-	return page.Map(found, func(a *ent.Attempt) sending.RecipientAttempt {
-		return sending.RecipientAttempt{Attempt: a, Address: addresses[a.RecipientID]}
+	return page.Map(found, func(a *ent.Attempt) records.RecipientAttempt {
+		return records.RecipientAttempt{Attempt: a, Address: addresses[a.RecipientID]}
 	}), nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -23,7 +23,7 @@ type EmailReader interface {
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 }
 
-var _ EmailReader = (*sending.Service)(nil)
+var _ EmailReader = (*records.Service)(nil)
 
 // Delivery hands a fact to the account's endpoints that subscribe to its type,
 // and gives the ids of the deliveries that it queued.

@@ -13,7 +13,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -21,7 +21,7 @@ import (
 
 type DomainResolver interface {
 	Health(ctx context.Context, obj *model.Domain, first *int) ([]*model.DomainCheck, error)
-	SendingCounts(ctx context.Context, obj *model.Domain, days *int) (*sending.Counts, error)
+	SendingCounts(ctx context.Context, obj *model.Domain, days *int) (*records.Counts, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -949,8 +949,8 @@ func (ec *executionContext) _Domain_sendingCounts(ctx context.Context, field gra
 			return ec.Resolvers.Domain().SendingCounts(ctx, obj, fc.Args["days"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *sending.Counts) graphql.Marshaler {
-			return ec.marshalNSendingCounts2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐCounts(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *records.Counts) graphql.Marshaler {
+			return ec.marshalNSendingCounts2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋrecordsᚐCounts(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1237,7 +1237,7 @@ func (ec *executionContext) fieldContext_DomainConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _SendingCounts_sent(ctx context.Context, field graphql.CollectedField, obj *sending.Counts) (ret graphql.Marshaler) {
+func (ec *executionContext) _SendingCounts_sent(ctx context.Context, field graphql.CollectedField, obj *records.Counts) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1260,7 +1260,7 @@ func (ec *executionContext) fieldContext_SendingCounts_sent(_ context.Context, f
 	return graphql.NewScalarFieldContext("SendingCounts", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _SendingCounts_delivered(ctx context.Context, field graphql.CollectedField, obj *sending.Counts) (ret graphql.Marshaler) {
+func (ec *executionContext) _SendingCounts_delivered(ctx context.Context, field graphql.CollectedField, obj *records.Counts) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1283,7 +1283,7 @@ func (ec *executionContext) fieldContext_SendingCounts_delivered(_ context.Conte
 	return graphql.NewScalarFieldContext("SendingCounts", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _SendingCounts_bounced(ctx context.Context, field graphql.CollectedField, obj *sending.Counts) (ret graphql.Marshaler) {
+func (ec *executionContext) _SendingCounts_bounced(ctx context.Context, field graphql.CollectedField, obj *records.Counts) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1306,7 +1306,7 @@ func (ec *executionContext) fieldContext_SendingCounts_bounced(_ context.Context
 	return graphql.NewScalarFieldContext("SendingCounts", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _SendingCounts_failed(ctx context.Context, field graphql.CollectedField, obj *sending.Counts) (ret graphql.Marshaler) {
+func (ec *executionContext) _SendingCounts_failed(ctx context.Context, field graphql.CollectedField, obj *records.Counts) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1875,7 +1875,7 @@ func (ec *executionContext) _DomainConnection(ctx context.Context, sel ast.Selec
 
 var sendingCountsImplementors = []string{"SendingCounts"}
 
-func (ec *executionContext) _SendingCounts(ctx context.Context, sel ast.SelectionSet, obj *sending.Counts) graphql.Marshaler {
+func (ec *executionContext) _SendingCounts(ctx context.Context, sel ast.SelectionSet, obj *records.Counts) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, sendingCountsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2116,11 +2116,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNSendingCounts2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐCounts(ctx context.Context, sel ast.SelectionSet, v sending.Counts) graphql.Marshaler {
+func (ec *executionContext) marshalNSendingCounts2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋrecordsᚐCounts(ctx context.Context, sel ast.SelectionSet, v records.Counts) graphql.Marshaler {
 	return ec._SendingCounts(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNSendingCounts2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐCounts(ctx context.Context, sel ast.SelectionSet, v *sending.Counts) graphql.Marshaler {
+func (ec *executionContext) marshalNSendingCounts2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋrecordsᚐCounts(ctx context.Context, sel ast.SelectionSet, v *records.Counts) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

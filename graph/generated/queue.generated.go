@@ -12,7 +12,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -233,7 +233,7 @@ func (ec *executionContext) fieldContext_QueueBacklog_diagnostic(_ context.Conte
 	return graphql.NewScalarFieldContext("QueueBacklog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _QueueChange_matched(ctx context.Context, field graphql.CollectedField, obj *sending.QueueResult) (ret graphql.Marshaler) {
+func (ec *executionContext) _QueueChange_matched(ctx context.Context, field graphql.CollectedField, obj *queue.Result) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -256,7 +256,7 @@ func (ec *executionContext) fieldContext_QueueChange_matched(_ context.Context, 
 	return graphql.NewScalarFieldContext("QueueChange", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _QueueChange_changed(ctx context.Context, field graphql.CollectedField, obj *sending.QueueResult) (ret graphql.Marshaler) {
+func (ec *executionContext) _QueueChange_changed(ctx context.Context, field graphql.CollectedField, obj *queue.Result) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -447,8 +447,8 @@ func (ec *executionContext) _QueuedRecipient_state(ctx context.Context, field gr
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v sending.QueueState) graphql.Marshaler {
-			return ec.marshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v queue.State) graphql.Marshaler {
+			return ec.marshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -611,7 +611,7 @@ func (ec *executionContext) unmarshalInputQueueFilter(ctx context.Context, obj a
 			it.Email = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState(ctx, v)
+			data, err := ec.unmarshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -764,7 +764,7 @@ func (ec *executionContext) _QueueBacklog(ctx context.Context, sel ast.Selection
 
 var queueChangeImplementors = []string{"QueueChange"}
 
-func (ec *executionContext) _QueueChange(ctx context.Context, sel ast.SelectionSet, obj *sending.QueueResult) graphql.Marshaler {
+func (ec *executionContext) _QueueChange(ctx context.Context, sel ast.SelectionSet, obj *queue.Result) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, queueChangeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -961,11 +961,11 @@ func (ec *executionContext) marshalNQueueBacklog2ᚖgithubᚗcomᚋpostriderᚋp
 	return ec._QueueBacklog(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNQueueChange2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueResult(ctx context.Context, sel ast.SelectionSet, v sending.QueueResult) graphql.Marshaler {
+func (ec *executionContext) marshalNQueueChange2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐResult(ctx context.Context, sel ast.SelectionSet, v queue.Result) graphql.Marshaler {
 	return ec._QueueChange(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueResult(ctx context.Context, sel ast.SelectionSet, v *sending.QueueResult) graphql.Marshaler {
+func (ec *executionContext) marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐResult(ctx context.Context, sel ast.SelectionSet, v *queue.Result) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -994,15 +994,15 @@ func (ec *executionContext) unmarshalNQueueSelection2githubᚗcomᚋpostriderᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState(ctx context.Context, v any) (sending.QueueState, error) {
+func (ec *executionContext) unmarshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState(ctx context.Context, v any) (queue.State, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState[tmp]
+	res := unmarshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState(ctx context.Context, sel ast.SelectionSet, v sending.QueueState) graphql.Marshaler {
+func (ec *executionContext) marshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState(ctx context.Context, sel ast.SelectionSet, v queue.State) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState[v])
+	res := graphql.MarshalString(marshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1012,17 +1012,17 @@ func (ec *executionContext) marshalNQueueState2githubᚗcomᚋpostriderᚋpostri
 }
 
 var (
-	unmarshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState = map[string]sending.QueueState{
-		"QUEUED":   sending.InQueue,
-		"DEFERRED": sending.Deferred,
-		"PARKED":   sending.Parked,
-		"HELD":     sending.OnHold,
+	unmarshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState = map[string]queue.State{
+		"QUEUED":   queue.InQueue,
+		"DEFERRED": queue.Deferred,
+		"PARKED":   queue.Parked,
+		"HELD":     queue.OnHold,
 	}
-	marshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState = map[sending.QueueState]string{
-		sending.InQueue:  "QUEUED",
-		sending.Deferred: "DEFERRED",
-		sending.Parked:   "PARKED",
-		sending.OnHold:   "HELD",
+	marshalNQueueState2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState = map[queue.State]string{
+		queue.InQueue:  "QUEUED",
+		queue.Deferred: "DEFERRED",
+		queue.Parked:   "PARKED",
+		queue.OnHold:   "HELD",
 	}
 )
 
@@ -1060,37 +1060,37 @@ func (ec *executionContext) unmarshalOQueueFilter2ᚖgithubᚗcomᚋpostriderᚋ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState(ctx context.Context, v any) (*sending.QueueState, error) {
+func (ec *executionContext) unmarshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState(ctx context.Context, v any) (*queue.State, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState[tmp]
+	res := unmarshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState(ctx context.Context, sel ast.SelectionSet, v *sending.QueueState) graphql.Marshaler {
+func (ec *executionContext) marshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState(ctx context.Context, sel ast.SelectionSet, v *queue.State) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState[*v])
+	res := graphql.MarshalString(marshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState[*v])
 	return res
 }
 
 var (
-	unmarshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState = map[string]sending.QueueState{
-		"QUEUED":   sending.InQueue,
-		"DEFERRED": sending.Deferred,
-		"PARKED":   sending.Parked,
-		"HELD":     sending.OnHold,
+	unmarshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState = map[string]queue.State{
+		"QUEUED":   queue.InQueue,
+		"DEFERRED": queue.Deferred,
+		"PARKED":   queue.Parked,
+		"HELD":     queue.OnHold,
 	}
-	marshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueState = map[sending.QueueState]string{
-		sending.InQueue:  "QUEUED",
-		sending.Deferred: "DEFERRED",
-		sending.Parked:   "PARKED",
-		sending.OnHold:   "HELD",
+	marshalOQueueState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐState = map[queue.State]string{
+		queue.InQueue:  "QUEUED",
+		queue.Deferred: "DEFERRED",
+		queue.Parked:   "PARKED",
+		queue.OnHold:   "HELD",
 	}
 )
 

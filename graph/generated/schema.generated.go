@@ -17,17 +17,17 @@ import (
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // region    ************************** generated!.gotpl **************************
 
 type MutationResolver interface {
-	RetryDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*sending.QueueResult, error)
-	HoldDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*sending.QueueResult, error)
-	ReleaseDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*sending.QueueResult, error)
-	DropDelivery(ctx context.Context, selection model.QueueSelection, reason string, dryRun bool) (*sending.QueueResult, error)
+	RetryDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*queue.Result, error)
+	HoldDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*queue.Result, error)
+	ReleaseDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*queue.Result, error)
+	DropDelivery(ctx context.Context, selection model.QueueSelection, reason string, dryRun bool) (*queue.Result, error)
 }
 type QueryResolver interface {
 	Account(ctx context.Context) (*model.Account, error)
@@ -700,8 +700,8 @@ func (ec *executionContext) _Mutation_retryDelivery(ctx context.Context, field g
 			return ec.Resolvers.Mutation().RetryDelivery(ctx, fc.Args["selection"].(model.QueueSelection), fc.Args["dryRun"].(bool))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *sending.QueueResult) graphql.Marshaler {
-			return ec.marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueResult(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *queue.Result) graphql.Marshaler {
+			return ec.marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐResult(ctx, selections, v)
 		},
 		true,
 		true,
@@ -744,8 +744,8 @@ func (ec *executionContext) _Mutation_holdDelivery(ctx context.Context, field gr
 			return ec.Resolvers.Mutation().HoldDelivery(ctx, fc.Args["selection"].(model.QueueSelection), fc.Args["dryRun"].(bool))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *sending.QueueResult) graphql.Marshaler {
-			return ec.marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueResult(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *queue.Result) graphql.Marshaler {
+			return ec.marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐResult(ctx, selections, v)
 		},
 		true,
 		true,
@@ -788,8 +788,8 @@ func (ec *executionContext) _Mutation_releaseDelivery(ctx context.Context, field
 			return ec.Resolvers.Mutation().ReleaseDelivery(ctx, fc.Args["selection"].(model.QueueSelection), fc.Args["dryRun"].(bool))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *sending.QueueResult) graphql.Marshaler {
-			return ec.marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueResult(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *queue.Result) graphql.Marshaler {
+			return ec.marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐResult(ctx, selections, v)
 		},
 		true,
 		true,
@@ -832,8 +832,8 @@ func (ec *executionContext) _Mutation_dropDelivery(ctx context.Context, field gr
 			return ec.Resolvers.Mutation().DropDelivery(ctx, fc.Args["selection"].(model.QueueSelection), fc.Args["reason"].(string), fc.Args["dryRun"].(bool))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *sending.QueueResult) graphql.Marshaler {
-			return ec.marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚐQueueResult(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *queue.Result) graphql.Marshaler {
+			return ec.marshalNQueueChange2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋsendingᚋqueueᚐResult(ctx, selections, v)
 		},
 		true,
 		true,

@@ -5,7 +5,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 )
 
 // Domain is a domain on the page that it was read with.
@@ -31,5 +31,5 @@ type Domain struct {
 // function asks its service once for all of them and each argument.
 type DomainPage struct {
 	Health func(first int) (map[string][]*ent.DomainCheck, error)
-	Counts func(days int) (map[string]sending.Counts, error)
+	Counts func(days int) (map[string]records.Counts, error)
 }

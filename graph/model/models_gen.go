@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/queue"
 )
 
 // One page of API keys.
@@ -333,7 +333,7 @@ type QueueFilter struct {
 	// Of this email.
 	Email *string `json:"email,omitempty"`
 	// In this state.
-	State *sending.QueueState `json:"state,omitempty"`
+	State *queue.State `json:"state,omitempty"`
 }
 
 // Names recipients that wait for delivery: those for which everything holds that is given, or all of
@@ -360,7 +360,7 @@ type QueuedRecipient struct {
 	// The domain of the address.
 	Destination string `json:"destination"`
 	// Where it stands.
-	State sending.QueueState `json:"state"`
+	State queue.State `json:"state"`
 	// Whether an attempt is under way.
 	Running bool `json:"running"`
 	// How many attempts were begun.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/deliveryreport"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/intake"
@@ -32,25 +32,25 @@ type mailroom struct {
 	mu        sync.Mutex
 	away      error
 	bounced   bool
-	bounces   []sending.LateBounce
+	bounces   []records.LateBounce
 	announced int
 	gone      bool
 }
 
-func (m *mailroom) Addressee(context.Context, string, int64) (sending.Addressee, bool, error) {
+func (m *mailroom) Addressee(context.Context, string, int64) (records.Addressee, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return sending.Addressee{AccountID: account, Address: bob}, !m.gone, m.away
+	return records.Addressee{AccountID: account, Address: bob}, !m.gone, m.away
 }
 
-func (m *mailroom) LockAddressee(ctx context.Context, tx db.Execer, _ string, _ int64) (sending.Addressee, bool, error) {
+func (m *mailroom) LockAddressee(ctx context.Context, tx db.Execer, _ string, _ int64) (records.Addressee, bool, error) {
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil { // as the row's lock does
-		return sending.Addressee{}, false, err
+		return records.Addressee{}, false, err
 	}
 	return m.Addressee(ctx, "", 0)
 }
 
-func (m *mailroom) BounceLate(_ context.Context, _ db.Execer, b sending.LateBounce) (bool, error) {
+func (m *mailroom) BounceLate(_ context.Context, _ db.Execer, b records.LateBounce) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.bounces = append(m.bounces, b)
@@ -59,7 +59,7 @@ func (m *mailroom) BounceLate(_ context.Context, _ db.Execer, b sending.LateBoun
 	return changed, nil
 }
 
-func (m *mailroom) Announce(_ context.Context, _ db.Execer, n ...sending.Notice) (int, error) {
+func (m *mailroom) Announce(_ context.Context, _ db.Execer, n ...records.Notice) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.announced += len(n)

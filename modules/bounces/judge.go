@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/ent/deliveryreport"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/dsn"
@@ -14,7 +14,7 @@ import (
 // judgement is what a report means for its recipient.
 type judgement struct {
 	kind      deliveryreport.Kind
-	bounce    *sending.LateBounce // of a bounce
+	bounce    *records.LateBounce // of a bounce
 	complaint *event.Complaint    // of a complaint that is told
 	// For the record:
 	status, diagnostic, class, reporter string
@@ -44,7 +44,7 @@ func judgeDelivery(r dsn.Report, address string) judgement {
 		j.kind = deliveryreport.KindBounce
 		class := bounce.Classify(bounce.Reply{Code: line.Code, Enhanced: line.Status, Text: line.Diagnostic})
 		j.class = string(class)
-		j.bounce = &sending.LateBounce{Permanent: permanent(line, class), Code: line.Code, EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
+		j.bounce = &records.LateBounce{Permanent: permanent(line, class), Code: line.Code, EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
 			RemoteMTA: firstOf(line.RemoteMTA, r.ReportingMTA)}
 	case dsn.ActionDelivered, dsn.ActionRelayed, dsn.ActionExpanded:
 	}

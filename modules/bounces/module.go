@@ -3,7 +3,7 @@ package bounces
 import (
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/bus"
 )
 
@@ -12,7 +12,7 @@ var Module = fx.Module("bounces",
 	fx.Provide(New),
 	fx.Provide(
 		fx.Private,
-		func(s *sending.Service) Mail { return s },
+		func(s *records.Service) Mail { return s },
 		func(b *bus.Bus) Bus { return b },
 	),
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/deliveryreport"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/dsn"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -96,7 +96,7 @@ func (s *Service) apply(ctx context.Context, tx *ent.Tx, a arrival) (outcome, er
 }
 
 // effect changes what the report is a reason to change.
-func (s *Service) effect(ctx context.Context, tx *ent.Tx, mark Mark, to sending.Addressee, j judgement) (bool, error) {
+func (s *Service) effect(ctx context.Context, tx *ent.Tx, mark Mark, to records.Addressee, j judgement) (bool, error) {
 	switch {
 	case j.bounce != nil:
 		b := *j.bounce
@@ -108,7 +108,7 @@ func (s *Service) effect(ctx context.Context, tx *ent.Tx, mark Mark, to sending.
 		if err != nil || told {
 			return false, err
 		}
-		known, err := s.mail.Announce(ctx, tx, sending.Notice{AccountID: to.AccountID, EmailID: mark.EmailID, Type: event.EmailComplained,
+		known, err := s.mail.Announce(ctx, tx, records.Notice{AccountID: to.AccountID, EmailID: mark.EmailID, Type: event.EmailComplained,
 			Fill: func(data *event.Email) { data.Recipient, data.Complaint = to.Address, j.complaint }})
 		return known > 0, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
@@ -16,10 +16,10 @@ import (
 
 // Mail knows the emails that reports are about.
 type Mail interface {
-	Addressee(ctx context.Context, emailID string, recipientID int64) (sending.Addressee, bool, error)
-	LockAddressee(ctx context.Context, tx db.Execer, emailID string, recipientID int64) (sending.Addressee, bool, error)
-	BounceLate(ctx context.Context, tx db.Execer, b sending.LateBounce) (changed bool, err error)
-	Announce(ctx context.Context, tx db.Execer, notices ...sending.Notice) (known int, err error)
+	Addressee(ctx context.Context, emailID string, recipientID int64) (records.Addressee, bool, error)
+	LockAddressee(ctx context.Context, tx db.Execer, emailID string, recipientID int64) (records.Addressee, bool, error)
+	BounceLate(ctx context.Context, tx db.Execer, b records.LateBounce) (changed bool, err error)
+	Announce(ctx context.Context, tx db.Execer, notices ...records.Notice) (known int, err error)
 }
 
 // Bus carries the facts that a commit has stored.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 )
 
 // Purged counts what a purge deleted.
@@ -79,21 +79,21 @@ func (s *Service) purgeAccounts(ctx context.Context, now time.Time, total *Purge
 }
 
 func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now time.Time, total *Purged) error {
-	records, bodies := now.Add(-time.Duration(a.RecordDays)*day), now.Add(-time.Duration(a.BodyDays)*day)
+	forRecords, forBodies := now.Add(-time.Duration(a.RecordDays)*day), now.Add(-time.Duration(a.BodyDays)*day)
 	if s.near.Inbox != nil {
-		if err := s.purgeReceived(ctx, a.AccountID, records, bodies, total); err != nil {
+		if err := s.purgeReceived(ctx, a.AccountID, forRecords, forBodies, total); err != nil {
 			return fmt.Errorf("received mail: %w", err)
 		}
 	}
 	if s.near.Mail == nil {
 		return nil
 	}
-	n, err := s.pass(ctx, a.AccountID, sending.Records, records, s.deleteEmails)
+	n, err := s.pass(ctx, a.AccountID, records.Records, forRecords, s.deleteEmails)
 	total.Records += n
 	if err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
-	n, err = s.pass(ctx, a.AccountID, sending.Bodies, bodies, s.near.Mail.PurgeBodies)
+	n, err = s.pass(ctx, a.AccountID, records.Bodies, forBodies, s.near.Mail.PurgeBodies)
 	total.Bodies += n
 	if err != nil {
 		return fmt.Errorf("bodies: %w", err)
@@ -144,9 +144,9 @@ func (s *Service) deleteEmails(ctx context.Context, accountID string, ids []stri
 
 // pass walks the account's old emails from its mark on, and then those whose time
 // came late.
-func (s *Service) pass(ctx context.Context, accountID string, keep sending.Keep, cutoff time.Time,
+func (s *Service) pass(ctx context.Context, accountID string, keep records.Keep, cutoff time.Time,
 	purge func(context.Context, string, []string) (int, error)) (total int, err error) {
-	kind := map[sending.Keep]string{sending.Records: "records", sending.Bodies: "bodies"}[keep]
+	kind := map[records.Keep]string{records.Records: "records", records.Bodies: "bodies"}[keep]
 	after, err := s.mark(ctx, accountID, kind)
 	if err != nil {
 		return 0, err

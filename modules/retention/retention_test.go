@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/fault"
@@ -26,7 +26,7 @@ type stock struct {
 	fail  error
 }
 
-func (s *stock) Expired(_ context.Context, accountID string, keep sending.Keep, after string, _ time.Time, limit int) ([]string, string, error) {
+func (s *stock) Expired(_ context.Context, accountID string, keep records.Keep, after string, _ time.Time, limit int) ([]string, string, error) {
 	s.calls = append(s.calls, fmt.Sprintf("expired %s %d after %q", accountID, keep, after))
 	var page []string
 	for _, id := range s.old[accountID] {
@@ -40,7 +40,7 @@ func (s *stock) Expired(_ context.Context, accountID string, keep sending.Keep, 
 	return page, "", nil
 }
 
-func (s *stock) ExpiredLate(_ context.Context, accountID string, _ sending.Keep, _ time.Time, _ int) ([]string, error) {
+func (s *stock) ExpiredLate(_ context.Context, accountID string, _ records.Keep, _ time.Time, _ int) ([]string, error) {
 	return s.late[accountID], nil
 }
 
@@ -63,8 +63,8 @@ func (s *stock) DeleteFor(_ context.Context, accountID string, ids []string) (in
 	return len(ids), nil
 }
 
-func (s *stock) Erase(context.Context, string, string) (sending.Erasure, error) {
-	return sending.Erasure{Deleted: []string{"a"}, Redacted: []string{"b"}}, s.fail
+func (s *stock) Erase(context.Context, string, string) (records.Erasure, error) {
+	return records.Erasure{Deleted: []string{"a"}, Redacted: []string{"b"}}, s.fail
 }
 
 var errGone = errors.New("gone")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/inbound"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 )
@@ -22,11 +22,11 @@ type Accounts interface {
 
 // Mail is the store of what was sent.
 type Mail interface {
-	Expired(ctx context.Context, accountID string, keep sending.Keep, after string, cutoff time.Time, limit int) (ids []string, last string, err error)
-	ExpiredLate(ctx context.Context, accountID string, keep sending.Keep, cutoff time.Time, limit int) ([]string, error)
+	Expired(ctx context.Context, accountID string, keep records.Keep, after string, cutoff time.Time, limit int) (ids []string, last string, err error)
+	ExpiredLate(ctx context.Context, accountID string, keep records.Keep, cutoff time.Time, limit int) ([]string, error)
 	PurgeBodies(ctx context.Context, accountID string, emailIDs []string) (int, error)
 	Delete(ctx context.Context, accountID string, emailIDs []string) (int, error)
-	Erase(ctx context.Context, accountID, address string) (sending.Erasure, error)
+	Erase(ctx context.Context, accountID, address string) (records.Erasure, error)
 }
 
 // Inbox is the store of what was received.
@@ -60,7 +60,7 @@ type Facts interface {
 
 var (
 	_ Accounts = (*accounts.Service)(nil)
-	_ Mail     = (*sending.Service)(nil)
+	_ Mail     = (*records.Service)(nil)
 	_ Inbox    = (*inbound.Service)(nil)
 )
 

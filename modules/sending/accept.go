@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -36,27 +37,27 @@ var errTaken = errors.New("idempotency key was used by another request")
 
 // joiner finds the writer for a submission: large messages and batches do not
 // make single ones wait.
-func (s *Service) joiner(sub *submission) *db.Joiner[*submission] {
+func (w *writer) joiner(sub *submission) *db.Joiner[*submission] {
 	switch {
-	case sub.size >= heavyFrom && len(sub.items) == 1:
-		return s.heavyAccepts
+	case sub.size >= HeavyFrom && len(sub.items) == 1:
+		return w.lines.heavy
 	case len(sub.items) > 1:
-		return s.batchAccepts
+		return w.lines.batch
 	default:
-		return s.accepts
+		return w.lines.single
 	}
 }
 
 // accept stores the submission together with others that wait. It gives the
 // stored answer to replay when another request was first with the key.
-func (s *Service) accept(ctx context.Context, sub *submission) (*idempotency.Answer, error) {
-	err := s.submit(ctx, sub)
+func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answer, error) {
+	err := w.submit(ctx, sub)
 	switch {
 	case errors.Is(err, errTaken):
-		return s.idempotency.Replay(ctx, sub.claim)
+		return w.answers.Replay(ctx, sub.claim)
 	case err != nil && sub.claim != nil && fault.KindOf(err) == fault.Limit:
 		// The cap may have been reached by the request that was first with the key.
-		if answer, replayErr := s.idempotency.Replay(ctx, sub.claim); replayErr == nil {
+		if answer, replayErr := w.answers.Replay(ctx, sub.claim); replayErr == nil {
 			return answer, nil
 		}
 		return nil, err
@@ -64,11 +65,11 @@ func (s *Service) accept(ctx context.Context, sub *submission) (*idempotency.Ans
 		return nil, fmt.Errorf("store email: %w", err)
 	}
 	for _, a := range sub.items {
-		s.bus.WakeFor(a.fact)
+		w.bus.WakeFor(a.fact)
 	}
 	for _, a := range sub.items {
 		if a.due() {
-			s.signals.Wake(deliveryChannel)
+			w.signals.Wake(lifecycle.DueChannel)
 			break
 		}
 	}
@@ -78,29 +79,29 @@ func (s *Service) accept(ctx context.Context, sub *submission) (*idempotency.Ans
 // flushAccepts writes submissions in one transaction. An error refuses them all,
 // which the joiner then tries one by one. While another request holds one of their
 // keys, those without a key are written and the others have ErrBusy.
-func (s *Service) flushAccepts(ctx context.Context, batch []*submission) []error {
+func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // files may lie in one of the spool, see intake.Guarded
 	errs := make([]error, len(batch))
-	stored, err := s.storeOnce(ctx, batch)
+	stored, err := w.storeOnce(ctx, batch)
 	if stored || err != nil && !refusedByDatabase(err) {
 		return repeat(errs, err)
 	}
-	err = s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
+	err = w.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		clear(errs)
 		items := begin(batch)
-		if err := s.judgeItems(ctx, tx, items); err != nil {
+		if err := w.judgeItems(ctx, tx, items); err != nil {
 			return err
 		}
-		if err := s.storeAnswers(ctx, tx, batch, errs); err != nil {
+		if err := w.storeAnswers(ctx, tx, batch, errs); err != nil {
 			return err
 		}
-		return s.insertAccepted(ctx, tx, accepted(batch, errs))
+		return w.insertAccepted(ctx, tx, accepted(batch, errs))
 	})
 	switch {
 	case errors.Is(err, idempotency.ErrBusy):
-		return s.flushWithoutKeys(ctx, batch, err)
+		return w.flushWithoutKeys(ctx, batch, err)
 	case refusedByDatabase(err) && len(batch) == 1 && len(batch[0].items) > 1:
-		err = s.flushItems(ctx, batch[0])
+		err = w.flushItems(ctx, batch[0])
 		return []error{err}
 	case err != nil:
 		return repeat(errs, err)
@@ -130,11 +131,11 @@ func begin(batch []*submission) []*acceptance {
 
 // judgeItems applies what only the database knows now: who is suppressed, and
 // which messages the caps leave room for.
-func (s *Service) judgeItems(ctx context.Context, tx db.Execer, items []*acceptance) error {
+func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptance) error {
 	if len(items) == 0 {
 		return nil
 	}
-	blocks, err := s.suppression.Blocked(ctx, tx, addressees(items))
+	blocks, err := w.suppression.Blocked(ctx, tx, addressees(items))
 	if err != nil {
 		return fmt.Errorf("check suppression: %w", err)
 	}
@@ -153,7 +154,7 @@ func (s *Service) judgeItems(ctx context.Context, tx db.Execer, items []*accepta
 	if len(uses) == 0 {
 		return nil
 	}
-	refused, err := s.quota.Consume(ctx, tx, uses)
+	refused, err := w.quota.Consume(ctx, tx, uses)
 	if err != nil {
 		return fmt.Errorf("count against the caps: %w", err)
 	}
@@ -165,7 +166,7 @@ func (s *Service) judgeItems(ctx context.Context, tx db.Execer, items []*accepta
 
 // storeAnswers claims the idempotency keys. A submission whose key is taken gets
 // errTaken and gives back what it was counted.
-func (s *Service) storeAnswers(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
+func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
 	var claimed []idempotency.ClaimedAnswer
 	var position []int
 	for i, sub := range batch {
@@ -200,7 +201,7 @@ func (s *Service) storeAnswers(ctx context.Context, tx db.Execer, batch []*submi
 	if len(back) == 0 {
 		return nil
 	}
-	if err := s.quota.Refund(ctx, tx, back); err != nil {
+	if err := w.quota.Refund(ctx, tx, back); err != nil {
 		return fmt.Errorf("give back to the caps: %w", err)
 	}
 	return nil
@@ -222,7 +223,7 @@ func accepted(batch []*submission, errs []error) []*acceptance {
 	return fresh
 }
 
-func (s *Service) insertAccepted(ctx context.Context, tx db.Execer, fresh []*acceptance) error {
+func (w *writer) insertAccepted(ctx context.Context, tx db.Execer, fresh []*acceptance) error {
 	if len(fresh) == 0 {
 		return nil
 	}
@@ -238,7 +239,7 @@ func (s *Service) insertAccepted(ctx context.Context, tx db.Execer, fresh []*acc
 	for _, a := range fresh {
 		facts = append(facts, a.fact)
 	}
-	if err := s.bus.Publish(ctx, tx, facts...); err != nil {
+	if err := w.bus.Publish(ctx, tx, facts...); err != nil {
 		return fmt.Errorf("publish facts: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -28,9 +29,9 @@ SELECT count(*) FROM blocked`
 const nobodyBlocked = `NOT EXISTS (SELECT FROM blocked)`
 
 // storeOnce stores the submissions with one statement if that is all they need.
-func (s *Service) storeOnce(ctx context.Context, batch []*submission) (stored bool, err error) {
+func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored bool, err error) {
 	for _, sub := range batch {
-		simple, err := s.simple(ctx, sub)
+		simple, err := w.simple(ctx, sub)
 		if err != nil || !simple {
 			return false, err
 		}
@@ -40,16 +41,12 @@ func (s *Service) storeOnce(ctx context.Context, batch []*submission) (stored bo
 	for _, a := range items {
 		facts = append(facts, a.fact)
 	}
-	published, err := s.bus.InsertArgs(facts...)
+	published, err := w.bus.InsertArgs(facts...)
 	if err != nil {
 		return false, err
 	}
-	args := append(insertArgs(items), s.suppression.BlockedArgs(addressees(items))...)
-	rows, err := s.db.QueryPrepared(ctx, s.storeOnceSQL, append(args, published...)...)
-	if err != nil {
-		return false, fmt.Errorf("insert emails: %w", err)
-	}
-	blocked, err := scanAll(rows, func(n *int) []any { return []any{n} })
+	args := append(insertArgs(items), w.suppression.BlockedArgs(addressees(items))...)
+	blocked, err := db.All(ctx, w.db.Prepared, db.Value[int], w.storeOnceSQL, append(args, published...)...)
 	if err == nil && len(blocked) != 1 {
 		err = errors.New("the statement did not end")
 	}
@@ -60,7 +57,7 @@ func (s *Service) storeOnce(ctx context.Context, batch []*submission) (stored bo
 }
 
 // simple tells whether a submission needs no more than its rows.
-func (s *Service) simple(ctx context.Context, sub *submission) (bool, error) {
+func (w *writer) simple(ctx context.Context, sub *submission) (bool, error) {
 	if sub.claim != nil || len(sub.items) == 0 {
 		return false, nil
 	}
@@ -69,7 +66,7 @@ func (s *Service) simple(ctx context.Context, sub *submission) (bool, error) {
 			return false, nil
 		}
 	}
-	capped, err := s.quota.Capped(ctx, sub.items[0].email.accountID) // one caller, one account
+	capped, err := w.quota.Capped(ctx, sub.items[0].email.accountID) // one caller, one account
 	return !capped, err
 }
 

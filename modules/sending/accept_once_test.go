@@ -10,7 +10,7 @@ func TestOneStatementStoresWhatTheTransactionStores(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	first := f.send(t, simple("bob@example.net"))
-	f.near.left = 10 // capped: the transaction
+	f.Near.Left = 10 // capped: the transaction
 	second := f.send(t, simple("bob@example.net"))
 	for _, table := range []struct{ query string }{
 		{`SELECT to_jsonb(e) - 'id' - 'message_id' - 'created_at' - 'sent_at' FROM emails e WHERE id = $1`},
@@ -19,7 +19,7 @@ func TestOneStatementStoresWhatTheTransactionStores(t *testing.T) {
 	} {
 		var a, b string
 		for id, into := range map[string]*string{first: &a, second: &b} {
-			if err := f.db.SQL.QueryRowContext(t.Context(), table.query, id).Scan(into); err != nil {
+			if err := f.DB.SQL.QueryRowContext(t.Context(), table.query, id).Scan(into); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,20 +13,16 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-func at(d time.Duration) *time.Time {
-	t := time.Now().Add(d).UTC().Truncate(time.Millisecond)
-	return &t
-}
-
 // onlyFact is the payload of the one fact that an email has.
 func (f *fixture) onlyFact(t *testing.T, id string, want event.Type) event.Email {
 	t.Helper()
-	facts, err := f.Timeline(t.Context(), testAccount, id)
+	facts, err := f.records.Timeline(t.Context(), sendingtest.Account, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,10 +36,10 @@ func (f *fixture) onlyFact(t *testing.T, id string, want event.Type) event.Email
 func TestScheduledMessageIsStoredAndNobodyIsDue(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.left = 1
+	f.Near.Left = 1
 	m := simple("bob@example.net", "carol@example.net")
-	m.ScheduledAt, m.Category = at(time.Hour), "Product news"
-	receipt, err := f.Send(t.Context(), f.caller(), Request{Message: m})
+	m.ScheduledAt, m.Category = sendingtest.At(time.Hour), "Product news"
+	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 	if err != nil || receipt.Status != "scheduled" {
 		t.Fatalf("%+v, %v", receipt, err)
 	}
@@ -63,11 +59,11 @@ func TestScheduledMessageIsStoredAndNobodyIsDue(t *testing.T) {
 	if data := f.onlyFact(t, receipt.ID, event.EmailScheduled); data.Status != "scheduled" || data.ScheduledAt == nil || !data.ScheduledAt.Equal(*m.ScheduledAt) {
 		t.Errorf("fact: %+v", data)
 	}
-	if f.near.left != 1 {
+	if f.Near.Left != 1 {
 		t.Error("a scheduled message was counted before its release")
 	}
-	f.near.left = 0
-	if _, err := f.Send(t.Context(), f.caller(), Request{Message: m}); fault.KindOf(err) != fault.Limit {
+	f.Near.Left = 0
+	if _, err := f.Send(t.Context(), f.Caller(), Request{Message: m}); fault.KindOf(err) != fault.Limit {
 		t.Errorf("scheduled although the cap is reached: %v", err)
 	}
 }
@@ -75,11 +71,11 @@ func TestScheduledMessageIsStoredAndNobodyIsDue(t *testing.T) {
 func TestSuppressedRecipientKeepsTheMessageFromAll(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.left, f.near.suppressed = 1, map[string]string{"carol@example.net": "bounce"}
-	for _, scheduled := range []*time.Time{nil, at(time.Hour)} {
+	f.Near.Left, f.Near.Suppressed = 1, map[string]string{"carol@example.net": "bounce"}
+	for _, scheduled := range []*time.Time{nil, sendingtest.At(time.Hour)} {
 		m := simple("bob@example.net")
 		m.BCC, m.ScheduledAt = []Mailbox{{Text: "Carol <carol@example.net>"}}, scheduled
-		receipt, err := f.Send(t.Context(), f.caller(), Request{Message: m})
+		receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 		if err != nil || receipt.Status != "failed" {
 			t.Fatalf("%+v, %v", receipt, err)
 		}
@@ -102,43 +98,35 @@ func TestSuppressedRecipientKeepsTheMessageFromAll(t *testing.T) {
 			t.Errorf("fact: %+v", data)
 		}
 	}
-	if jobs := f.claimAll(t); len(jobs) != 0 || f.near.left != 1 {
-		t.Errorf("%d deliveries, caps leave %d", len(jobs), f.near.left)
+	if jobs := f.claimAll(t); len(jobs) != 0 || f.Near.Left != 1 {
+		t.Errorf("%d deliveries, caps leave %d", len(jobs), f.Near.Left)
 	}
 }
 
 func TestCapRefusesAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.left = 1
+	f.Near.Left = 1
 	if _, err := f.sendWithKey(t, "first", []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.sendWithKey(t, "second", []byte(`{}`)); !errors.Is(err, errCap) {
+	if _, err := f.sendWithKey(t, "second", []byte(`{}`)); !errors.Is(err, sendingtest.ErrCap) {
 		t.Errorf("over the cap: %v", err)
 	}
-	f.near.left = 1
+	f.Near.Left = 1
 	if _, err := f.sendWithKey(t, "second", []byte(`{}`)); err != nil {
 		t.Errorf("a refusal by the cap was kept under the key: %v", err)
 	}
-	if emails := f.count(t, "emails"); emails != 2 {
+	if emails := f.Count(t, "emails"); emails != 2 {
 		t.Errorf("%d emails are stored", emails)
 	}
-}
-
-func (f *fixture) count(t *testing.T, table string) (n int) {
-	t.Helper()
-	if err := f.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 func TestSuspendedAccountMayNotSend(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.account.Suspended = true
-	_, err := f.Send(t.Context(), f.caller(), Request{Message: simple("bob@example.net")})
+	f.Near.Owner.Suspended = true
+	_, err := f.Send(t.Context(), f.Caller(), Request{Message: simple("bob@example.net")})
 	if refused := fault.From(err); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
 		t.Errorf("%v", err)
 	}
@@ -152,12 +140,12 @@ func TestWhatIsWrongWithAMessage(t *testing.T) {
 		change func(*Message)
 		want   []string
 	}{
-		"late":                   {func(m *Message) { m.ScheduledAt = at(-61 * time.Second) }, []string{"scheduled_at"}},
-		"a moment late":          {func(m *Message) { m.ScheduledAt = at(-50 * time.Second) }, nil},
-		"a year ahead":           {func(m *Message) { m.ScheduledAt = at(MaxAhead - time.Minute) }, nil},
-		"more than a year ahead": {func(m *Message) { m.ScheduledAt = at(MaxAhead + time.Minute) }, []string{"scheduled_at"}},
+		"late":                   {func(m *Message) { m.ScheduledAt = sendingtest.At(-61 * time.Second) }, []string{"scheduled_at"}},
+		"a moment late":          {func(m *Message) { m.ScheduledAt = sendingtest.At(-50 * time.Second) }, nil},
+		"a year ahead":           {func(m *Message) { m.ScheduledAt = sendingtest.At(MaxAhead - time.Minute) }, nil},
+		"more than a year ahead": {func(m *Message) { m.ScheduledAt = sendingtest.At(MaxAhead + time.Minute) }, []string{"scheduled_at"}},
 		"scheduled with a file": {func(m *Message) {
-			m.ScheduledAt, m.Attachments = at(time.Hour), []Attachment{{Name: "a.txt", Data: []byte("a")}}
+			m.ScheduledAt, m.Attachments = sendingtest.At(time.Hour), []Attachment{{Name: "a.txt", Data: []byte("a")}}
 		}, []string{"attachments"}},
 		"category without a letter": {func(m *Message) { m.Category = "---" }, []string{"category"}},
 		"category of two lines":     {func(m *Message) { m.Category = "a\nb" }, []string{"category"}},
@@ -194,11 +182,11 @@ func TestWhatIsWrongWithAMessage(t *testing.T) {
 func TestTemplateFillsWhatTheRequestLeavesOut(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.rendered = templates.Rendered{TemplateID: "tpl_1", Version: 3, Subject: "From the template", From: "Shop <shop@example.com>", HTML: "<p>Hi", Text: "Hi",
+	f.Near.Rendered = templates.Rendered{TemplateID: "tpl_1", Version: 3, Subject: "From the template", From: "Shop <shop@example.com>", HTML: "<p>Hi", Text: "Hi",
 		ReplyTo: []string{"help@example.com"}, Unsubscribe: true, Category: "Receipts"}
 	bare := Message{To: []Mailbox{{Text: "bob@example.net"}}, Template: &TemplateRef{Alias: "receipt"}}
 	stored := func(m Message) *ent.Email {
-		e, err := f.Get(t.Context(), testAccount, f.send(t, m))
+		e, err := f.records.Get(t.Context(), sendingtest.Account, f.send(t, m))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,25 +202,25 @@ func TestTemplateFillsWhatTheRequestLeavesOut(t *testing.T) {
 		t.Errorf("the request wins: %+v", e)
 	}
 	refused := func(m Message) fault.Fields {
-		_, err := f.Send(t.Context(), f.caller(), Request{Message: m})
+		_, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 		return fault.From(err).Fields
 	}
 	own.Text = "Mine"
 	if diff := cmp.Diff(fault.Fields{"text": "is given by the template; leave it out"}, refused(own)); diff != "" {
 		t.Errorf("two authors of a body (-want +got):\n%s", diff)
 	}
-	f.near.rendered = templates.Rendered{TemplateID: "tpl_1", Version: 4}
+	f.Near.Rendered = templates.Rendered{TemplateID: "tpl_1", Version: 4}
 	if diff := cmp.Diff(fault.Fields{"from": "is required", "subject": "is required", "html": "html or text is required"}, refused(bare)); diff != "" {
 		t.Errorf("a template that gives nothing (-want +got):\n%s", diff)
 	}
-	f.near.rendered = templates.Rendered{Unsubscribe: true, Subject: "s", Text: "t", From: "a@example.com"}
+	f.Near.Rendered = templates.Rendered{Unsubscribe: true, Subject: "s", Text: "t", From: "a@example.com"}
 	withHeader := bare
 	withHeader.Headers = []shape.Header{{Name: "List-Unsubscribe", Value: "x"}}
 	if got := refused(withHeader); got["headers.List-Unsubscribe"] == "" {
 		t.Errorf("own header and a template that has it managed: %v", got)
 	}
 	// What is wrong with the template and with the rest is one answer.
-	f.near.renderErr = fault.InvalidField("template.variables.name", "is required by the template")
+	f.Near.RenderErr = fault.InvalidField("template.variables.name", "is required by the template")
 	withHeader.Headers[0].Name, withHeader.To = "Date", []Mailbox{{Text: "bob"}}
 	got := refused(withHeader)
 	if len(got) != 3 || got["template.variables.name"] == "" || got["headers.Date"] == "" || got["to[0]"] == "" {

@@ -3,6 +3,7 @@ package sending
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/ent/email"
@@ -10,6 +11,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
@@ -198,4 +200,13 @@ func display(list []address.Address) []string {
 		out = append(out, a.String())
 	}
 	return out
+}
+
+func (a *acceptance) searchText() records.SearchText {
+	e := a.email
+	recipients := make([]string, 0, len(a.recipients))
+	for _, r := range a.recipients {
+		recipients = append(recipients, r.address)
+	}
+	return records.SearchTextOf(e.accountID, e.fromAddress, e.subject, slices.Concat([]string{e.from}, e.to, e.cc, e.bcc), recipients, e.tags)
 }

@@ -2,8 +2,12 @@ package sending
 
 import (
 	"fmt"
+	"path"
+	"strings"
+	"unicode"
 
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
@@ -45,4 +49,84 @@ func (f Attachment) normalized(path string, wrong fault.Fields) Attachment {
 	}
 	f.ContentID = id
 	return f
+}
+
+// isBlockedExtension judges by the last extension, after the dots, spaces and
+// slashes that some systems drop from the end of a name, and without characters
+// that nobody sees.
+func isBlockedExtension(name string) bool {
+	visible := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, name)
+	trimmed := strings.TrimRight(visible, `. /\`)
+	ext := strings.TrimPrefix(strings.ToLower(path.Ext(trimmed)), ".")
+	return blockedExtensions[strings.TrimSpace(ext)]
+}
+
+// blockedExtensions are files that a double click may run: the types that large
+// providers refuse to carry, and disk images and packages that hide them.
+var blockedExtensions = func() map[string]bool {
+	set := map[string]bool{}
+	for ext := range strings.FieldsSeq(`
+		ade adp app asp bas bat cer chm cmd com cpl crt csh der exe fxp gadget hlp hta inf ins isp its
+		js jse ksh lib lnk mad maf mag mam maq mar mas mat mau mav maw mda mdb mde mdt mdw mdz
+		msc msh msh1 msh2 mshxml msh1xml msh2xml msi msp mst ops pcd pif plg prf prg reg
+		scf scr sct shb shs sys ps1 ps1xml ps2 ps2xml psc1 psc2 tmp url vb vbe vbs vps vsmacros vss vst vsw vxd
+		ws wsc wsf wsh xnk
+		jar dll iso img vhd vhdx msix appx`) {
+		set[ext] = true
+	}
+	return set
+}()
+
+// Relayed is a message that came over SMTP. Its sender has composed it, and it leaves as
+// it came: Message.To, CC and BCC are its envelope, each where the address stands in the
+// header, and Subject, ReplyTo and Headers what the record shows of it.
+type Relayed struct {
+	// MIME is the whole, fit for verbatim.Split, without what must not leave: Bcc and
+	// the fields that are for us. Date and Message-ID are added where they are missing.
+	// nil: one that is sent again is composed here, of html and text.
+	MIME      []byte
+	MessageID string // of the header, without angle brackets; empty: there is none
+	Files     []message.File
+	Names     []string // all file names in it, whether or not they make files
+}
+
+// asksForAll tells whether subject and to are required: over SMTP they are not.
+func (m Message) asksForAll() bool { return m.Relayed == nil }
+
+// files is how many attachments there are.
+func (m Message) files() int {
+	if m.Relayed != nil {
+		return len(m.Relayed.Files)
+	}
+	return len(m.Attachments)
+}
+
+// validate holds the files against the rules for attachments. A part without a name is
+// no file to anybody.
+func (r *Relayed) validate(wrong fault.Fields) {
+	if r == nil {
+		return
+	}
+	if len(r.Files) > MaxAttachments {
+		wrong.Add("attachments", "has %d files; the limit is %d", len(r.Files), MaxAttachments)
+	}
+	for i, name := range r.Names {
+		if isBlockedExtension(name) {
+			wrong.Add(fmt.Sprintf("attachments[%d].name", i), "has an extension that is not allowed because it can run code")
+		}
+	}
+	for i, f := range r.Files {
+		path := fmt.Sprintf("attachments[%d].", i)
+		if isBlockedExtension(f.Filename) {
+			wrong.Add(path+"name", "has an extension that is not allowed because it can run code")
+		}
+		if f.Size > MaxAttachment {
+			wrong.Add(path+"data", "is larger than 10 MB")
+		}
+	}
 }

@@ -85,7 +85,7 @@ func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch
 	} else if len(sub.items) == 0 {
 		return BatchReceipt{Results: results}, nil
 	}
-	replay, err := s.accept(ctx, sub)
+	replay, err := s.writer.accept(ctx, sub)
 	switch {
 	case err != nil:
 		return BatchReceipt{}, err
@@ -117,21 +117,21 @@ func refusedByDatabase(err error) bool {
 // flushItems stores a submission that the database refused as a whole: each item
 // under a savepoint, so that a bad one does not take the others with it. The
 // answer is stored last, when it is known what it says.
-func (s *Service) flushItems(ctx context.Context, sub *submission) error {
+func (w *writer) flushItems(ctx context.Context, sub *submission) error {
 	errs := make([]error, 1)
-	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
-		if err := s.judgeItems(ctx, tx, begin([]*submission{sub})); err != nil {
+	err := w.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
+		if err := w.judgeItems(ctx, tx, begin([]*submission{sub})); err != nil {
 			return err
 		}
 		for _, a := range sub.items {
 			if a.err != nil {
 				continue
 			}
-			if err := s.insertItem(ctx, tx, a); err != nil {
+			if err := w.insertItem(ctx, tx, a); err != nil {
 				return err
 			}
 		}
-		if err := s.storeAnswers(ctx, tx, []*submission{sub}, errs); err != nil {
+		if err := w.storeAnswers(ctx, tx, []*submission{sub}, errs); err != nil {
 			return err
 		}
 		return errs[0] // errTaken takes the items back
@@ -140,11 +140,11 @@ func (s *Service) flushItems(ctx context.Context, sub *submission) error {
 }
 
 // insertItem stores one item, or sets its error.
-func (s *Service) insertItem(ctx context.Context, tx *db.PreparedTx, a *acceptance) error {
+func (w *writer) insertItem(ctx context.Context, tx *db.PreparedTx, a *acceptance) error {
 	if _, err := tx.Tx.ExecContext(ctx, "SAVEPOINT item"); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
-	refusal := s.insertAccepted(ctx, tx, []*acceptance{a})
+	refusal := w.insertAccepted(ctx, tx, []*acceptance{a})
 	if refusal == nil {
 		_, err := tx.Tx.ExecContext(ctx, "RELEASE SAVEPOINT item")
 		return err
@@ -157,7 +157,7 @@ func (s *Service) insertItem(ctx context.Context, tx *db.PreparedTx, a *acceptan
 		return fmt.Errorf("roll back to savepoint: %w", err)
 	}
 	if a.counts() {
-		if err := s.quota.Refund(ctx, tx, []accounts.Use{{AccountID: a.email.accountID}}); err != nil {
+		if err := w.quota.Refund(ctx, tx, []accounts.Use{{AccountID: a.email.accountID}}); err != nil {
 			return fmt.Errorf("give back to the caps: %w", err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
@@ -52,13 +53,13 @@ func renderResults(results []BatchResult) idempotency.Answer {
 func TestBatchItemsSucceedAndFailOneByOne(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.suppressed = map[string]string{"gone@example.net": "bounce"}
+	f.Near.Suppressed = map[string]string{"gone@example.net": "bounce"}
 	later, withFile, bad := simple("bob@example.net"), simple("bob@example.net"), simple("bob")
-	later.ScheduledAt = at(time.Hour)
+	later.ScheduledAt = sendingtest.At(time.Hour)
 	withFile.Attachments = []Attachment{{Name: "a.txt", Data: []byte("a")}}
 	b := batchOf(simple("bob@example.net"), bad, simple("gone@example.net"), later, withFile, simple("carol@example.net"))
 	b.Items = append(b.Items, BatchItem{Err: fault.Invalidf("Must be an object, not null")})
-	got, err := f.SendBatch(t.Context(), f.caller(), b)
+	got, err := f.SendBatch(t.Context(), f.Caller(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +70,11 @@ func TestBatchItemsSucceedAndFailOneByOne(t *testing.T) {
 	if fields := fault.From(got.Results[4].Err).Fields; fields["attachments"] == "" {
 		t.Errorf("an item with a file: %v", got.Results[4].Err)
 	}
-	if n := f.count(t, "emails"); n != 4 {
+	if n := f.Count(t, "emails"); n != 4 {
 		t.Errorf("%d emails are stored", n)
 	}
 	for _, n := range []int{0, MaxBatch + 1} {
-		if _, err := f.SendBatch(t.Context(), f.caller(), batchOf(make([]Message, n)...)); fault.KindOf(err) != fault.Invalid {
+		if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(make([]Message, n)...)); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%d items: %v", n, err)
 		}
 	}
@@ -82,15 +83,15 @@ func TestBatchItemsSucceedAndFailOneByOne(t *testing.T) {
 func TestBatchStopsCountingAtTheCap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.left = 2
-	got, err := f.SendBatch(t.Context(), f.caller(), batchOf(simple("a@example.net"), simple("b@example.net"), simple("c@example.net")))
+	f.Near.Left = 2
+	got, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simple("a@example.net"), simple("b@example.net"), simple("c@example.net")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"sent", "sent", fault.CodePlanLimit}, outcomes(got.Results)); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
-	if n := f.count(t, "emails"); n != 2 {
+	if n := f.Count(t, "emails"); n != 2 {
 		t.Errorf("%d emails are stored", n)
 	}
 }
@@ -98,7 +99,7 @@ func TestBatchStopsCountingAtTheCap(t *testing.T) {
 // refusesPoison lets the database refuse what validation lets through.
 func (f *fixture) refusesPoison(t *testing.T) {
 	t.Helper()
-	if _, err := f.db.SQL.ExecContext(t.Context(), `ALTER TABLE emails ADD CONSTRAINT poison CHECK (subject <> 'poison')`); err != nil {
+	if _, err := f.DB.SQL.ExecContext(t.Context(), `ALTER TABLE emails ADD CONSTRAINT poison CHECK (subject <> 'poison')`); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -107,36 +108,36 @@ func TestItemThatTheDatabaseRefusesDoesNotSinkTheOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.refusesPoison(t)
-	f.near.left = 100 // the double does not roll back
+	f.Near.Left = 100 // the double does not roll back
 	poison := simple("bob@example.net")
 	poison.Subject = "poison"
 	for round := range 2 { // the second time statements are prepared
 		b := batchOf(simple("a@example.net"), poison, simple("b@example.net"))
-		claim, _, err := f.idem.Begin(t.Context(), testAccount, "POST /emails/batch", fmt.Sprint("key", round), []byte(`{}`))
+		claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", fmt.Sprint("key", round), []byte(`{}`))
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.Claim = claim
-		got, err := f.SendBatch(t.Context(), f.caller(), b)
+		got, err := f.SendBatch(t.Context(), f.Caller(), b)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]string{"sent", "internal", "sent"}, outcomes(got.Results)); diff != "" {
 			t.Errorf("results (-want +got):\n%s", diff)
 		}
-		replay, err := f.idem.Replay(t.Context(), claim)
+		replay, err := f.Idempotency.Replay(t.Context(), claim)
 		if err != nil || string(replay.Body) != string(renderResults(got.Results).Body) {
 			t.Errorf("kept: %v %v", replay, err)
 		}
 	}
-	if n := f.count(t, "emails"); n != 4 {
+	if n := f.Count(t, "emails"); n != 4 {
 		t.Errorf("%d emails are stored", n)
 	}
-	if facts := f.count(t, "facts"); facts != 4 {
+	if facts := f.Count(t, "facts"); facts != 4 {
 		t.Errorf("%d facts are stored", facts)
 	}
-	if f.near.refunded != 2 {
-		t.Errorf("%d refunded", f.near.refunded)
+	if f.Near.Refunded != 2 {
+		t.Errorf("%d refunded", f.Near.Refunded)
 	}
 }
 
@@ -170,14 +171,14 @@ func TestEqualBatchesAtOnceAreOneBatch(t *testing.T) {
 			t.Errorf("%s was answered in %d ways", key, len(bodies))
 		}
 	}
-	if n := f.count(t, "emails"); n != keys*size {
+	if n := f.Count(t, "emails"); n != keys*size {
 		t.Errorf("%d emails, want %d", n, keys*size)
 	}
 }
 
 // batchWithKey does what an edge does, and gives the answer's body.
 func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, error) {
-	claim, replay, err := f.idem.Begin(t.Context(), testAccount, "POST /emails/batch", key, []byte(`{}`))
+	claim, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", key, []byte(`{}`))
 	if err != nil {
 		return "", err
 	}
@@ -189,7 +190,7 @@ func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, erro
 		b.Items = append(b.Items, BatchItem{Message: simple(fmt.Sprintf("n%d@example.net", i))})
 	}
 	b.Claim = claim
-	receipt, err := f.SendBatch(t.Context(), f.caller(), b)
+	receipt, err := f.SendBatch(t.Context(), f.Caller(), b)
 	switch {
 	case err != nil:
 		return "", err
@@ -204,16 +205,16 @@ func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, erro
 func TestBatchOfRefusedItemsIsKeptUnderItsKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	claim, _, err := f.idem.Begin(t.Context(), testAccount, "POST /emails/batch", "k", []byte(`{}`))
+	claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", "k", []byte(`{}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := batchOf(simple("nobody"))
 	b.Claim = claim
-	if _, err := f.SendBatch(t.Context(), f.caller(), b); err != nil {
+	if _, err := f.SendBatch(t.Context(), f.Caller(), b); err != nil {
 		t.Fatal(err)
 	}
-	if _, replay, err := f.idem.Begin(t.Context(), testAccount, "POST /emails/batch", "k", []byte(`{}`)); err != nil || replay == nil || !strings.HasPrefix(string(replay.Body), fault.CodeValidation) {
+	if _, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", "k", []byte(`{}`)); err != nil || replay == nil || !strings.HasPrefix(string(replay.Body), fault.CodeValidation) {
 		t.Errorf("%v, %v", replay, err)
 	}
 }
@@ -221,8 +222,8 @@ func TestBatchOfRefusedItemsIsKeptUnderItsKey(t *testing.T) {
 func TestBatchThatCannotBeStoredIsAway(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.err = fault.Unavailable(errors.New("no database"))
-	if _, err := f.SendBatch(t.Context(), f.caller(), batchOf(simple("a@example.net"), simple("b@example.net"))); fault.KindOf(err) != fault.Away {
+	f.Near.SenderErr = fault.Unavailable(errors.New("no database"))
+	if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simple("a@example.net"), simple("b@example.net"))); fault.KindOf(err) != fault.Away {
 		t.Errorf("%v", err)
 	}
 }

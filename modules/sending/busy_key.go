@@ -41,39 +41,39 @@ func keyIsBusy(err error) bool { return errors.Is(err, idempotency.ErrBusy) }
 
 // submit stores a submission together with others that wait, or apart from them while
 // another request holds its key.
-func (s *Service) submit(ctx context.Context, sub *submission) error {
+func (w *writer) submit(ctx context.Context, sub *submission) error {
 	if sub.claim == nil {
-		return s.joiner(sub).Do(ctx, sub)
+		return w.joiner(sub).Do(ctx, sub)
 	}
-	err := s.submitWithKey(ctx, sub)
+	err := w.submitWithKey(ctx, sub)
 	if !keyIsBusy(err) {
 		return err
 	}
-	if err := s.awaitKey(ctx, sub.claim); err != nil {
+	if err := w.awaitKey(ctx, sub.claim); err != nil {
 		return err
 	}
-	if err = s.apartAccepts.Do(ctx, sub); keyIsBusy(err) {
+	if err = w.lines.apart.Do(ctx, sub); keyIsBusy(err) {
 		return idempotency.InProgress().Because(err)
 	}
 	return err
 }
 
 // submitWithKey is a first try. ErrBusy: another request holds the key.
-func (s *Service) submitWithKey(ctx context.Context, sub *submission) error {
+func (w *writer) submitWithKey(ctx context.Context, sub *submission) error {
 	key := sub.claim.Key()
-	if equal := s.busyKeys.find(key); equal != nil {
+	if equal := w.busyKeys.find(key); equal != nil {
 		if err := equal.wait(ctx); err != nil {
 			return err
 		}
-		return s.apartAccepts.Do(ctx, sub)
+		return w.lines.apart.Do(ctx, sub)
 	}
-	joiner := s.joiner(sub)
-	if joiner != s.accepts { // the only transactions that are slow by themselves
-		defer s.busyKeys.begin(key)(nil)
+	joiner := w.joiner(sub)
+	if joiner != w.lines.single { // the only transactions that are slow by themselves
+		defer w.busyKeys.begin(key)(nil)
 	}
 	err := joiner.Do(ctx, sub)
 	if keyIsBusy(err) { // its own key, or that of one that shared its batch
-		return s.apartAccepts.Do(ctx, sub)
+		return w.lines.apart.Do(ctx, sub)
 	}
 	return err
 }
@@ -84,16 +84,16 @@ var errKeyFree = errors.New("the idempotency key is free")
 // awaitKey returns once no other transaction holds the key of the claim. The error is
 // InProgress when that takes longer than the database lets a statement wait, or when
 // this process waits for too many keys already. Equal requests wait together.
-func (s *Service) awaitKey(ctx context.Context, claim *idempotency.Claim) (err error) {
+func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err error) {
 	key := claim.Key()
-	if equal := s.busyKeys.find(key); equal != nil {
+	if equal := w.busyKeys.find(key); equal != nil {
 		return equal.wait(ctx)
 	}
-	if !s.busyKeys.enter() {
+	if !w.busyKeys.enter() {
 		return idempotency.InProgress()
 	}
-	defer s.busyKeys.leave()
-	end := s.busyKeys.begin(key)
+	defer w.busyKeys.leave()
+	end := w.busyKeys.begin(key)
 	defer func() {
 		var refusal *fault.Error
 		if errors.As(err, &refusal) {
@@ -102,7 +102,7 @@ func (s *Service) awaitKey(ctx context.Context, claim *idempotency.Claim) (err e
 		}
 		end(nil) // that this caller has left, say, is nothing to tell the others
 	}()
-	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+	err = w.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		if err := claim.Store(ctx, tx, idempotency.Answer{Status: http.StatusOK}); err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *Service) awaitKey(ctx context.Context, claim *idempotency.Claim) (err e
 
 // flushWithoutKeys stores those submissions of a batch that have no key. The others
 // get the given error.
-func (s *Service) flushWithoutKeys(ctx context.Context, batch []*submission, busy error) []error {
+func (w *writer) flushWithoutKeys(ctx context.Context, batch []*submission, busy error) []error {
 	errs := repeat(make([]error, len(batch)), busy)
 	var free []*submission
 	var places []int
@@ -128,7 +128,7 @@ func (s *Service) flushWithoutKeys(ctx context.Context, batch []*submission, bus
 	if len(free) == 0 {
 		return errs
 	}
-	for i, err := range s.flushAccepts(ctx, free) {
+	for i, err := range w.flushAccepts(ctx, free) {
 		errs[places[i]] = err
 	}
 	return errs

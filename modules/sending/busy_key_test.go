@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -16,11 +17,11 @@ import (
 // holdKey takes a key in a transaction that stays open until the returned one ends.
 func (f *fixture) holdKey(t *testing.T, key string, body []byte) *sql.Tx {
 	t.Helper()
-	claim, _, err := f.idem.Begin(t.Context(), testAccount, "POST /emails", key, body)
+	claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails", key, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := f.db.SQL.BeginTx(t.Context(), nil)
+	tx, err := f.DB.SQL.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func (f *fixture) keyed(t *testing.T, requests int, prefix string) (p99 time.Dur
 			begin := time.Now()
 			var err error
 			if i%4 == 0 {
-				_, err = f.Send(t.Context(), f.caller(), Request{Message: simple("bob@example.net")})
+				_, err = f.Send(t.Context(), f.Caller(), Request{Message: simple("bob@example.net")})
 			} else {
 				_, err = f.sendWithKey(t, fmt.Sprint(prefix, i), []byte(`{}`))
 			}
@@ -81,12 +82,12 @@ func TestABusyKeyHoldsUpNobody(t *testing.T) {
 				t.Errorf("beside a busy key 99 %% of the requests took up to %s, want %s at most", p99, limit)
 			}
 			all.Wait()
-			if n := f.count(t, "emails"); n != 2*requests {
+			if n := f.Count(t, "emails"); n != 2*requests {
 				t.Errorf("%d emails of %d requests", n, 2*requests)
 			}
 			f.keyed(t, requests, "beside-") // all but those without a key are replays
 			replays := 2*requests + requests/4
-			if n := f.count(t, "emails"); n != replays {
+			if n := f.Count(t, "emails"); n != replays {
 				t.Errorf("%d emails after the same keys were used again, want %d", n, replays)
 			}
 			end, want := holder.Rollback, replays+1
@@ -100,7 +101,7 @@ func TestABusyKeyHoldsUpNobody(t *testing.T) {
 			if err != nil || (answer == `"first"`) != commit {
 				t.Errorf("afterwards the key gives %s, %v", answer, err)
 			}
-			if n := f.count(t, "emails"); n != want {
+			if n := f.Count(t, "emails"); n != want {
 				t.Errorf("%d emails in the end, want %d", n, want)
 			}
 		})
@@ -118,9 +119,9 @@ func TestARequestWaitsForItsBusyKey(t *testing.T) {
 		sent <- err
 	}()
 	expect.Within(t, 20*time.Second, "the request waits by itself", func() bool {
-		f.busyKeys.mutex.Lock()
-		defer f.busyKeys.mutex.Unlock()
-		return f.busyKeys.waiting == 1
+		f.writer.busyKeys.mutex.Lock()
+		defer f.writer.busyKeys.mutex.Unlock()
+		return f.writer.busyKeys.waiting == 1
 	})
 	if err := holder.Rollback(); err != nil {
 		t.Fatal(err)
@@ -128,12 +129,12 @@ func TestARequestWaitsForItsBusyKey(t *testing.T) {
 	if err := <-sent; err != nil {
 		t.Errorf("the request that waited: %v", err)
 	}
-	if n := f.count(t, "emails"); n != 1 {
+	if n := f.Count(t, "emails"); n != 1 {
 		t.Errorf("%d emails, want one", n)
 	}
-	f.busyKeys.mutex.Lock()
-	defer f.busyKeys.mutex.Unlock()
-	if len(f.busyKeys.keys) != 0 || f.busyKeys.waiting != 0 {
-		t.Errorf("left behind: %v, %d waiting", f.busyKeys.keys, f.busyKeys.waiting)
+	f.writer.busyKeys.mutex.Lock()
+	defer f.writer.busyKeys.mutex.Unlock()
+	if len(f.writer.busyKeys.keys) != 0 || f.writer.busyKeys.waiting != 0 {
+		t.Errorf("left behind: %v, %d waiting", f.writer.busyKeys.keys, f.writer.busyKeys.waiting)
 	}
 }

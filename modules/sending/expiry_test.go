@@ -6,6 +6,8 @@ import (
 
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -47,7 +49,7 @@ func TestExpiryIsStoredAndNotCopied(t *testing.T) {
 	if e.ExpiresAt == nil || !e.ExpiresAt.Equal(at.Truncate(time.Millisecond)) {
 		t.Errorf("stored %v, want %v", e.ExpiresAt, at)
 	}
-	again, err := f.Resend(t.Context(), f.caller(), Resend{EmailID: id})
+	again, err := f.Resend(t.Context(), f.Caller(), Resend{EmailID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +67,12 @@ func TestRescheduleStaysBeforeTheExpiry(t *testing.T) {
 	m.ScheduledAt, m.ExpiresAt = &at, &expires
 	id := f.send(t, m)
 	for late, refused := range map[time.Duration]bool{90 * time.Minute: false, 3 * time.Hour: true} {
-		_, err := f.Reschedule(t.Context(), testAccount, id, now.Add(late))
+		_, err := f.Reschedule(t.Context(), sendingtest.Account, id, now.Add(late))
 		if refused != (fault.KindOf(err) == fault.Invalid) || !refused && err != nil {
 			t.Errorf("moved by %s: %v", late, err)
 		}
 	}
-	if _, err := f.Cancel(t.Context(), testAccount, id); err != nil {
+	if _, err := f.Cancel(t.Context(), sendingtest.Account, id); err != nil {
 		t.Errorf("cancel: %v", err)
 	}
 }
@@ -83,23 +85,23 @@ func TestExpiredEmailIsNotReleased(t *testing.T) {
 	at, expires := time.Now().Add(-30*time.Second), time.Now().Add(time.Hour)
 	m.ScheduledAt, m.ExpiresAt = &at, &expires
 	id := f.send(t, m)
-	f.near.account.Suspended = true
+	f.Near.Owner.Suspended = true
 	f.releaseAll(t)
 	if e, _, _, _ := f.state(t, id); e.Status != email.StatusQueued {
 		t.Fatalf("held email is %s", e.Status)
 	}
-	f.exec(t, `UPDATE emails SET release_at = now(), expires_at = now()`)
-	f.near.left = 1
+	f.Exec(t, `UPDATE emails SET release_at = now(), expires_at = now()`)
+	f.Near.Left = 1
 	f.releaseAll(t)
 	e, recipients, _, types := f.state(t, id)
-	if e.Status != email.StatusFailed || types[len(types)-1] != "email.failed" || len(types) != 2 || f.near.left != 1 {
-		t.Errorf("%s, facts %v, %d left of the cap", e.Status, types, f.near.left)
+	if e.Status != email.StatusFailed || types[len(types)-1] != "email.failed" || len(types) != 2 || f.Near.Left != 1 {
+		t.Errorf("%s, facts %v, %d left of the cap", e.Status, types, f.Near.Left)
 	}
-	if data := f.payload(t, id, 1); data.Failure == nil || data.Failure.Code != CodeExpired {
+	if data := f.Payload(t, id, 1); data.Failure == nil || data.Failure.Code != lifecycle.CodeExpired {
 		t.Errorf("payload: %+v", data)
 	}
 	for _, r := range recipients {
-		if r.State != recipient.StateFailed || r.DueAt != nil || r.Diagnostic == nil || *r.Diagnostic != expiredDiagnostic {
+		if r.State != recipient.StateFailed || r.DueAt != nil || r.Diagnostic == nil || *r.Diagnostic != lifecycle.ExpiredDiagnostic {
 			t.Errorf("recipient: %+v", r)
 		}
 	}

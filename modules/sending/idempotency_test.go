@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -39,7 +40,7 @@ func TestOneKeyOneMessageUnderConcurrency(t *testing.T) {
 		}
 	}
 	var emails int
-	if err := f.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails`).Scan(&emails); err != nil || emails != keys {
+	if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails`).Scan(&emails); err != nil || emails != keys {
 		t.Errorf("%d emails for %d keys (%v)", emails, keys, err)
 	}
 }
@@ -61,17 +62,17 @@ func TestKeyIsFreeAfterARollback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.refusesPoison(t)
-	claim, _, err := f.idem.Begin(t.Context(), testAccount, "POST /emails", "k", []byte(`{}`))
+	claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails", "k", []byte(`{}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	poison := simple("bob@example.net")
 	poison.Subject = "poison"
-	if _, err := f.Send(t.Context(), f.caller(), Request{Message: poison, Claim: claim, Render: render}); err == nil {
+	if _, err := f.Send(t.Context(), f.Caller(), Request{Message: poison, Claim: claim, Render: render}); err == nil {
 		t.Fatal("the database took it")
 	}
 	for _, table := range []string{"emails", "recipients", "facts", "idempotency_keys"} {
-		if n := f.count(t, table); n != 0 {
+		if n := f.Count(t, table); n != 0 {
 			t.Errorf("%d rows in %s", n, table)
 		}
 	}
@@ -93,7 +94,7 @@ func TestKeyExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	for shift, same := range map[string]bool{"23 hours 59 minutes": true, "24 hours 1 second": false} {
-		if _, err := f.db.SQL.ExecContext(t.Context(),
+		if _, err := f.DB.SQL.ExecContext(t.Context(),
 			`UPDATE idempotency_keys SET created_at = now() - $1::interval, expires_at = now() + interval '24 hours' - $1::interval`, shift); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +117,7 @@ func TestKeyOfOneOperationConflictsOnAnother(t *testing.T) {
 	if _, err := f.batchWithKey(t, "k", 2); fault.From(err).Code != fault.CodeIdempotencyConflict {
 		t.Errorf("a batch with the key of a single send: %v", err)
 	}
-	if n := f.count(t, "emails"); n != 1 {
+	if n := f.Count(t, "emails"); n != 1 {
 		t.Errorf("%d emails", n)
 	}
 }
@@ -126,7 +127,7 @@ func TestKeyOfOneOperationConflictsOnAnother(t *testing.T) {
 func TestReplayComesBeforeTheCap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.left = 1
+	f.Near.Left = 1
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	answers := map[string]int{}
@@ -142,21 +143,21 @@ func TestReplayComesBeforeTheCap(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(answers) != 1 || f.count(t, "emails") != 1 {
+	if len(answers) != 1 || f.Count(t, "emails") != 1 {
 		t.Errorf("answers: %v", answers)
 	}
 }
 
 // sendWithKey does what an edge does, and gives the answer's body.
 func (f *fixture) sendWithKey(t *testing.T, key string, body []byte) (string, error) {
-	claim, replay, err := f.idem.Begin(t.Context(), testAccount, "POST /emails", key, body)
+	claim, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails", key, body)
 	if err != nil {
 		return "", err
 	}
 	if replay != nil {
 		return string(replay.Body), nil
 	}
-	receipt, err := f.Send(t.Context(), f.caller(), Request{Message: simple("bob@example.net"), Claim: claim, Render: render})
+	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: simple("bob@example.net"), Claim: claim, Render: render})
 	switch {
 	case err != nil:
 		return "", err

@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
 // The limits of one message.
 const (
-	MaxRecipients  = 50      // to, cc and bcc together
-	MaxBody        = 5 << 20 // octets, html and text each
+	MaxRecipients  = 50              // to, cc and bcc together
+	MaxBody        = records.MaxBody // octets, html and text each
 	MaxTags        = 10
-	MaxTag         = 256 // characters of a tag's name and of its value
+	MaxTag         = records.MaxTag
 	MaxHeaders     = 50
 	MaxAttachments = 10
 	MaxAttachment  = 10 << 20 // octets, decoded
@@ -175,10 +176,10 @@ func validateTags(tags []shape.Tag, wrong fault.Fields) {
 	}
 	seen := map[string]bool{}
 	for i, t := range tags {
-		if !isTagWord(t.Name) {
+		if !records.IsTagWord(t.Name) {
 			wrong.Add(fmt.Sprintf("tags[%d].name", i), "must be 1 to %d letters, digits, - or _", MaxTag)
 		}
-		if !isTagWord(t.Value) {
+		if !records.IsTagWord(t.Value) {
 			wrong.Add(fmt.Sprintf("tags[%d].value", i), "must be 1 to %d letters, digits, - or _", MaxTag)
 		}
 		if seen[t.Name] {
@@ -186,12 +187,6 @@ func validateTags(tags []shape.Tag, wrong fault.Fields) {
 		}
 		seen[t.Name] = true
 	}
-}
-
-func isTagWord(s string) bool {
-	return s != "" && len(s) <= MaxTag && !strings.ContainsFunc(s, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
-	})
 }
 
 func validateHeaders(headers []shape.Header, wrong fault.Fields) {

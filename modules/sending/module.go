@@ -7,34 +7,28 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
-	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/node"
 )
 
-// Module gives *Service and runs its deliveries.
+// Module gives *Service, and releases scheduled emails. The other rooms of module sending
+// have Fx modules of their own; the registry has them all in one row.
 var Module = fx.Module("sending",
 	fx.Provide(New),
 	fx.Provide(
 		fx.Private,
-		func(s *accounts.Service) Accounts { return s },
+		func(s *accounts.Service) (Accounts, Quota) { return s, s },
 		func(s *domains.Service) Domains { return s },
 		func(s *suppression.Service) Suppression { return s },
 		func(s *templates.Service) Templates { return s },
-		func(s *accounts.Service) Quota { return s },
-		rewriter,
-		func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() },
-		func(s *outbound.Service) Ways { return s },
+		func(s *records.Service) Records { return s },
+		func(b *bus.Bus) Bus { return b },
 		func(s *idempotency.Store) Answers { return s },
-		func(t *smtpclient.Transport) Transport { return t },
 		func(s *db.Signals) Signals { return s },
-		func(n *node.Node) Node { return n },
 	),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
@@ -43,18 +37,3 @@ var Module = fx.Module("sending",
 		})
 	}),
 )
-
-// trackingParams may be empty: the module can be switched off.
-type trackingParams struct {
-	fx.In
-
-	Rewriter *tracking.Rewriter `optional:"true"`
-}
-
-// rewriter keeps a nil pointer out of the interface, where it would not be nil.
-func rewriter(p trackingParams) Rewriter {
-	if p.Rewriter == nil {
-		return nil
-	}
-	return p.Rewriter
-}

@@ -8,10 +8,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -53,7 +53,7 @@ type candidate struct {
 
 // releaseDue releases what is due now, at most limit emails, and tells whether
 // there may be more. An email that cannot be judged does not keep the others waiting.
-func (s *Service) releaseDue(ctx context.Context, limit int) (more bool, err error) {
+func (s *scheduler) releaseDue(ctx context.Context, limit int) (more bool, err error) {
 	due, err := s.dueForRelease(ctx, limit)
 	if err != nil || len(due) == 0 {
 		return false, err
@@ -78,12 +78,8 @@ func (s *Service) releaseDue(ctx context.Context, limit int) (more bool, err err
 	return len(due) == limit, err
 }
 
-func (s *Service) dueForRelease(ctx context.Context, limit int) ([]candidate, error) {
-	rows, err := s.db.Hot.QueryContext(ctx, dueSQL, limit)
-	if err != nil {
-		return nil, fmt.Errorf("find due emails: %w", err)
-	}
-	due, err := scanAll(rows, func(c *candidate) []any { return []any{&c.id, &c.accountID, &c.from} })
+func (s *scheduler) dueForRelease(ctx context.Context, limit int) ([]candidate, error) {
+	due, err := db.All(ctx, s.db.Hot, func(c *candidate) []any { return []any{&c.id, &c.accountID, &c.from} }, dueSQL, limit)
 	if err != nil {
 		return nil, fmt.Errorf("find due emails: %w", err)
 	}
@@ -92,7 +88,7 @@ func (s *Service) dueForRelease(ctx context.Context, limit int) ([]candidate, er
 
 // vet asks the other modules about account and sender. Their answers may be a
 // few seconds old, as at acceptance. An error means that there was no answer.
-func (s *Service) vet(ctx context.Context, c *candidate) error {
+func (s *scheduler) vet(ctx context.Context, c *candidate) error {
 	from, err := address.Parse(c.from)
 	if err != nil {
 		return fmt.Errorf("stored sender: %w", err)
@@ -109,7 +105,7 @@ func (s *Service) vet(ctx context.Context, c *candidate) error {
 }
 
 // releaseTogether releases the candidates in one transaction.
-func (s *Service) releaseTogether(ctx context.Context, candidates []candidate) error {
+func (s *scheduler) releaseTogether(ctx context.Context, candidates []candidate) error {
 	if len(candidates) == 0 {
 		return nil
 	}
@@ -131,13 +127,13 @@ func (s *Service) releaseTogether(ctx context.Context, candidates []candidate) e
 	}
 	if len(batch) > 0 {
 		s.bus.Wake()
-		s.signals.Wake(deliveryChannel)
+		s.signals.Wake(lifecycle.DueChannel)
 		s.logRelease(ctx, batch)
 	}
 	return nil
 }
 
-func (s *Service) releaseOneByOne(ctx context.Context, candidates []candidate) error {
+func (s *scheduler) releaseOneByOne(ctx context.Context, candidates []candidate) error {
 	for _, c := range candidates {
 		err := s.releaseTogether(ctx, []candidate{c})
 		switch {
@@ -158,14 +154,14 @@ UPDATE emails SET release_at = now() + $3 * interval '1 microsecond' WHERE id = 
 
 // lookAgain puts an email off that could not be judged: at the head of the queue
 // a batch of them would keep everything behind them waiting.
-func (s *Service) lookAgain(ctx context.Context, c candidate, cause error) error {
+func (s *scheduler) lookAgain(ctx context.Context, c candidate, cause error) error {
 	s.logger.ErrorContext(ctx, "scheduled email could not be released, tried again later",
 		telemetry.KeyAccountID, c.accountID, telemetry.KeyEmailID, c.id, telemetry.KeyError, cause)
 	_, err := s.db.Hot.ExecContext(ctx, lookAgainSQL, c.id, c.accountID, releaseAgain.Microseconds())
 	return err
 }
 
-func (s *Service) logRelease(ctx context.Context, batch release) {
+func (s *scheduler) logRelease(ctx context.Context, batch release) {
 	var sent, refused, held int
 	var late time.Duration
 	for _, r := range batch {
@@ -197,14 +193,10 @@ func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (release, 
 		byID[c.id] = c
 		ids = append(ids, c.id)
 	}
-	rows, err := tx.QueryContext(ctx, lockDueSQL, pq.Array(ids))
-	if err != nil {
-		return nil, fmt.Errorf("lock due emails: %w", err)
-	}
-	batch, err := scanAll(rows, func(r *releasing) []any {
-		return []any{&r.id, &r.accountID, &r.from, jsonColumn{&r.to}, jsonColumn{&r.cc}, &r.subject, jsonColumn{&r.tags}, &r.createdAt,
-			&r.category, &r.status, &r.lastEvent, &r.now, (*microseconds)(&r.late), &r.expired}
-	})
+	batch, err := db.All(ctx, tx, func(r *releasing) []any {
+		return []any{&r.id, &r.accountID, &r.from, db.ScanJSON(&r.to), db.ScanJSON(&r.cc), &r.subject, db.ScanJSON(&r.tags), &r.createdAt,
+			&r.category, &r.status, &r.lastEvent, &r.now, db.ScanMicroseconds(&r.late), &r.expired}
+	}, lockDueSQL, db.Array(ids))
 	if err != nil {
 		return nil, fmt.Errorf("lock due emails: %w", err)
 	}
@@ -213,14 +205,11 @@ func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (release, 
 		batch[i].candidate = byID[batch[i].id]
 		at[batch[i].id] = i
 	}
-	if rows, err = tx.QueryContext(ctx, envelopeSQL, pq.Array(ids)); err != nil {
-		return nil, fmt.Errorf("read envelopes: %w", err)
-	}
 	type row struct {
 		emailID string
 		envelope
 	}
-	recipients, err := scanAll(rows, func(r *row) []any { return []any{&r.recipientID, &r.emailID, &r.address} })
+	recipients, err := db.All(ctx, tx, func(r *row) []any { return []any{&r.recipientID, &r.emailID, &r.address} }, envelopeSQL, db.Array(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read envelopes: %w", err)
 	}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -95,7 +95,7 @@ func suppressedDiagnostic(reason string) string {
 func (r *releasing) permit() (bool, error) {
 	switch {
 	case r.expired:
-		r.fail(&fault.Error{Kind: fault.Forbidden, Code: CodeExpired, Message: expiredDiagnostic})
+		r.fail(&fault.Error{Kind: fault.Forbidden, Code: lifecycle.CodeExpired, Message: lifecycle.ExpiredDiagnostic})
 		return false, nil
 	case r.account.Suspended:
 		r.hold()
@@ -127,7 +127,7 @@ func (r *releasing) allow(refusal error) bool {
 
 // judgeRelease decides what becomes of each: what was found out before, then
 // suppression, and then, for what may be sent, the caps.
-func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch release) error {
+func (s *scheduler) judgeRelease(ctx context.Context, tx *sql.Tx, batch release) error {
 	permitted := make([]*releasing, 0, len(batch))
 	var list []suppression.Address
 	for i := range batch {
@@ -190,7 +190,7 @@ func (b release) store(ctx context.Context, tx *sql.Tx) error {
 	var diagnostics []string
 	for i := range b {
 		r := &b[i]
-		emails.add(r.id, string(r.status), uncommon(r.status), r.lastEventNow())
+		emails.add(r.id, string(r.status), lifecycle.Uncommon(r.status), r.lastEventNow())
 		if r.status != email.StatusFailed {
 			continue
 		}
@@ -199,7 +199,7 @@ func (b release) store(ctx context.Context, tx *sql.Tx) error {
 			diagnostics = append(diagnostics, e.diagnostic)
 		}
 	}
-	_, err := tx.ExecContext(ctx, releaseSQL, append(emails.args(), releaseAgain.Microseconds(), pq.Array(refused), pq.Array(diagnostics))...)
+	_, err := tx.ExecContext(ctx, releaseSQL, append(emails.args(), releaseAgain.Microseconds(), db.Array(refused), db.Array(diagnostics))...)
 	return err
 }
 

@@ -24,7 +24,7 @@ type releaser struct {
 	once     sync.Once
 }
 
-func (s *Service) startReleasing(ctx context.Context) *releaser {
+func (s *scheduler) startReleasing(ctx context.Context) *releaser {
 	ctx, cut := context.WithCancel(context.WithoutCancel(ctx)) // the start's context ends with the start
 	r := &releaser{stopping: make(chan struct{}), ended: make(chan struct{}), cut: cut}
 	go func() {
@@ -59,7 +59,7 @@ func nextLimit(limit int, err error) int {
 }
 
 // releasePass releases what is due and tells how long nothing more is.
-func (s *Service) releasePass(ctx context.Context, limit int) (wait time.Duration, err error) {
+func (s *scheduler) releasePass(ctx context.Context, limit int) (wait time.Duration, err error) {
 	more, err := s.releaseDue(ctx, limit)
 	if err != nil || more {
 		return 0, err

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
@@ -24,7 +25,7 @@ func (f *fixture) releaseAll(t *testing.T) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = f.releaseDue(t.Context(), releaseBatch); err != nil {
+		if more, err = f.scheduler.releaseDue(t.Context(), releaseBatch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,8 +40,8 @@ func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
 		t.Fatalf("released before its time: %s", e.Status)
 	}
 	// Five days later.
-	f.exec(t, `UPDATE emails SET created_at = created_at - interval '5 days', scheduled_at = now(), release_at = now()`)
-	f.exec(t, `UPDATE recipients SET created_at = created_at - interval '5 days', queued_at = queued_at - interval '5 days'`)
+	f.Exec(t, `UPDATE emails SET created_at = created_at - interval '5 days', scheduled_at = now(), release_at = now()`)
+	f.Exec(t, `UPDATE recipients SET created_at = created_at - interval '5 days', queued_at = queued_at - interval '5 days'`)
 	f.releaseAll(t)
 	e, recipients, _, types := f.state(t, id)
 	if e.Status != email.StatusSent || e.LastEvent != "email.sent" || e.SentAt == nil || e.SentAt.Before(*e.ScheduledAt) || e.ReleaseAt != nil || e.Uncommon != nil {
@@ -50,8 +51,8 @@ func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 	jobs := f.claimAll(t)
-	if len(jobs) != 2 || jobs[0].age > time.Minute || !jobs[0].message.date.Equal(*e.SentAt) {
-		t.Errorf("claimed %+v, want two of a fresh message", jobs)
+	if len(jobs) != 2 || time.Since(recipients[0].QueuedAt) > time.Minute {
+		t.Errorf("claimed %d that wait since %s, want two of a fresh message", len(jobs), recipients[0].QueuedAt)
 	}
 	if recipients[0].QueuedAt.Before(*e.ScheduledAt) {
 		t.Errorf("retries are counted from %s", recipients[0].QueuedAt)
@@ -67,27 +68,27 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 	t.Parallel()
 	gone := fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain example.com is not a domain of this account")
 	for name, c := range map[string]struct {
-		change     func(*neighbours)
+		change     func(*sendingtest.Neighbours)
 		code       string // of failure
 		event      string
 		suppressed []string
 		diagnostic string // of the first recipient
 	}{
-		"domain is gone":     {change: func(n *neighbours) { n.err = fmt.Errorf("identity: %w", gone) }, code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
-		"account is gone":    {change: func(n *neighbours) { n.accountErr = fault.Missing("account", testAccount) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + testAccount},
-		"sandbox sender":     {change: func(n *neighbours) { n.identity.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
-		"production locked":  {change: func(n *neighbours) { n.account.Plan = accounts.Plan{Sandboxed: true} }, code: fault.CodeProductionLocked, event: "email.failed"},
-		"no room in the cap": {change: func(n *neighbours) { n.left = 0 }, code: fault.CodePlanLimit, event: "email.failed", diagnostic: errCap.Message},
-		"suppressed": {change: func(n *neighbours) { n.suppressed["b@example.net"] = "bounce" }, event: "email.suppressed",
+		"domain is gone":     {change: func(n *sendingtest.Neighbours) { n.SenderErr = fmt.Errorf("identity: %w", gone) }, code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
+		"account is gone":    {change: func(n *sendingtest.Neighbours) { n.OwnerErr = fault.Missing("account", sendingtest.Account) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + sendingtest.Account},
+		"sandbox sender":     {change: func(n *sendingtest.Neighbours) { n.Sender.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
+		"production locked":  {change: func(n *sendingtest.Neighbours) { n.Owner.Plan = accounts.Plan{Sandboxed: true} }, code: fault.CodeProductionLocked, event: "email.failed"},
+		"no room in the cap": {change: func(n *sendingtest.Neighbours) { n.Left = 0 }, code: fault.CodePlanLimit, event: "email.failed", diagnostic: sendingtest.ErrCap.Message},
+		"suppressed": {change: func(n *sendingtest.Neighbours) { n.Suppressed["b@example.net"] = "bounce" }, event: "email.suppressed",
 			suppressed: []string{"b@example.net"}, diagnostic: "not sent: another recipient of the message is suppressed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			id := f.schedule(t, -time.Second, "a@example.net", "b@example.net")
-			c.change(f.near)
+			c.change(f.Near)
 			f.releaseAll(t)
-			f.near.accountErr = nil
+			f.Near.OwnerErr = nil
 			e, recipients, _, types := f.state(t, id)
 			if e.Status != email.StatusFailed || e.LastEvent != c.event || *e.Uncommon != "failed" || e.SentAt != nil || e.ReleaseAt != nil {
 				t.Errorf("email: %+v", e)
@@ -95,7 +96,7 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 			if diff := cmp.Diff([]string{"email.scheduled", c.event}, types); diff != "" {
 				t.Errorf("facts (-want +got):\n%s", diff)
 			}
-			data := f.payload(t, id, 1)
+			data := f.Payload(t, id, 1)
 			if diff := cmp.Diff(c.suppressed, data.SuppressedRecipients); diff != "" || data.Status != "failed" {
 				t.Errorf("payload %+v, suppressed (-want +got):\n%s", data, diff)
 			}
@@ -113,7 +114,7 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 			if jobs := f.claimAll(t); len(jobs) != 0 {
 				t.Errorf("delivered all the same: %+v", jobs)
 			}
-			if _, err := f.Cancel(t.Context(), testAccount, id); fault.From(err).Code != fault.CodeEmailNotScheduled {
+			if _, err := f.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).Code != fault.CodeEmailNotScheduled {
 				t.Errorf("cancel: %v", err)
 			}
 		})
@@ -128,15 +129,15 @@ func TestCapsAreGivenToTheFirst(t *testing.T) {
 		ids = append(ids, f.schedule(t, -time.Second, "bob@example.net"))
 	}
 	ids = append(ids, f.schedule(t, -time.Second, "gone@example.net"))
-	f.near.left, f.near.suppressed["gone@example.net"] = 3, "bounce"
+	f.Near.Left, f.Near.Suppressed["gone@example.net"] = 3, "bounce"
 	f.releaseAll(t)
 	var got []string
 	for _, id := range ids {
 		e, _, _, _ := f.state(t, id)
 		got = append(got, string(e.Status)+" "+e.LastEvent)
 	}
-	if diff := cmp.Diff([]string{"sent email.sent", "sent email.sent", "sent email.sent", "failed email.failed", "failed email.suppressed"}, got); diff != "" || f.near.left != 0 {
-		t.Errorf("room left %d, emails (-want +got):\n%s", f.near.left, diff)
+	if diff := cmp.Diff([]string{"sent email.sent", "sent email.sent", "sent email.sent", "failed email.failed", "failed email.suppressed"}, got); diff != "" || f.Near.Left != 0 {
+		t.Errorf("room left %d, emails (-want +got):\n%s", f.Near.Left, diff)
 	}
 }
 
@@ -144,7 +145,7 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
-	f.near.account.Suspended = true
+	f.Near.Owner.Suspended = true
 	for range 2 {
 		f.releaseAll(t)
 		e, _, _, types := f.state(t, id)
@@ -154,12 +155,12 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 		if wait := time.Until(*e.ReleaseAt); wait < 50*time.Second || wait > 61*time.Second {
 			t.Errorf("looked at again in %s, want a minute", wait)
 		}
-		f.exec(t, `UPDATE emails SET release_at = now()`)
+		f.Exec(t, `UPDATE emails SET release_at = now()`)
 	}
-	if _, err := f.Cancel(t.Context(), testAccount, id); fault.From(err).Details["status"] != "queued" {
+	if _, err := f.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).Details["status"] != "queued" {
 		t.Errorf("cancel: %v", err)
 	}
-	f.near.account.Suspended = false
+	f.Near.Owner.Suspended = false
 	f.releaseAll(t)
 	if e, _, _, types := f.state(t, id); e.Status != email.StatusSent || e.Uncommon != nil || e.ReleaseAt != nil || len(types) != 2 || len(f.claimAll(t)) != 1 {
 		t.Errorf("after the account was resumed: %+v %v", e, types)
@@ -171,8 +172,8 @@ func TestReleaseThatIsCutOffHasNotHappened(t *testing.T) {
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
 	before, _, _, _ := f.state(t, id)
-	f.near.consumeErr = fault.Unavailable(nil)
-	if _, err := f.releaseDue(t.Context(), releaseBatch); fault.KindOf(err) != fault.Away {
+	f.Near.ConsumeErr = fault.Unavailable(nil)
+	if _, err := f.scheduler.releaseDue(t.Context(), releaseBatch); fault.KindOf(err) != fault.Away {
 		t.Fatalf("the database was away: %v", err)
 	}
 	e, recipients, _, types := f.state(t, id)
@@ -190,15 +191,15 @@ func TestOneBadEmailDoesNotHoldUpOthers(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, f *fixture, id string){
 		"in its row": func(t *testing.T, f *fixture, id string) {
 			t.Helper()
-			f.exec(t, `UPDATE emails SET "to" = '"x"' WHERE id = $1`, id)
+			f.Exec(t, `UPDATE emails SET "to" = '"x"' WHERE id = $1`, id)
 		},
 		"in its sender": func(t *testing.T, f *fixture, id string) {
 			t.Helper()
-			f.exec(t, `UPDATE emails SET "from" = '@' WHERE id = $1`, id)
+			f.Exec(t, `UPDATE emails SET "from" = '@' WHERE id = $1`, id)
 		},
 		"in an address": func(t *testing.T, f *fixture, id string) {
 			t.Helper()
-			f.exec(t, `UPDATE recipients SET address = '@' WHERE email_id = $1`, id)
+			f.Exec(t, `UPDATE recipients SET address = '@' WHERE email_id = $1`, id)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +210,7 @@ func TestOneBadEmailDoesNotHoldUpOthers(t *testing.T) {
 			f.releaseAll(t)
 			var status string
 			var wait float64
-			if err := f.db.SQL.QueryRowContext(t.Context(), `SELECT status, extract(epoch FROM release_at - now()) FROM emails WHERE id = $1`, bad).Scan(&status, &wait); err != nil {
+			if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT status, extract(epoch FROM release_at - now()) FROM emails WHERE id = $1`, bad).Scan(&status, &wait); err != nil {
 				t.Fatal(err)
 			}
 			if status != "scheduled" || wait < 50 || wait > 61 {
@@ -227,18 +228,18 @@ func TestChangesBetweenLookAndLockAreHeeded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	moved, cancelled, stays := f.schedule(t, -time.Second, "a@example.net"), f.schedule(t, -time.Second, "b@example.net"), f.schedule(t, -time.Second, "c@example.net")
-	due, err := f.dueForRelease(t.Context(), releaseBatch)
+	due, err := f.scheduler.dueForRelease(t.Context(), releaseBatch)
 	if err != nil || len(due) != 3 {
 		t.Fatalf("due: %+v %v", due, err)
 	}
-	if _, err := f.Reschedule(t.Context(), testAccount, moved, time.Now().Add(time.Hour)); err != nil {
+	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Cancel(t.Context(), testAccount, cancelled); err != nil {
+	if _, err := f.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time everything is done
-		if err := f.releaseTogether(t.Context(), due); err != nil {
+		if err := f.scheduler.releaseTogether(t.Context(), due); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -260,14 +261,14 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	for i := range ids {
 		ids[i] = f.schedule(t, time.Hour, "bob@example.net")
 	}
-	f.exec(t, `UPDATE emails e SET scheduled_at = v.at, release_at = v.at FROM (SELECT id, now() + random() * interval '1 second' AS at FROM emails) v WHERE v.id = e.id`)
+	f.Exec(t, `UPDATE emails e SET scheduled_at = v.at, release_at = v.at FROM (SELECT id, now() + random() * interval '1 second' AS at FROM emails) v WHERE v.id = e.id`)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var releasing, cancelling sync.WaitGroup
 	for range 3 {
 		releasing.Go(func() {
 			for ctx.Err() == nil {
-				if _, err := f.releaseDue(context.WithoutCancel(ctx), 20); err != nil {
+				if _, err := f.scheduler.releaseDue(context.WithoutCancel(ctx), 20); err != nil {
 					t.Error(err)
 					return
 				}
@@ -279,14 +280,14 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	for part := range 4 {
 		cancelling.Go(func() {
 			for k := part; k < n; k += 4 {
-				_, errs[order[k]] = f.Cancel(context.WithoutCancel(ctx), testAccount, ids[order[k]])
+				_, errs[order[k]] = f.Cancel(context.WithoutCancel(ctx), sendingtest.Account, ids[order[k]])
 			}
 		})
 	}
 	cancelling.Wait()
 	expect.Within(t, 20*time.Second, "nothing is scheduled any more", func() bool {
 		var left int
-		err := f.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
+		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
 		return err == nil && left == 0
 	})
 	stop()
@@ -295,7 +296,7 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	due := map[string]int{}
 	for range 4 {
 		for _, job := range f.claimAll(t) {
-			due[job.emailID]++
+			due[job.EmailID()]++
 		}
 	}
 	cancelled := 0
@@ -323,21 +324,19 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	if err := f.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	f.start(t)
 	var ids []string
 	for i := range 20 {
 		ids = append(ids, f.schedule(t, time.Duration(i)*100*time.Millisecond, fmt.Sprintf("u%d@example.net", i)))
 	}
 	moved := f.schedule(t, time.Hour, "moved@example.net")
-	if _, err := f.Reschedule(t.Context(), testAccount, moved, time.Now().Add(time.Second)); err != nil {
+	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	stays := f.schedule(t, time.Hour, "stays@example.net")
 	expect.Within(t, 20*time.Second, "all are delivered", func() bool {
 		var n int
-		err := f.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'delivered'`).Scan(&n)
+		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'delivered'`).Scan(&n)
 		return err == nil && n == len(ids)+1
 	})
 	for _, id := range append(ids, moved) {
@@ -352,7 +351,7 @@ func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
 	if e, _, _, _ := f.state(t, stays); e.Status != email.StatusScheduled {
 		t.Errorf("one of the next hour is %s", e.Status)
 	}
-	if n := len(f.peer.seen); n != len(ids)+1 {
+	if n := len(f.Peer.Seen); n != len(ids)+1 {
 		t.Errorf("%d transactions for %d recipients", n, len(ids)+1)
 	}
 }
@@ -360,11 +359,11 @@ func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
 func TestAcceptingProcessesDoNotRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.acceptOnly = true
+	f.scheduler.idle = true
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if f.releases != nil {
+	if f.scheduler.releases != nil {
 		t.Error("a process that only accepts releases scheduled emails")
 	}
 }
@@ -373,12 +372,10 @@ func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
-	f.near.consumeErr = errors.Join(errors.New("count"), fault.Unavailable(nil))
-	if err := f.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	f.Near.ConsumeErr = errors.Join(errors.New("count"), fault.Unavailable(nil))
+	f.start(t)
 	expect.Within(t, 10*time.Second, "it is delivered", func() bool {
-		e, err := f.Get(t.Context(), testAccount, id)
+		e, err := f.records.Get(t.Context(), sendingtest.Account, id)
 		return err == nil && e.Status == email.StatusDelivered
 	})
 }
@@ -388,16 +385,14 @@ func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 func TestBatchesThatAreTooLargeAreMadeSmaller(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.near.consumeMost = 7
+	f.Near.ConsumeMost = 7
 	for range 40 {
 		f.schedule(t, -time.Second, "bob@example.net")
 	}
-	if err := f.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	f.start(t)
 	expect.Within(t, 20*time.Second, "all are released", func() bool {
 		var left int
-		err := f.db.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
+		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
 		return err == nil && left == 0
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/modules/sending/unsubscribe"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/fault"
@@ -58,7 +60,7 @@ func (m Message) validateUnsubscribe(wrong fault.Fields) {
 		return
 	}
 	for _, h := range m.Headers {
-		if strings.EqualFold(h.Name, listUnsubscribe) || strings.EqualFold(h.Name, listUnsubscribePost) {
+		if strings.EqualFold(h.Name, unsubscribe.Field) || strings.EqualFold(h.Name, unsubscribe.FieldPost) {
 			wrong.Add("headers."+h.Name, "is written by the service when unsubscribe is true")
 		}
 	}
@@ -94,4 +96,35 @@ func (m Message) filled(t templates.Rendered, wrong fault.Fields) Message {
 	}
 	m.Template = nil
 	return m
+}
+
+// MaxLife is how far after its sending a message may expire: by then retries end anyway.
+const MaxLife = lifecycle.MaxAge
+
+// ValidateExpiry judges when a message expires that is sent at a time; the error
+// is a reason to stand beside the field.
+func ValidateExpiry(expires, sent, now time.Time) error {
+	switch {
+	case !expires.After(now):
+		return errors.New("is not in the future")
+	case !expires.After(sent):
+		return errors.New("is not after scheduled_at")
+	case expires.After(sent.Add(MaxLife)):
+		return errors.New("is more than 72 hours after the message is sent")
+	default:
+		return nil
+	}
+}
+
+func (m Message) validateExpiry(now time.Time, wrong fault.Fields) {
+	if m.ExpiresAt == nil {
+		return
+	}
+	sent := now
+	if m.ScheduledAt != nil && m.ScheduledAt.After(now) {
+		sent = *m.ScheduledAt
+	}
+	if err := ValidateExpiry(*m.ExpiresAt, sent, now); err != nil {
+		wrong.Add("expires_at", "%s", err)
+	}
 }

@@ -2,6 +2,7 @@ package sending
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
@@ -20,7 +21,7 @@ type Resend struct {
 // of it; attachments and expires_at, which was that one's, are left out, and all rules of a send apply anew. Errors: NotFound, Conflict
 // when the body has been deleted, and those of Send.
 func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) (Receipt, error) {
-	stored, err := s.Get(ctx, caller.AccountID, r.EmailID)
+	stored, err := s.records.Get(ctx, caller.AccountID, r.EmailID)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -59,4 +60,18 @@ func mailboxes(list []string) []Mailbox {
 		out = append(out, Mailbox{Text: text})
 	}
 	return out
+}
+
+// resendable completes a message that came over SMTP with its bodies, as an ordinary
+// one: attachments are left out, as with any other, and so it is composed anew.
+func (s *Service) resendable(ctx context.Context, stored *ent.Email, m Message) (Message, error) {
+	read, err := s.records.Relayed(ctx, stored.AccountID, stored.ID)
+	if err != nil {
+		return m, fmt.Errorf("read relayed email: %w", err)
+	}
+	if read == nil || read.HTML == "" && read.Text == "" {
+		return m, fault.Conflictf(fault.CodeConflict, "This email has no text that could be sent again")
+	}
+	m.HTML, m.Text, m.Relayed = read.HTML, read.Text, &Relayed{}
+	return m, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -23,9 +24,9 @@ func TestResendMakesANewEmailOfTheStoredOne(t *testing.T) {
 	withFile := m
 	withFile.Attachments = []Attachment{{Name: "a.pdf", Data: []byte("%PDF")}}
 	later := m
-	later.ScheduledAt = at(time.Hour)
+	later.ScheduledAt = sendingtest.At(time.Hour)
 	for what, first := range map[string]string{"sent": f.send(t, withFile), "scheduled": f.send(t, later)} {
-		receipt, err := f.Resend(t.Context(), f.caller(), Resend{EmailID: first})
+		receipt, err := f.Resend(t.Context(), f.Caller(), Resend{EmailID: first})
 		if err != nil || receipt.ID == first || receipt.Status != "sent" {
 			t.Fatalf("%s: %+v, %v", what, receipt, err)
 		}
@@ -40,7 +41,7 @@ func TestResendMakesANewEmailOfTheStoredOne(t *testing.T) {
 			t.Errorf("%s: %d attachments, scheduled at %v, %d recipients", what, after.AttachmentCount, after.ScheduledAt, len(recipients))
 		}
 	}
-	if n := f.count(t, "attachments"); n != 1 {
+	if n := f.Count(t, "attachments"); n != 1 {
 		t.Errorf("%d attachments", n)
 	}
 }
@@ -49,26 +50,26 @@ func TestResendHasTheRulesOfASend(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simple("bob@example.net"))
-	resend := func() (Receipt, error) { return f.Resend(t.Context(), f.caller(), Resend{EmailID: id}) }
-	f.near.suppressed["bob@example.net"] = "manual"
+	resend := func() (Receipt, error) { return f.Resend(t.Context(), f.Caller(), Resend{EmailID: id}) }
+	f.Near.Suppressed["bob@example.net"] = "manual"
 	if receipt, err := resend(); err != nil || receipt.Status != "failed" {
 		t.Errorf("to a suppressed recipient: %+v, %v", receipt, err)
 	}
-	f.near.left = 0
-	f.near.suppressed = nil
+	f.Near.Left = 0
+	f.Near.Suppressed = nil
 	if _, err := resend(); fault.KindOf(err) != fault.Limit {
 		t.Errorf("over the cap: %v", err)
 	}
-	f.near.err = fault.Forbiddenf(fault.CodeDomainNotVerified, "lost")
+	f.Near.SenderErr = fault.Forbiddenf(fault.CodeDomainNotVerified, "lost")
 	if _, err := resend(); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("without the domain: %v", err)
 	}
-	stranger := f.caller()
+	stranger := f.Caller()
 	stranger.AccountID = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 	if _, err := f.Resend(t.Context(), stranger, Resend{EmailID: id}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("another account's: %v", err)
 	}
-	if _, err := f.db.SQL.ExecContext(t.Context(), `UPDATE emails SET body_purged_at = now(), text = NULL`); err != nil {
+	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE emails SET body_purged_at = now(), text = NULL`); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := resend(); fault.KindOf(err) != fault.Conflict {

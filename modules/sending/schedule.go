@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -70,7 +71,7 @@ func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string
 			return err
 		}
 		// A row that another transaction had is read as that one has left it.
-		found, err := tx.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(listColumns...).Only(ctx)
+		found, err := tx.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(records.ListColumns...).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
 			return fault.Missing("email", emailID)

@@ -1,7 +1,6 @@
 package sending
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent/email"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -27,7 +26,7 @@ func TestRescheduledEmailHasAnotherTime(t *testing.T) {
 	f := newFixture(t)
 	id := f.schedule(t, time.Hour, "bob@example.net")
 	at := time.Now().Add(48 * time.Hour).Truncate(time.Millisecond).In(time.FixedZone("", 3600))
-	got, err := f.Reschedule(t.Context(), testAccount, id, at.Add(123*time.Microsecond))
+	got, err := f.Reschedule(t.Context(), sendingtest.Account, id, at.Add(123*time.Microsecond))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,29 +37,16 @@ func TestRescheduledEmailHasAnotherTime(t *testing.T) {
 	if diff := cmp.Diff([]string{"email.scheduled", "email.scheduled"}, types); diff != "" || recipients[0].DueAt != nil {
 		t.Errorf("due at %v, facts (-want +got):\n%s", recipients[0].DueAt, diff)
 	}
-	if data := f.payload(t, id, 1); data.ScheduledAt == nil || !data.ScheduledAt.Equal(at) || data.Status != "scheduled" || data.CC == nil {
+	if data := f.Payload(t, id, 1); data.ScheduledAt == nil || !data.ScheduledAt.Equal(at) || data.Status != "scheduled" || data.CC == nil {
 		t.Errorf("payload: %+v", data)
 	}
-}
-
-// payload is the data of an email's n-th fact.
-func (f *fixture) payload(t *testing.T, id string, n int) (data event.Email) {
-	t.Helper()
-	facts, err := f.Timeline(t.Context(), testAccount, id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(facts[id][n].Data, &data); err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 func TestCancelledEmailIsOver(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -30*time.Second, "a@example.net", "b@example.net") // due, and not released yet
-	got, err := f.Cancel(t.Context(), testAccount, id)
+	got, err := f.Cancel(t.Context(), sendingtest.Account, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +64,7 @@ func TestCancelledEmailIsOver(t *testing.T) {
 	if diff := cmp.Diff([]string{"email.scheduled", "email.cancelled"}, types); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
-	if data := f.payload(t, id, 1); data.ScheduledAt == nil || data.Status != "cancelled" {
+	if data := f.Payload(t, id, 1); data.ScheduledAt == nil || data.Status != "cancelled" {
 		t.Errorf("payload: %+v", data)
 	}
 	if jobs := f.claimAll(t); len(jobs) != 0 {
@@ -91,7 +77,7 @@ func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
 	f := newFixture(t)
 	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 	sent, scheduled, cancelled := f.send(t, simple("bob@example.net")), f.schedule(t, time.Hour, "bob@example.net"), f.schedule(t, time.Hour, "bob@example.net")
-	if _, err := f.Cancel(t.Context(), testAccount, cancelled); err != nil {
+	if _, err := f.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
 		t.Fatal(err)
 	}
 	later := time.Now().Add(time.Hour)
@@ -101,13 +87,13 @@ func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
 		kind        fault.Kind
 		text        string
 	}{
-		"sent":               {testAccount, sent, later, fault.Conflict, "sent"},
-		"cancelled":          {testAccount, cancelled, later, fault.Conflict, "cancelled"},
+		"sent":               {sendingtest.Account, sent, later, fault.Conflict, "sent"},
+		"cancelled":          {sendingtest.Account, cancelled, later, fault.Conflict, "cancelled"},
 		"another account's":  {stranger, scheduled, later, fault.NotFound, scheduled},
-		"unknown":            {testAccount, "msg_01kf0m4w7he6x8q2v5b3n9c1tb", later, fault.NotFound, "No such email"},
-		"not an id":          {testAccount, "x", later, fault.NotFound, "No such email"},
-		"in the past":        {testAccount, scheduled, time.Now().Add(-61 * time.Second), fault.Invalid, "scheduled_at"},
-		"too far in advance": {testAccount, scheduled, time.Now().AddDate(1, 0, 2), fault.Invalid, "scheduled_at"},
+		"unknown":            {sendingtest.Account, "msg_01kf0m4w7he6x8q2v5b3n9c1tb", later, fault.NotFound, "No such email"},
+		"not an id":          {sendingtest.Account, "x", later, fault.NotFound, "No such email"},
+		"in the past":        {sendingtest.Account, scheduled, time.Now().Add(-61 * time.Second), fault.Invalid, "scheduled_at"},
+		"too far in advance": {sendingtest.Account, scheduled, time.Now().AddDate(1, 0, 2), fault.Invalid, "scheduled_at"},
 	} {
 		_, err := f.Reschedule(t.Context(), c.account, c.id, c.at)
 		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.text) {

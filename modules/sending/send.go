@@ -13,6 +13,25 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
+// Request is one POST /emails, or its like from another edge.
+type Request struct {
+	Message Message
+	// Claim is the caller's idempotency key; nil without one.
+	Claim *idempotency.Claim
+	// Render gives the bytes of the answer that are stored under the Claim.
+	// It is called only with a Claim.
+	Render func(Receipt) idempotency.Answer
+}
+
+// Receipt says that a message was stored durably.
+type Receipt struct {
+	ID     string // msg_…
+	Status string // sent, scheduled, failed
+	// Replay is set when an earlier request with the same key has won: its
+	// stored answer stands and nothing was sent for this one.
+	Replay *idempotency.Answer
+}
+
 // Send stores a message for delivery and returns once it is durable. A message to
 // a suppressed recipient is stored as failed. Errors: Invalid with all wrong
 // fields, Forbidden by the policy, Limit when a cap is reached, Conflict for a
@@ -27,7 +46,7 @@ func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (
 	if r.Claim != nil {
 		sub.answer = func() idempotency.Answer { return r.Render(a.receipt()) }
 	}
-	replay, err := s.accept(ctx, sub)
+	replay, err := s.writer.accept(ctx, sub)
 	switch {
 	case err != nil:
 		return Receipt{}, err

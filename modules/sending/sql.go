@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/search"
 )
@@ -26,19 +25,11 @@ func (c columns) add(values ...string) {
 	}
 }
 
-// binary is args for the hot pool.
-func (c columns) binary() []any {
-	args := make([]any, len(c))
-	for i := range c {
-		args[i] = db.Texts(c[i])
-	}
-	return args
-}
-
+// args are the columns as parameters.
 func (c columns) args() []any {
 	args := make([]any, len(c))
 	for i := range c {
-		args[i] = pq.Array(c[i])
+		args[i] = db.Array(c[i])
 	}
 	return args
 }
@@ -107,14 +98,14 @@ func insertArgs(batch []*acceptance) []any {
 		rows.add(e.id, e.accountID, e.domainID, e.keyID, e.templateID, templateVersion, e.from, e.fromAddress,
 			jsonText(e.to), jsonText(e.cc), jsonText(e.bcc), jsonText(e.replyTo),
 			e.subject, e.html, e.text, jsonText(e.headers), jsonText(e.tags), e.messageID,
-			intText(e.attachments), strconv.FormatBool(e.unsubscribe), e.category, string(e.status), uncommon(e.status), string(e.lastEvent),
-			timeText(e.createdAt), sentAt, scheduledAt, expiresAt, releaseAt, find.words, find.marks)
+			intText(e.attachments), strconv.FormatBool(e.unsubscribe), e.category, string(e.status), lifecycle.Uncommon(e.status), string(e.lastEvent),
+			timeText(e.createdAt), sentAt, scheduledAt, expiresAt, releaseAt, find.Words, find.Marks)
 		mimes = append(mimes, e.mime)
 		for _, r := range a.recipients {
 			recipients.add(r.emailID, r.accountID, string(r.kind), r.address, r.destination, string(r.state), r.diagnostic, string(e.status))
 		}
 	}
-	return append(append(rows.binary(), recipients.binary()...), db.Blobs(mimes))
+	return append(append(rows.args(), recipients.args()...), db.Array(mimes))
 }
 
 const insertAttachmentSQL = `

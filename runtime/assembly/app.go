@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
@@ -148,10 +149,10 @@ func suppressionConfig(cfg config.Config) suppression.Config {
 	return suppression.Config{BaseURL: cfg.HTTP.BaseURL}
 }
 
-func sendingConfig(cfg config.Config) sending.Config {
-	c := sending.DefaultConfig()
+func sendingConfig(cfg config.Config) (sending.Config, delivery.Config) {
+	c := delivery.DefaultConfig()
 	c.Concurrency = cfg.Mail.Concurrency
-	return c
+	return sending.Config{AcceptOnly: c.Concurrency == 0}, c
 }
 
 // Validate tells whether a set of modules can be joined, without running any

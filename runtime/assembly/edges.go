@@ -19,6 +19,8 @@ import (
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
@@ -48,8 +50,10 @@ var (
 
 	templatesEdges = routes(func(s *templates.Service, i *idempotency.Store) rest.Routes { return rest.Templates(s, i) })
 	sendingEdges   = fx.Options(
-		routes(func(s *sending.Service, i *idempotency.Store) rest.Routes { return rest.Emails(s, i) }),
-		routes(func(s *sending.Service, d testDelivery) rest.Routes { return rest.TestEvents(s, d.orNone()) }),
+		routes(func(s *sending.Service, r *records.Service, i *idempotency.Store) rest.Routes {
+			return rest.Emails(rest.EmailRooms{EmailSender: s, EmailRecords: r}, i)
+		}),
+		routes(func(r *records.Service, d testDelivery) rest.Routes { return rest.TestEvents(r, d.orNone()) }),
 	)
 )
 
@@ -74,7 +78,8 @@ type edgeParams struct {
 	Routes    []rest.Routes `group:"routes"`
 	Accounts  *accounts.Service
 	Domains   *domains.Service   `optional:"true"`
-	Sending   *sending.Service   `optional:"true"`
+	Records   *records.Service   `optional:"true"`
+	Queue     *queue.Service     `optional:"true"`
 	Inbox     *devinbox.Service  `optional:"true"`
 	Templates *templates.Service `optional:"true"`
 	Tracking  *tracking.Service  `optional:"true"`
@@ -170,8 +175,8 @@ func (p edgeParams) unsubscribeFirst(others http.Handler) http.Handler {
 		return others
 	}
 	o := unsubscribe.Options{Links: p.Suppression, Logger: p.Logger}
-	if p.Sending != nil {
-		o.Senders = p.Sending
+	if p.Records != nil {
+		o.Senders = p.Records
 	}
 	pages := unsubscribe.New(o)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -189,8 +194,8 @@ func (p edgeParams) graphOptions(on []string, rate graph.RateLimit) graph.Option
 	if p.Domains != nil {
 		o.Domains = p.Domains
 	}
-	if p.Sending != nil {
-		o.Emails = p.Sending
+	if p.Records != nil {
+		o.Emails, o.Queue = p.Records, p.Queue
 	}
 	if p.Templates != nil {
 		o.Templates = p.Templates

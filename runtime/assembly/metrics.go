@@ -26,10 +26,10 @@ func (p edgeParams) metrics() http.Handler {
 
 // queueLateness is nil where nothing is sent.
 func (p edgeParams) queueLateness() lateness {
-	if p.Sending == nil {
+	if p.Queue == nil {
 		return nil
 	}
-	return p.Sending.Queue().Late
+	return p.Queue.Late
 }
 
 // gaugeQueue shows how late the queue is; it is asked for at each scrape, and not a

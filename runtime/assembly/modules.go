@@ -17,6 +17,9 @@ import (
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/retention"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
@@ -77,7 +80,7 @@ var registry = []Module{
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking"},
-		Option: sending.Module, Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil), rest.TestEvents(nil, nil)},
+		Option: fx.Options(records.Module, queue.Module, delivery.Module, sending.Module), Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil), rest.TestEvents(nil, nil)},
 	},
 	{
 		Name: "bounces", Line: "bounces and complaints that come back to our return paths",

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
 )
@@ -76,7 +76,7 @@ type BacklogView struct {
 // ListQueue gives recipients in the queue, the oldest first.
 func ListQueue(ctx context.Context, cfg config.Config, in QueueSelection, after int64, limit int) ([]QueuedView, error) {
 	list := []QueuedView{}
-	err := withQueue(ctx, cfg, in, func(q *sending.Queue, s sending.Selection) error {
+	err := withQueue(ctx, cfg, in, func(q *queue.Service, s queue.Selection) error {
 		found, err := q.List(ctx, s, after, limit)
 		for _, r := range found {
 			view := QueuedView{RecipientID: r.RecipientID, EmailID: r.EmailID, AccountID: r.AccountID, Address: r.Address, State: string(r.State), Running: r.Running,
@@ -95,7 +95,7 @@ func ListQueue(ctx context.Context, cfg config.Config, in QueueSelection, after 
 // SumUpQueue gives what waits by destination, most first.
 func SumUpQueue(ctx context.Context, cfg config.Config, in QueueSelection, limit int) ([]BacklogView, error) {
 	list := []BacklogView{}
-	err := withQueue(ctx, cfg, in, func(q *sending.Queue, s sending.Selection) error {
+	err := withQueue(ctx, cfg, in, func(q *queue.Service, s queue.Selection) error {
 		found, err := q.Summary(ctx, s, limit)
 		for _, b := range found {
 			list = append(list, BacklogView{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running, Parked: b.Parked, Deferred: b.Deferred,
@@ -109,9 +109,9 @@ func SumUpQueue(ctx context.Context, cfg config.Config, in QueueSelection, limit
 // ChangeQueue runs one operation. Services see what became due within their poll
 // interval, a second.
 func ChangeQueue(ctx context.Context, cfg config.Config, in QueueChange) (result QueueResult, err error) {
-	err = withQueue(ctx, cfg, in.Selection, func(q *sending.Queue, s sending.Selection) error {
-		change := sending.QueueChange{Selection: s, DryRun: in.DryRun, Progress: in.Progress}
-		var done sending.QueueResult
+	err = withQueue(ctx, cfg, in.Selection, func(q *queue.Service, s queue.Selection) error {
+		change := queue.Change{Selection: s, DryRun: in.DryRun, Progress: in.Progress}
+		var done queue.Result
 		switch in.Operation {
 		case QueueRetry:
 			done, err = q.Retry(ctx, change)
@@ -130,9 +130,9 @@ func ChangeQueue(ctx context.Context, cfg config.Config, in QueueChange) (result
 	return result, err
 }
 
-func withQueue(ctx context.Context, cfg config.Config, in QueueSelection, do func(*sending.Queue, sending.Selection) error) error {
+func withQueue(ctx context.Context, cfg config.Config, in QueueSelection, do func(*queue.Service, queue.Selection) error) error {
 	return tool(ctx, cfg, func(ctx context.Context, s *store, log *slog.Logger) error {
-		selection := sending.Selection{Destination: in.Destination, EmailID: in.EmailID, State: sending.QueueState(in.State), RecipientIDs: in.RecipientIDs, All: in.All}
+		selection := queue.Selection{Destination: in.Destination, EmailID: in.EmailID, State: queue.State(in.State), RecipientIDs: in.RecipientIDs, All: in.All}
 		if in.Account != "" {
 			service, err := accounts.New(accounts.Params{DB: s.db, Logger: log, Cursors: newPages(s.box)})
 			if err != nil {
@@ -144,6 +144,6 @@ func withQueue(ctx context.Context, cfg config.Config, in QueueSelection, do fun
 			}
 			selection.AccountID = account.ID
 		}
-		return do(sending.NewQueue(s.db, bus.New(s.db, log, bus.Options{})), selection)
+		return do(queue.New(s.db, bus.New(s.db, log, bus.Options{}), nil), selection)
 	})
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/retention"
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/modules/webhooks"
@@ -18,7 +18,7 @@ var retentionEdges = fx.Options(
 	fx.Provide(func(p struct {
 		fx.In
 
-		Sending     *sending.Service     `optional:"true"`
+		Records     *records.Service     `optional:"true"`
 		Suppression *suppression.Service `optional:"true"`
 		Tracking    *tracking.Service    `optional:"true"`
 		Inbound     *inbound.Service     `optional:"true"`
@@ -26,8 +26,8 @@ var retentionEdges = fx.Options(
 	},
 	) retention.Neighbours {
 		var near retention.Neighbours
-		if p.Sending != nil {
-			near.Mail = p.Sending
+		if p.Records != nil {
+			near.Mail = p.Records
 		}
 		if p.Suppression != nil {
 			near.Blocklist = p.Suppression

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/track"
@@ -27,26 +27,26 @@ var trackingEdges = fx.Options(
 	fx.Provide(func(p struct {
 		fx.In
 
-		Sending *sending.Service `optional:"true"`
+		Records *records.Service `optional:"true"`
 	},
 	) tracking.Announcer {
-		if p.Sending == nil {
+		if p.Records == nil {
 			return nil
 		}
-		return announcer{p.Sending}
+		return announcer{p.Records}
 	}),
 	routes(func(s *tracking.Service) rest.Routes { return rest.TrackingHost(s) }),
 )
 
-// announcer tells of opens and clicks with the email's own data, which sending has.
-type announcer struct{ sending *sending.Service }
+// announcer tells of opens and clicks with the email's own data, which the records have.
+type announcer struct{ records *records.Service }
 
 func (a announcer) Announce(ctx context.Context, tx db.Execer, seen []tracking.Seen) (int, error) {
-	notices := make([]sending.Notice, len(seen))
+	notices := make([]records.Notice, len(seen))
 	for i, s := range seen {
-		notices[i] = sending.Notice{AccountID: s.AccountID, EmailID: s.EmailID, Type: s.Type, Fill: s.Fill}
+		notices[i] = records.Notice{AccountID: s.AccountID, EmailID: s.EmailID, Type: s.Type, Fill: s.Fill}
 	}
-	return a.sending.Announce(ctx, tx, notices...)
+	return a.records.Announce(ctx, tx, notices...)
 }
 
 // trackedFirst keeps the public links from the mux, which answers an unclean path

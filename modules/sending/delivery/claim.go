@@ -1,0 +1,254 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+// Job is one claimed recipient, which a worker delivers to.
+type Job struct {
+	recipientID int64
+	fence       int64
+	emailID     string
+	accountID   string
+	address     string
+	attempt     int           // from 1
+	age         time.Duration // since acceptance or release, by the database clock
+	noticeDue   bool          // email.delivery_delayed may be sent again
+	message     *outgoing     // shared by the message's recipients in one claim
+
+	destination string // the address's domain
+	via         string // "" or outbound.ViaFallback
+	way         smtpclient.Way
+	ticket      ticket // of the lane; nil for what is not to be tried
+	untried     string // why the lane is paused: no attempt is made
+	ahead       bool   // claimed before there was a connection for it
+}
+
+// RecipientID is the row that the job delivers to.
+func (d Job) RecipientID() int64 { return d.recipientID }
+
+// EmailID is the email of the recipient.
+func (d Job) EmailID() string { return d.emailID }
+
+// Address is the addr-spec of the recipient.
+func (d Job) Address() string { return d.address }
+
+// takeSQL makes deliveries of picked rows: it pushes their due_at to the end of the
+// lease and writes their attempt rows, all in one statement. An attempt of an
+// earlier claim that has no outcome was cut off: what became of it is unknown, unless it
+// is known that it had not started, and is now recorded as that.
+const takeSQL = `
+WITH claimed AS (
+	UPDATE recipients r SET due_at = now() + $3 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1, lane = NULL
+	FROM unnest($1::bigint[], $2::text[], $6::bool[]) AS v (id, way, ahead) WHERE r.id = v.id
+	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.queued_at, r.delay_notified_at, v.way, v.ahead
+), cut_off AS (
+	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now()
+	FROM claimed c WHERE c.attempts > 1 AND a.recipient_id = c.id AND a.outcome IS NULL
+), opened AS (
+	INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, phase, reply, remote_host, remote_addr, tls, way, node, ahead)
+	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '', way, NULLIF($5::int, 0), ahead FROM claimed
+)
+SELECT id, fence, email_id, account_id, address, attempts,
+	(extract(epoch FROM now() - queued_at) * 1000000)::bigint,
+	delay_notified_at IS NULL OR delay_notified_at <= now() - $4 * interval '1 microsecond'
+FROM claimed`
+
+// claim takes up to limit deliveries under a lease, with their messages.
+func (c *claimer) claim(ctx context.Context, limit int, lease time.Duration) ([]Job, error) {
+	if err := c.findLanes(ctx); err != nil {
+		return nil, err
+	}
+	for range claimRounds {
+		jobs, more, err := c.claimOnce(ctx, limit, lease)
+		if err != nil || len(jobs) > 0 || !more {
+			return jobs, err
+		}
+	}
+	return nil, nil
+}
+
+const (
+	// claimRounds is how often a claim that could only park tries again at once.
+	claimRounds = 10
+	// pickAhead is how many rows a claim looks at beyond its limit while rows that can
+	// only be parked stand before those of others.
+	pickAhead = 400
+)
+
+// claimOnce is one transaction, so that a claim whose messages cannot be read holds
+// nothing. more: it only parked, and there may be others behind.
+func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration) (jobs []Job, more bool, err error) {
+	var list []pickedRow
+	defer func() {
+		if err != nil {
+			end(list, nil)
+		}
+	}()
+	draws := c.draws((limit + 1) / 2)
+	common := limit
+	for _, d := range draws {
+		common -= d.room
+	}
+	if c.parking.backlogged() {
+		common += pickAhead
+	}
+	err = c.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
+		if list, err = pick(ctx, tx, common, draws, c.node.Until()); err != nil {
+			return fmt.Errorf("pick recipients: %w", err)
+		}
+		c.parking.drawn(draws, list)
+		if len(list) == 0 {
+			return nil
+		}
+		if err := c.judgePicked(ctx, list, limit); err != nil {
+			return err
+		}
+		lanes, err := c.parkRows(ctx, tx, list)
+		if err != nil {
+			return err
+		}
+		c.parking.parked(lanes) // too early, should the transaction fail: that costs a look
+		more = len(lanes) > 0 && len(list) >= common
+		jobs, err = c.take(ctx, tx, list, lease)
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if jobs, err = c.holdSuspended(ctx, jobs); err != nil {
+		return nil, false, fmt.Errorf("hold mail of suspended accounts: %w", err)
+	}
+	end(list, jobs)
+	c.load.begin(jobs)
+	return jobs, more, nil
+}
+
+// end gives back the reservations of rows that became no delivery.
+func end(list []pickedRow, jobs []Job) {
+	for _, c := range list {
+		if c.ticket != nil && !slices.ContainsFunc(jobs, func(d Job) bool { return d.recipientID == c.id }) {
+			c.ticket.End()
+		}
+	}
+}
+
+// take makes deliveries of the rows that may be.
+func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow, lease time.Duration) ([]Job, error) {
+	var ids []int64
+	var labels []string
+	var ahead []bool
+	byID := map[int64]pickedRow{}
+	for _, row := range list {
+		if row.verdict == take || row.verdict == untried {
+			ids, labels, byID[row.id] = append(ids, row.id), append(labels, row.way.Label), row
+			ahead = append(ahead, row.ahead())
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if err := c.ways.Count(ctx, tx, labels); err != nil {
+		return nil, fmt.Errorf("count by way: %w", err)
+	}
+	jobs, err := db.All(ctx, tx, func(d *Job) []any {
+		return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt, db.ScanMicroseconds(&d.age), &d.noticeDue}
+	}, takeSQL, db.Array(ids), db.Array(labels), lease.Microseconds(), delayNoticeEvery.Microseconds(), c.node.ID(), db.Array(ahead))
+	if err != nil {
+		return nil, fmt.Errorf("claim recipients: %w", err)
+	}
+	for i := range jobs {
+		row := byID[jobs[i].recipientID]
+		jobs[i].way, jobs[i].destination, jobs[i].via, jobs[i].ticket, jobs[i].untried = row.way, row.Destination, row.Via, row.ticket, row.reason
+		jobs[i].ahead = row.ahead()
+	}
+	if slices.Contains(ahead, true) {
+		c.begun.show()
+	}
+	if err := attachMessages(ctx, tx, jobs); err != nil {
+		return nil, fmt.Errorf("load claimed emails: %w", err)
+	}
+	if jobs, err = c.putOff(ctx, tx.Tx, jobs); err != nil {
+		return nil, fmt.Errorf("put off heavy emails: %w", err)
+	}
+	return jobs, nil
+}
+
+// inlineBody bounds what a claim loads for every message at once; larger bodies
+// and attachments are loaded when their delivery begins.
+const inlineBody = 256 << 10
+
+const loadSQL = `
+SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(reply_to, '[]'), subject,
+	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at, coalesce(sent_at, created_at), unsubscribe, coalesce(category, ''),
+	coalesce((extract(epoch FROM expires_at - now()) * 1000000)::bigint, 0), expires_at IS NOT NULL,
+	coalesce("to"->>0, cc->>0, bcc->>0, ''), jsonb_array_length("to") + jsonb_array_length(coalesce(cc, '[]')) + jsonb_array_length(coalesce(bcc, '[]')) = 1,
+	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, mime IS NOT NULL, CASE WHEN small THEN mime END, small,
+	body + CASE WHEN attachment_count = 0 THEN 0 ELSE (SELECT coalesce(sum(a.size), 0)::bigint FROM attachments a WHERE a.email_id = e.id) END
+FROM (SELECT *, body <= $2 AND (attachment_count = 0 OR mime IS NOT NULL) AS small
+	FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(octet_length(mime), 0) AS body FROM emails WHERE id = ANY($1)) b) e`
+
+func attachMessages(ctx context.Context, tx *db.PreparedTx, jobs []Job) error {
+	ids := make([]string, 0, len(jobs))
+	for _, j := range jobs {
+		ids = append(ids, j.emailID)
+	}
+	messages, err := db.All(ctx, tx, func(o *outgoing) []any {
+		return []any{&o.id, &o.accountID, &o.domainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc), db.ScanJSON(&o.replyTo), &o.subject,
+			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, db.ScanMicroseconds(&o.life), &o.expires, &o.first, &o.lonely, &o.html, &o.text, &o.relayed, &o.mime, &o.loaded, &o.size}
+	}, loadSQL, db.Array(ids), inlineBody)
+	if err != nil {
+		return err
+	}
+	byID := make(map[string]*outgoing, len(messages))
+	for i := range messages {
+		byID[messages[i].id] = &messages[i]
+	}
+	for i := range jobs {
+		jobs[i].message = byID[jobs[i].emailID]
+	}
+	return nil
+}
+
+const extendSQL = `
+UPDATE recipients r SET due_at = now() + $3 * interval '1 microsecond'
+FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence)
+WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
+RETURNING r.id`
+
+// extend prolongs the leases of deliveries that still run.
+func (c *claimer) extend(ctx context.Context, jobs []Job, lease time.Duration) ([]bool, error) {
+	ids, fences := fencing(jobs)
+	ours, err := db.All(ctx, c.db.Hot, db.Value[int64], extendSQL, ids, fences, lease.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("extend leases: %w", err)
+	}
+	held := make([]bool, len(jobs))
+	for i, j := range jobs {
+		held[i] = slices.Contains(ours, j.recipientID)
+	}
+	return held, nil
+}
+
+// release gives back deliveries that were claimed and never begun.
+func (c *claimer) release(ctx context.Context, jobs []Job) error {
+	for _, d := range jobs {
+		c.over(d)
+	}
+	return undo(ctx, c.db.Hot, jobs, 0, nil)
+}
+
+// fencing gives the ids and the fences of jobs, as arguments of a statement.
+func fencing(jobs []Job) (ids, fences any) {
+	id, fence := make([]int64, len(jobs)), make([]int64, len(jobs))
+	for i, j := range jobs {
+		id[i], fence[i] = j.recipientID, j.fence
+	}
+	return db.Array(id), db.Array(fence)
+}

@@ -1,0 +1,118 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// deliver makes one attempt: compose, sign, SMTP. It writes nothing; what it
+// returns is settled with others in one transaction.
+func (s *Service) deliver(ctx context.Context, d Job, lease *worker.Lease) smtpclient.Outcome {
+	defer s.claimer.over(d)
+	out := s.attempt(ctx, d, lease)
+	s.logger.LogAttrs(ctx, slog.LevelInfo, "delivery attempt",
+		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID), slog.Int64(telemetry.KeyRecipientID, d.recipientID),
+		slog.Int(telemetry.KeyAttempt, d.attempt), slog.String(telemetry.KeyOutcome, string(out.Kind)), slog.String(telemetry.KeyPhase, string(out.Phase)),
+		slog.Int("code", out.Code), slog.String("enhanced_code", out.EnhancedCode), slog.String(telemetry.KeyReply, out.Diagnostic()),
+		slog.String("remote_host", out.RemoteHost), slog.String("remote_addr", out.RemoteAddr), slog.String(telemetry.KeyTLS, out.TLS), slog.String("tls_policy", string(out.TLSPolicy)))
+	return out
+}
+
+// over gives back what a delivery held beside its row.
+func (c *claimer) over(d Job) {
+	c.load.finish(d)
+	if d.ticket != nil {
+		d.ticket.End()
+	}
+}
+
+func (s *Service) attempt(ctx context.Context, d Job, lease *worker.Lease) smtpclient.Outcome {
+	switch {
+	case d.message == nil:
+		return refusal("the email was deleted before it could be sent")
+	case d.message.expires && d.message.life <= 0:
+		return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: lifecycle.CodeExpired, Phase: smtpclient.PhaseEnvelope, Err: errors.New(lifecycle.ExpiredDiagnostic)}
+	case d.untried != "":
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait,
+			Err: fmt.Errorf("not tried: connections to this destination are suspended: %s", d.untried)}
+	}
+	msg, done, err := s.composer.sign(ctx, d.message)
+	if err != nil {
+		return s.unsendable(ctx, d, err)
+	}
+	defer done()
+	from, err := s.returnPath(d, msg.identity)
+	if err != nil {
+		return s.unsendable(ctx, d, err)
+	}
+	envelope := smtpclient.Envelope{From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode, Way: d.way, SevenBit: msg.sevenBit}
+	if !d.heavy() {
+		return s.transport.Deliver(ctx, envelope, msg.raw, s.beforeFinalDot(ctx, d, lease))
+	}
+	var out smtpclient.Outcome
+	if err := intake.Guarded(func() error {
+		out = s.transport.Deliver(ctx, envelope, msg.raw, s.beforeFinalDot(ctx, d, lease))
+		return nil
+	}); err != nil {
+		// What was sent of it had no final dot.
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseData, Err: errors.Join(errFault, err)}
+	}
+	return out
+}
+
+// beforeFinalDot is asked right before the final dot: a worker that was stopped past
+// its lease must not send what another has taken over.
+func (s *Service) beforeFinalDot(ctx context.Context, d Job, lease *worker.Lease) func() error {
+	return func() error {
+		if d.ahead {
+			if err := s.claimer.begun.note(ctx, d.recipientID); err != nil {
+				return err
+			}
+		}
+		if !lease.Valid() {
+			return worker.ErrLeaseOver
+		}
+		return nil
+	}
+}
+
+// returnPath is the envelope sender: at a host of the sender's own domain, so that
+// SPF aligns with From (RFC 7489 section 3.1.2), and with a token of its own, so that
+// a bounce names its recipient. It is of the day of acceptance or release, so that all attempts
+// have the same one: greylisting remembers senders.
+func (s *Service) returnPath(d Job, i domains.Identity) (string, error) {
+	mark := returnpath.Mark{EmailID: d.emailID, RecipientID: d.recipientID}
+	return s.returnPaths.Address(mark, i.Domain, time.Now().Add(-d.age))
+}
+
+// unsendable tells an email that can never be sent from one that cannot be now.
+func (s *Service) unsendable(ctx context.Context, d Job, err error) smtpclient.Outcome {
+	if ctx.Err() != nil {
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Err: context.Cause(ctx)}
+	}
+	switch fault.KindOf(err) {
+	case fault.Forbidden:
+		return refusal(err.Error())
+	case fault.Away:
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Err: errors.New("the message could not be read from the database")}
+	default:
+		s.logger.ErrorContext(ctx, "email cannot be composed", telemetry.KeyEmailID, d.emailID, telemetry.KeyError, err)
+		return refusal("the message could not be composed")
+	}
+}
+
+func refusal(text string) smtpclient.Outcome {
+	return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: smtpclient.ReasonPolicy, Err: errors.New(text)}
+}

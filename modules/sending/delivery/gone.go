@@ -1,0 +1,39 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+)
+
+// handBackOfSQL makes due again what a node had claimed that is gone. Claimed rows are due
+// at the ends of their leases, so they are found among those that are due within the next
+// minute. The fence goes up: should the node live after all, its outcomes change nothing.
+const handBackOfSQL = `
+WITH held AS (
+	SELECT r.id, a.id AS attempt FROM recipients r JOIN attempts a ON a.recipient_id = r.id AND a.fence = r.fence
+	WHERE r.due_at > now() AND r.due_at <= now() + interval '1 minute' AND r.lane IS NULL AND r.held_by IS NULL AND a.outcome IS NULL AND a.node = $1
+	ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
+), closed AS (
+	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now() FROM held WHERE a.id = held.attempt
+), back AS (
+	UPDATE recipients r SET due_at = now(), fence = r.fence + 1 FROM held WHERE r.id = held.id RETURNING 1
+)
+SELECT count(*) FROM back`
+
+// handBackOf hands back the deliveries of a node that is gone.
+func (c *claimer) handBackOf(ctx context.Context, gone int32) (count int64, err error) {
+	err = c.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, handBackOfSQL, gone).Scan(&count)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("hand back deliveries of node %d: %w", gone, err)
+	}
+	if count == 0 { // nothing of it is left
+		return 0, c.begun.forgetNode(ctx, gone)
+	}
+	c.signals.Wake(lifecycle.DueChannel)
+	return count, nil
+}

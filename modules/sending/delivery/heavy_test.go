@@ -1,0 +1,181 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"crypto/rsa"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// carrier keeps the messages that it is given.
+type carrier struct {
+	mu       sync.Mutex
+	messages [][]byte
+}
+
+func (c *carrier) Deliver(_ context.Context, _ smtpclient.Envelope, msg []byte, _ func() error) smtpclient.Outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.messages = append(c.messages, bytes.Clone(msg))
+	return smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
+}
+
+func heavy(to ...string) sending.Message {
+	m := simple(to...)
+	m.Attachments = []sending.Attachment{{Name: "one.bin", Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}, {Name: "two.bin", Data: bytes.Repeat([]byte("two\n"), 99)}}
+	return m
+}
+
+// free tells whether nothing of the budget is held.
+func (f *fixture) free() bool { return f.Budget.Held() == intake.Held{} }
+
+func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := &carrier{}
+	f.transport = c
+	m := heavy("bob@example.net", "carol@example.net")
+	id := f.send(t, m)
+	jobs := f.claimAll(t)
+	if len(jobs) != 2 || !jobs[0].heavy() || f.claimer.load.held != 2 {
+		t.Fatalf("claimed %d, heavy %v, held %d", len(jobs), jobs[0].heavy(), f.claimer.load.held)
+	}
+	_, done, err := f.composer.sign(t.Context(), jobs[0].message)
+	if held := f.Budget.Held(); err != nil || held.Spool == 0 || held.Working != 0 || held.Arriving != 0 {
+		t.Fatalf("while it is sent: %v, and %+v is held; want octets of the spool only", err, held)
+	}
+	done()
+	for _, j := range jobs {
+		f.settleWith(t, []Job{j}, f.deliver(t.Context(), j, &worker.Lease{}))
+	}
+	if jobs[0].message.signed.raw != nil || !f.free() || f.claimer.load.held != 0 {
+		t.Errorf("after the delivery: %d octets kept, budget free %v, %d held", len(jobs[0].message.signed.raw), f.free(), f.claimer.load.held)
+	}
+	if e, _, _, _ := f.state(t, id); e.Status != email.StatusDelivered || len(c.messages) != 2 {
+		t.Fatalf("status %s, %d messages", e.Status, len(c.messages))
+	}
+	parsed, err := mime.Parse(bytes.NewReader(c.messages[0]), mime.Limits{DataBytes: 64 << 20})
+	if err != nil || !strings.HasPrefix(string(c.messages[0]), "DKIM-Signature:") || len(parsed.Parts) != 2 {
+		t.Fatalf("message: %v, %.30q, %d attachments", err, c.messages[0], len(parsed.Parts))
+	}
+	for i, a := range parsed.Parts {
+		if !bytes.Equal(a.Data, m.Attachments[i].Data) {
+			t.Errorf("attachment %d came out as %d octets %.20q", i, len(a.Data), a.Data)
+		}
+	}
+	record := dkim.PublicRecord(sendingtest.Key().(*rsa.PrivateKey))
+	seen, err := dkim.Verify(c.messages[0], func(string) ([]string, error) { return []string{record}, nil })
+	if err != nil || len(seen) != 1 || seen[0].Err != nil {
+		t.Errorf("signatures: %+v, %v", seen, err)
+	}
+}
+
+func TestHeavyMessagesLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.claimer.load.most = 8 // of which an account has two
+	var ids []string
+	for range 3 {
+		ids = append(ids, f.send(t, heavy("bob@example.net")))
+	}
+	small := f.send(t, simple("carol@example.net"))
+	jobs := f.claimAll(t)
+	if len(jobs) != 3 || f.claimer.load.held != 2 || jobs[2].emailID != small {
+		t.Fatalf("claimed %d, %d of them heavy", len(jobs), f.claimer.load.held)
+	}
+	_, recipients, attempts, _ := f.state(t, ids[2])
+	if r := recipients[0]; len(attempts) != 0 || r.Attempts != 0 || r.DueAt == nil {
+		t.Errorf("the one put off: %+v, %d attempts", r, len(attempts))
+	}
+	f.makeDueOnly(t, ids[2])
+	if again := f.claimAll(t); len(again) != 0 {
+		t.Errorf("%d more were claimed although there is no room", len(again))
+	}
+	if err := f.claimer.release(t.Context(), jobs[:1]); err != nil {
+		t.Fatal(err)
+	}
+	f.claimer.load.finish(jobs[1]) // as its delivery would
+	f.makeDueOnly(t, ids[2])
+	if again := f.claimAll(t); len(again) != 2 || again[0].attempt != 1 || again[1].attempt != 1 {
+		t.Errorf("with room again: %d claimed", len(again))
+	}
+}
+
+func (f *fixture) makeDueOnly(t *testing.T, id string) {
+	t.Helper()
+	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE recipients SET due_at = now() WHERE email_id = $1`, id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The heavy messages of one account leave places to those of others.
+func TestHeavyMessagesOfAnAccountHaveAQuarter(t *testing.T) {
+	t.Parallel()
+	l := heavyLoad{most: 8}
+	of := func(account string, n int) (jobs []Job) {
+		for range n {
+			jobs = append(jobs, Job{accountID: account, message: &outgoing{size: heavyFrom}})
+		}
+		return jobs
+	}
+	kept, off := l.choose(append(of("a", 5), append(of("b", 1), Job{accountID: "a", message: &outgoing{}})...))
+	if len(kept) != 4 || len(off) != 3 || kept[2].accountID != "b" || kept[3].heavy() {
+		t.Fatalf("of five heavy ones of an account, one of another and a light one %d are kept and %d put off; want two, one and one", len(kept), len(off))
+	}
+	l.begin(kept)
+	if kept, _ := l.choose(append(of("a", 1), of("c", 9)...)); len(kept) != 2 || kept[0].accountID != "c" {
+		t.Errorf("then %d of other accounts have room, want two", len(kept))
+	}
+	l.finish(kept...)
+	if l.held != 0 || len(l.by) != 0 {
+		t.Errorf("after them %d are counted, of %d accounts", l.held, len(l.by))
+	}
+}
+
+// A relayed message that is heavy leaves octet for octet, in either form, and gives back
+// all that it held.
+func TestAHeavyRelayedMessageLeavesFromAFile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := &carrier{}
+	f.transport = c
+	m := simple("bob@example.net")
+	body := strings.Repeat(strings.Repeat("grüße ", 12)+"\r\n", 20_000)
+	m.Relayed = &sending.Relayed{MIME: []byte("From: ada@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
+	f.send(t, m)
+	jobs := f.claimAll(t)
+	if len(jobs) != 1 || !jobs[0].heavy() {
+		t.Fatalf("claimed %d", len(jobs))
+	}
+	signed, done, err := f.composer.sign(t.Context(), jobs[0].message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(signed.raw), "\r\n\r\n"+body) || !strings.HasPrefix(string(signed.raw), "DKIM-Signature:") {
+		t.Errorf("composed are %d octets: %.100q", len(signed.raw), signed.raw)
+	}
+	for range 2 {
+		seven, err := signed.sevenBit()
+		if err != nil || hasEightBit(seven) {
+			t.Errorf("for a server without 8BITMIME: %d octets, %v", len(seven), err)
+		}
+	}
+	if held := f.Budget.Held(); held.Working != 0 || held.Reads != 0 {
+		t.Errorf("while it is sent %+v is held", held)
+	}
+	done()
+	if !f.free() {
+		t.Errorf("after it %+v is held", f.Budget.Held())
+	}
+}

@@ -1,0 +1,41 @@
+package delivery
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// Settled recipients are most of the table: no statement that runs all the time reads them.
+func TestClaimsReadByTheirIndexes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.send(t, simple("due@example.net"))
+	f.Exec(t, `INSERT INTO recipients (email_id, account_id, kind, address, destination, state, settled_at)
+		SELECT email_id, account_id, kind, n || address, destination, 'delivered', now() FROM recipients, generate_series(1, 20000) n`)
+	f.Exec(t, `VACUUM ANALYZE recipients`)
+	for name, c := range map[string]struct {
+		statement string
+		args      []any
+		indexes   []string
+	}{
+		"claim":      {pickSQL, []any{100, `{" example.net"}`, `{10}`, `{0}`, nil}, []string{"recipient_due", "recipient_lane"}},
+		"find lanes": {findLanesSQL, nil, []string{"recipient_lane"}},
+		"hand back":  {handBackOfSQL, []any{7}, []string{"recipient_due"}},
+	} {
+		lines, err := db.All(t.Context(), f.DB.SQL, db.Value[string], `EXPLAIN `+c.statement, c.args...)
+		if err != nil {
+			t.Fatalf("explain %s: %v", name, err)
+		}
+		plan := strings.Join(lines, "\n")
+		for _, index := range c.indexes {
+			if !strings.Contains(plan, index) {
+				t.Errorf("%s does not read by %s:\n%s", name, index, plan)
+			}
+		}
+		if strings.Contains(plan, "Seq Scan on recipients") {
+			t.Errorf("%s reads the whole table:\n%s", name, plan)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package delivery
+
+import (
+	"errors"
+	"time"
+
+	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/bounce"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+// verdict is what an attempt means for its recipient.
+type verdict struct {
+	state   recipient.State
+	wait    time.Duration // until the next attempt, when deferred
+	outcome attempt.Outcome
+	event   event.Type // "" for a deferral that was announced recently
+	via     string     // of the next attempt
+}
+
+// judge is pure: the receiving server's answer, the number of attempts and the
+// age of the message decide.
+func judge(d Job, out smtpclient.Outcome) verdict {
+	switch out.Kind {
+	case smtpclient.Delivered:
+		return verdict{state: recipient.StateDelivered, outcome: attempt.OutcomeDelivered, event: event.EmailDelivered}
+	case smtpclient.Permanent:
+		return verdict{state: recipient.StateBounced, outcome: attempt.OutcomeBounced, event: event.EmailBounced}
+	case smtpclient.Failed:
+		return verdict{state: recipient.StateFailed, outcome: attempt.OutcomeFailed, event: event.EmailFailed}
+	}
+	return judgeTemporary(d, out)
+}
+
+func judgeTemporary(d Job, out smtpclient.Outcome) verdict {
+	wait, again := nextAttempt(d.attempt, d.age)
+	if d.message != nil && d.message.expires {
+		wait = min(wait, max(d.message.life, 0)) // looked at again when it expires, and not later
+	}
+	if !again {
+		return verdict{state: recipient.StateBounced, outcome: attempt.OutcomeBounced, event: event.EmailBounced}
+	}
+	v := verdict{state: recipient.StateDeferred, wait: wait, outcome: attempt.OutcomeDeferred, via: d.via}
+	if out.Ambiguous {
+		v.outcome = attempt.OutcomeUnknown
+	}
+	if d.noticeDue {
+		v.event = event.EmailDeliveryDelayed
+	}
+	if errors.Is(out.Err, smtpclient.ErrHeldBack) && d.attempt <= heldBackTries {
+		v.wait, v.event = min(v.wait, heldBackWait), ""
+	}
+	return v
+}
+
+// A message that we held back ourselves, because it was not certain that the delivery
+// was still ours, says nothing of the receiver: it is tried again soon. Should there be
+// something wrong with us for long, the usual waits hold.
+const (
+	heldBackWait  = 5 * time.Second
+	heldBackTries = 3
+)
+
+// divert gives the verdict where the sender has a smarthost for what the direct way
+// does not manage: the next attempt is made at once, through that.
+func divert(out smtpclient.Outcome) (verdict, bool) {
+	blocked := out.Kind == smtpclient.Permanent || out.Kind == smtpclient.Temporary
+	blocked = blocked && out.Code != 0 && classOf(out) == bounce.Block
+	nobody := out.Kind == smtpclient.Temporary && out.Phase == smtpclient.PhaseConnect
+	if out.Ambiguous || !blocked && !nobody {
+		return verdict{}, false
+	}
+	return verdict{state: recipient.StateDeferred, outcome: attempt.OutcomeDeferred, via: outbound.ViaFallback}, true
+}
+
+// classOf says what an outcome is about, "" for a delivery.
+func classOf(out smtpclient.Outcome) bounce.Class {
+	switch {
+	case out.Kind == smtpclient.Delivered:
+		return ""
+	case out.Code != 0:
+		return bounce.Classify(bounce.Reply{Code: out.Code, Enhanced: out.EnhancedCode, Text: out.Reply})
+	case out.Kind == smtpclient.Failed:
+		return failureClass[out.Reason]
+	default:
+		return bounce.System // nobody said anything: the way is out of order
+	}
+}
+
+var failureClass = map[smtpclient.Reason]bounce.Class{
+	smtpclient.ReasonNullMX: bounce.BadDomain, smtpclient.ReasonNoSuchDomain: bounce.BadDomain,
+	smtpclient.ReasonMessageTooLarge: bounce.Size, smtpclient.ReasonTLSRequired: bounce.Policy,
+	smtpclient.ReasonSMTPUTF8Required: bounce.Policy, smtpclient.ReasonPolicy: bounce.Policy,
+	lifecycle.CodeExpired: bounce.Policy,
+}
+
+// describe fills in the part of the event's payload that is about the recipient.
+func (v verdict) describe(data *event.Email, d Job, out smtpclient.Outcome, now time.Time) {
+	data.Recipient = d.address
+	switch v.event {
+	case event.EmailBounced:
+		kind := "permanent"
+		if out.Kind != smtpclient.Permanent {
+			kind = "transient"
+		}
+		data.BounceReason = out.Diagnostic()
+		data.Bounce = &event.Bounce{Type: kind, Code: out.Code, EnhancedCode: out.EnhancedCode, Diagnostic: out.Diagnostic(), RemoteMTA: out.RemoteHost, Attempt: d.attempt}
+	case event.EmailDeliveryDelayed:
+		data.Delay = &event.Delay{Attempt: d.attempt, NextAttemptAt: event.At(now.Add(v.wait)), Diagnostic: out.Diagnostic()}
+	case event.EmailFailed:
+		data.Failure = &event.Failure{Reason: out.Diagnostic(), Code: string(out.Reason)}
+	}
+}

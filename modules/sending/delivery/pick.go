@@ -1,0 +1,157 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+// A claim picks due rows, asks which way each leaves and whether the lane there has
+// room, takes those that have, and parks the others under the name of their lane.
+// Parked rows are drawn again when the lane has room. So what a slow or dead
+// destination costs is one small update for each of its messages, however many there
+// are, and nobody's mail stands behind them.
+
+// pickedRow is a due recipient that this claim has locked.
+type pickedRow struct {
+	id   int64
+	lane sql.NullString // where it was drawn from; null: the common queue
+	outbound.Question
+
+	way     smtpclient.Way
+	verdict grant
+	ticket  ticket
+	reason  string // untried: why its lane is paused
+}
+
+// ahead tells that it is claimed before there is a connection for it.
+func (c pickedRow) ahead() bool { return c.ticket != nil && c.ticket.Ahead() }
+
+// grant is what becomes of a pickedRow.
+type grant int
+
+const (
+	leave   grant = iota // to a later claim, as it is
+	take                 // a delivery
+	park                 // to the lane that it belongs to
+	untried              // taken, to be put off with the lane's reason
+)
+
+// ticket is a reservation of a lane.
+type ticket interface {
+	End()
+	Ahead() bool // there was no connection for it
+}
+
+// pickSQL locks due rows of the common queue, and of each lane that has room. It locks
+// none from the time $5 on, where there is one: the process that has sent it may have
+// been silent since, and others may be about to store what is due.
+const pickSQL = `
+WITH common AS (
+	SELECT id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($5::timestamptz IS NULL OR now() < $5) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+), drawn AS (
+	SELECT r.id FROM unnest($2::text[], $3::int[], $4::bigint[]) AS l (lane, room, late), LATERAL (
+		SELECT id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($5::timestamptz IS NULL OR now() < $5)
+		ORDER BY due_at LIMIT l.room FOR UPDATE SKIP LOCKED) r
+)
+SELECT r.id, r.lane, r.destination, r.via, r.account_id, e.domain_id
+FROM (SELECT id FROM common UNION ALL SELECT id FROM drawn) found JOIN recipients r ON r.id = found.id JOIN emails e ON e.id = r.email_id`
+
+// draw is what to take from a lane's parked rows.
+type draw struct {
+	lane string
+	room int
+	late time.Duration // overdue for at least so long
+}
+
+// pick locks up to common rows of the common queue and what the draws say, before a time
+// by the clock of the database.
+func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, until time.Time) ([]pickedRow, error) {
+	lanes, rooms, late := make([]string, len(draws)), make([]int64, len(draws)), make([]int64, len(draws))
+	for i, d := range draws {
+		lanes[i], rooms[i], late[i] = d.lane, int64(d.room), d.late.Microseconds()
+	}
+	return db.All(ctx, tx, func(row *pickedRow) []any {
+		return []any{&row.id, &row.lane, &row.Destination, &row.Via, &row.AccountID, &row.DomainID}
+	}, pickSQL, common, db.Array(lanes), db.Array(rooms), db.Array(late), orNull(until))
+}
+
+// orNull is a time for a statement, null for none.
+func orNull(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}
+
+// judgePicked decides what becomes of each, with at most limit deliveries.
+func (c *claimer) judgePicked(ctx context.Context, list []pickedRow, limit int) error {
+	questions := make([]outbound.Question, len(list))
+	for i := range list {
+		questions[i] = list[i].Question
+	}
+	ways, err := c.ways.Choose(ctx, questions)
+	if err != nil {
+		return fmt.Errorf("choose the ways out: %w", err)
+	}
+	var unused []string
+	for i := range list {
+		row := &list[i]
+		row.way = ways[i]
+		c.judgeRow(row, &limit)
+		if row.verdict == leave || row.verdict == park {
+			unused = append(unused, row.way.Label)
+		}
+	}
+	c.ways.Return(unused)
+	return nil
+}
+
+func (c *claimer) judgeRow(row *pickedRow, limit *int) {
+	if *limit == 0 {
+		return
+	}
+	if reserved, ok := c.lanes.Reserve(row.way.Label, row.Destination); ok {
+		row.verdict, row.ticket = take, reserved
+		*limit--
+		return
+	}
+	if !row.lane.Valid {
+		row.verdict = park
+		return
+	}
+	if _, reason, paused := c.lanes.Paused(row.way.Label, row.Destination); paused && c.parking.untried(row.lane.String) {
+		row.verdict, row.reason = untried, reason
+		*limit--
+		return
+	}
+	if row.lane.String != laneLabel(row.way.Label, row.Destination) {
+		row.verdict = park // its way has changed since it was parked
+	}
+}
+
+// parkSQL puts rows that were picked into their lanes.
+const parkSQL = `UPDATE recipients r SET lane = v.lane FROM unnest($1::bigint[], $2::text[]) AS v (id, lane) WHERE r.id = v.id`
+
+func (c *claimer) parkRows(ctx context.Context, tx *db.PreparedTx, list []pickedRow) (lanes []string, err error) {
+	var ids []int64
+	for _, row := range list {
+		if row.verdict == park {
+			ids, lanes = append(ids, row.id), append(lanes, laneLabel(row.way.Label, row.Destination))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if _, err := tx.ExecContext(ctx, parkSQL, db.Array(ids), db.Array(lanes)); err != nil {
+		return nil, fmt.Errorf("park recipients: %w", err)
+	}
+	slices.Sort(lanes)
+	return slices.Compact(lanes), nil
+}

@@ -1,0 +1,178 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/unsubscribe"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/verbatim"
+)
+
+// relayAndSign is composeAndSign for what its sender has composed: its fields in their
+// order, what is missing behind them, and its body octet for octet, but for texts that
+// tracking or the link to unsubscribe have to change.
+func (c *composer) relayAndSign(ctx context.Context, o *outgoing, where place) (signedMessage, error) {
+	from, err := address.Parse(o.from)
+	if err != nil {
+		return signedMessage{}, fmt.Errorf("read email %s: from: %w", o.id, err)
+	}
+	identity, err := c.domains.Identity(ctx, o.accountID, from)
+	if err != nil {
+		return signedMessage{}, err
+	}
+	if !o.loaded && o.mime == nil { // larger than a claim loads, and not heavy
+		in, err := c.loadMIME(ctx, o)
+		if err != nil {
+			return signedMessage{}, err
+		}
+		defer func() { o.mime = nil; in.Close() }()
+	}
+	raw, err := c.relay(ctx, o, identity, where)
+	if err == nil {
+		raw, err = signAfterRoom(raw, identity)
+	}
+	if err != nil {
+		return signedMessage{}, fmt.Errorf("relay email %s: %w", o.id, err)
+	}
+	fields, body, err := verbatim.Split(raw)
+	if err != nil {
+		return signedMessage{}, fmt.Errorf("relay email %s: %w", o.id, err)
+	}
+	signed := signedMessage{raw: raw, identity: identity, utf8: slices.ContainsFunc(fields, func(f verbatim.Field) bool { return hasEightBit(f.Raw) })}
+	if hasEightBit(body) {
+		signed.sevenBit = func() ([]byte, error) { return inSevenBit(raw, identity) }
+	}
+	return signed, nil
+}
+
+func hasEightBit(b []byte) bool {
+	return slices.ContainsFunc(b, func(c byte) bool { return c >= 0x80 })
+}
+
+// loadMIME brings the octets of a relayed message here, until the content is closed.
+func (c *composer) loadMIME(ctx context.Context, o *outgoing) (*intake.Content, error) {
+	content, err := c.contents.Content(ctx, o.accountID, o.id, composePatience)
+	if err == nil && content == nil {
+		err = errors.New("its content was deleted")
+	}
+	if err == nil {
+		if o.mime, err = content.Bytes(); err != nil {
+			content.Close()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load email %s: %w", o.id, err)
+	}
+	return content, nil
+}
+
+// relay gives the message behind room for its signatures.
+func (c *composer) relay(ctx context.Context, o *outgoing, identity domains.Identity, where place) ([]byte, error) {
+	m, err := verbatim.Read(o.mime)
+	if err != nil {
+		return nil, err
+	}
+	fields := slices.Clone(m.Fields)
+	add := func(name, value string) {
+		written, fieldErr := mime.Field(name, value)
+		fields, err = append(fields, verbatim.Field{Name: name, Raw: written}), errors.Join(err, fieldErr)
+	}
+	if !verbatim.Has(fields, "Date") {
+		add("Date", o.date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
+	}
+	if !verbatim.Has(fields, "Message-ID") {
+		add("Message-ID", "<"+o.messageID+">")
+	}
+	link := ""
+	if o.unsubscribe {
+		if link, err = c.linkOf(o); err != nil {
+			return nil, err
+		}
+		add(unsubscribe.Field, "<"+link+">")
+		add(unsubscribe.FieldPost, unsubscribe.OneClick)
+		if subject := unsubscribe.InText(o.subject, link); subject != o.subject {
+			fields = slices.DeleteFunc(fields, func(f verbatim.Field) bool { return f.Is("Subject") })
+			add("Subject", subject)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	changed, err := c.changedTexts(ctx, o, identity, m.Texts, link)
+	if err != nil {
+		return nil, err
+	}
+	return m.WriteInto(signatureRoom, fields, changed, where)
+}
+
+// changedTexts are those that have to say something else than they came with. Opens and
+// clicks are counted in the first of each kind: that is the body.
+func (c *composer) changedTexts(ctx context.Context, o *outgoing, identity domains.Identity, texts []*verbatim.Text, link string) (map[*verbatim.Text]string, error) {
+	changed := map[*verbatim.Text]string{}
+	var firstHTML, firstText *verbatim.Text
+	for _, t := range texts {
+		content := t.Content
+		switch {
+		case link == "":
+		case t.HTML:
+			content = unsubscribe.InHTML(content, link)
+		default:
+			content = unsubscribe.InText(content, link)
+		}
+		if content != t.Content {
+			changed[t] = content
+		}
+		if t.HTML && firstHTML == nil {
+			firstHTML = t
+		}
+		if !t.HTML && firstText == nil {
+			firstText = t
+		}
+	}
+	if c.rewriter == nil || !identity.OpenTracking && !identity.ClickTracking {
+		return changed, nil
+	}
+	now := func(t *verbatim.Text) string {
+		if t == nil {
+			return ""
+		}
+		if content, found := changed[t]; found {
+			return content
+		}
+		return t.Content
+	}
+	track := tracking.Message{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID, Opens: identity.OpenTracking, Clicks: identity.ClickTracking}
+	newHTML, newText, err := c.rewriter.Rewrite(ctx, track, now(firstHTML), now(firstText))
+	if err != nil {
+		return nil, err
+	}
+	for t, content := range map[*verbatim.Text]string{firstHTML: newHTML, firstText: newText} {
+		if t != nil && content != now(t) {
+			changed[t] = content
+		}
+	}
+	return changed, nil
+}
+
+// inSevenBit is the message for a server without 8BITMIME. Its body is another one, and
+// so is its signature.
+func inSevenBit(signed []byte, identity domains.Identity) ([]byte, error) {
+	fields, body, err := verbatim.Split(signed)
+	if err != nil {
+		return nil, err
+	}
+	unsigned := verbatim.Join(slices.DeleteFunc(fields, func(f verbatim.Field) bool { return f.Is("DKIM-Signature") }), body)
+	message, err := verbatim.SevenBit(unsigned)
+	if err != nil {
+		return nil, err
+	}
+	return dkim.Sign(message, identity.Signers()...)
+}

@@ -1,0 +1,228 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/modules/sending/unsubscribe"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/lane"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Accounts tells who an account is, and whether it is suspended.
+type Accounts interface {
+	Account(ctx context.Context, accountID string) (accounts.Account, error)
+}
+
+// Domains tells under which identity an account may write as an address.
+type Domains interface {
+	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
+}
+
+// Rewriter makes bodies trackable.
+type Rewriter interface {
+	Rewrite(ctx context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error)
+}
+
+// Contents gives what came over SMTP, nil where nothing did or it has been deleted.
+type Contents interface {
+	Content(ctx context.Context, accountID, emailID string, patience time.Duration) (*intake.Content, error)
+}
+
+// Bus publishes facts inside a transaction and wakes their consumers after it.
+type Bus interface {
+	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
+	InsertArgs(facts ...event.Fact) ([]any, error)
+	WakeFor(facts ...event.Fact) // where somebody wants one of them
+}
+
+// Ways tells by which way messages leave.
+type Ways interface {
+	Choose(ctx context.Context, questions []outbound.Question) ([]smtpclient.Way, error)
+	Return(labels []string) // chosen, and not begun
+	Count(ctx context.Context, tx db.Execer, labels []string) error
+	HasFallback(accountID, domainID string) bool
+}
+
+// Transport makes one attempt to hand a message to a receiving server. It asks
+// beforeFinalDot right before the message would become the receiver's.
+type Transport interface {
+	Deliver(ctx context.Context, e smtpclient.Envelope, msg []byte, beforeFinalDot func() error) smtpclient.Outcome
+}
+
+// Node is this process among those that share the database.
+type Node interface {
+	worker.Process
+	ID() int32        // 0: none
+	Until() time.Time // by the database clock, for claims; zero: any time
+	OnGone(what string, f node.HandBack)
+}
+
+// Signals wakes the delivering processes after a commit.
+type Signals interface {
+	Wake(channel string)
+	Subscribe(channel string) (<-chan struct{}, func())
+}
+
+// Params is what delivery needs.
+type Params struct {
+	fx.In
+
+	Config      Config
+	DB          *db.DB
+	Bus         Bus
+	Accounts    Accounts
+	Domains     Domains
+	Links       unsubscribe.Links
+	Rewriter    Rewriter // nil: tracking is off
+	Contents    Contents
+	Ways        Ways
+	Lanes       *lane.Registry
+	Transport   Transport
+	ReturnPaths *returnpath.Signer
+	Budget      *intake.Budget // of heavy messages on their way
+	Signals     Signals
+	Node        Node `optional:"true"` // nil: a process that knows of no others
+	Logger      *slog.Logger
+	Workers     *worker.Metrics
+}
+
+// Service claims recipients that are due, and delivers to them.
+type Service struct {
+	claimer     *claimer
+	composer    *composer
+	settler     *settler
+	transport   Transport
+	returnPaths *returnpath.Signer
+	signals     Signals
+	logger      *slog.Logger
+	idle        bool // this process delivers nothing
+	worker      *worker.Worker[Job, smtpclient.Outcome]
+	stopNudging func()
+}
+
+// claimer takes recipients from the queue and gives them back.
+type claimer struct {
+	db       *db.DB
+	accounts Accounts
+	ways     Ways
+	lanes    *lane.Registry
+	node     Node
+	signals  Signals
+	parking  *parking
+	begun    *begun // of what was claimed ahead
+	load     heavyLoad
+}
+
+// composer makes the bytes that leave.
+type composer struct {
+	db       *db.DB
+	domains  Domains
+	links    unsubscribe.Links
+	rewriter Rewriter
+	contents Contents
+	budget   *intake.Budget
+}
+
+// settler stores what became of attempts.
+type settler struct {
+	db      *db.DB
+	bus     Bus
+	ways    Ways
+	parking *parking
+	begun   *begun
+}
+
+// New makes the service; nothing runs before Start.
+func New(p Params) (*Service, error) {
+	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	if p.Node == nil {
+		p.Node = node.None{}
+	}
+	if p.Budget == nil {
+		return nil, errors.New("delivery: a budget is needed")
+	}
+	parked, begun := &parking{}, newBegun(p.DB, p.Node)
+	s := &Service{
+		claimer: &claimer{db: p.DB, accounts: p.Accounts, ways: p.Ways, lanes: p.Lanes, node: p.Node, signals: p.Signals, parking: parked, begun: begun,
+			load: heavyLoad{most: max(1, p.Config.Concurrency/4)}},
+		composer:  &composer{db: p.DB, domains: p.Domains, links: p.Links, rewriter: p.Rewriter, contents: p.Contents, budget: p.Budget},
+		settler:   &settler{db: p.DB, bus: p.Bus, ways: p.Ways, parking: parked, begun: begun},
+		transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, logger: p.Logger, idle: p.Config.Concurrency == 0,
+	}
+	p.Node.OnGone("deliveries", s.claimer.handBackOf)
+	s.worker = worker.New(s.Work(), worker.Config{
+		// The lanes let in no more than this: those with a connection, and half as many that
+		// wait for one.
+		Concurrency: p.Config.Concurrency + (p.Config.Concurrency+1)/2, Batch: p.Config.ClaimBatch, Lease: p.Config.Lease, Poll: p.Config.Poll, Process: p.Node,
+	}, p.Logger, p.Workers)
+	p.Lanes.OnRoom(func() {
+		if !parked.empty() {
+			s.worker.Nudge()
+		}
+	})
+	return s, nil
+}
+
+// Work is what a worker does with recipients that are due. The service's own worker does it
+// between Start and Stop.
+func (s *Service) Work() worker.Queue[Job, smtpclient.Outcome] {
+	return worker.Queue[Job, smtpclient.Outcome]{
+		Name: "delivery", Claim: s.claimer.claim, Run: s.deliver, Settle: s.settler.settle, Extend: s.claimer.extend, Release: s.claimer.release,
+	}
+}
+
+// Start begins to deliver, unless this process only accepts.
+func (s *Service) Start(ctx context.Context) error {
+	if s.idle {
+		s.logger.InfoContext(ctx, "this process accepts mail and neither releases nor delivers it: delivery concurrency is 0")
+		return nil
+	}
+	if err := s.worker.Start(ctx); err != nil {
+		return err
+	}
+	woken, unsubscribe := s.signals.Subscribe(lifecycle.DueChannel)
+	done := make(chan struct{})
+	s.stopNudging = func() { unsubscribe(); close(done) }
+	go func() {
+		for {
+			select {
+			case <-woken:
+				s.worker.Nudge()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// Stop claims nothing more, and lets deliveries that have begun end until ctx does.
+func (s *Service) Stop(ctx context.Context) error {
+	if s.stopNudging != nil {
+		s.stopNudging()
+	}
+	err := s.worker.Stop(ctx)
+	if err == nil && s.claimer.begun.shown() { // else somebody has to find out what became of the rest
+		err = s.claimer.begun.forgetNode(ctx, s.claimer.node.ID())
+	}
+	return err
+}

@@ -1,0 +1,269 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/bounce"
+	"github.com/postrider/postrider/runtime/mail/lane"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// finished is a delivery with its result.
+type finished struct {
+	job     Job
+	out     smtpclient.Outcome
+	verdict verdict
+}
+
+// settle stores the outcomes of a batch of attempts in one statement and, for what
+// that cannot do, one transaction: the attempt rows always, everything else only where
+// the claim's fence still holds. It can be repeated: what the first half has stored it
+// finds under another fence.
+func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpclient.Outcome]) error {
+	now := time.Now()
+	var batch, plain []*finished
+	var turnedAway []Job
+	for _, r := range results {
+		if errors.Is(r.Value.Err, lane.ErrNoRoom) {
+			turnedAway = append(turnedAway, r.Job)
+			continue
+		}
+		if f := (&finished{job: r.Job, out: r.Value, verdict: s.judge(r.Job, r.Value)}); f.plain() {
+			plain = append(plain, f)
+		} else {
+			batch = append(batch, f)
+		}
+	}
+	if len(plain) > 0 {
+		facts, err := s.settlePlain(ctx, plain, now)
+		if err != nil {
+			return err
+		}
+		s.bus.WakeFor(facts...)
+		s.begun.forget(deliveriesOf(plain)...)
+	}
+	if len(batch) == 0 && len(turnedAway) == 0 {
+		return nil
+	}
+	var facts []event.Fact
+	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		if err := parkAgain(ctx, tx, turnedAway); err != nil {
+			return fmt.Errorf("park recipients: %w", err)
+		}
+		if len(batch) == 0 {
+			return nil
+		}
+		held, err := updateRecipients(ctx, tx, batch)
+		if err != nil {
+			return fmt.Errorf("store recipient outcomes: %w", err)
+		}
+		changes, err := lockEmails(ctx, tx, held)
+		if err != nil {
+			return fmt.Errorf("lock emails: %w", err)
+		}
+		facts = changes.apply(held, now)
+		if err := changes.store(ctx, tx); err != nil {
+			return fmt.Errorf("store email states: %w", err)
+		}
+		if err := s.bus.Publish(ctx, tx, facts...); err != nil {
+			return fmt.Errorf("publish facts: %w", err)
+		}
+		return nil
+	})
+	if err == nil {
+		s.parking.add(labelsOf(turnedAway))
+		s.bus.WakeFor(facts...)
+		s.begun.forget(deliveriesOf(batch)...)
+	}
+	return err
+}
+
+func deliveriesOf(list []*finished) []Job {
+	jobs := make([]Job, len(list))
+	for i, f := range list {
+		jobs[i] = f.job
+	}
+	return jobs
+}
+
+// judge asks first whether another way is left.
+func (s *settler) judge(d Job, out smtpclient.Outcome) verdict {
+	if d.via == "" && d.message != nil {
+		if v, possible := divert(out); possible && s.ways.HasFallback(d.accountID, d.message.domainID) {
+			return v
+		}
+	}
+	return judge(d, out)
+}
+
+// parkAgain undoes the claim of deliveries that the lane turned away when it was known
+// which one they belong to. No attempt was made, so none is left in the records.
+func parkAgain(ctx context.Context, tx *sql.Tx, jobs []Job) error {
+	return undo(ctx, tx, jobs, 0, labelsOf(jobs))
+}
+
+func labelsOf(jobs []Job) []string {
+	labels := make([]string, len(jobs))
+	for i, d := range jobs {
+		labels[i] = laneLabel(d.way.Label, d.destination)
+	}
+	return labels
+}
+
+// ended is the columns of finished deliveries.
+var ended = batch.New("v",
+	batch.Int("id", func(f *finished) int64 { return f.job.recipientID }),
+	batch.Int("fence", func(f *finished) int64 { return f.job.fence }),
+	batch.Text("state", func(f *finished) recipient.State { return f.verdict.state }),
+	batch.Int("wait", func(f *finished) int64 { return f.verdict.wait.Microseconds() }),
+	batch.Bool("notify", func(f *finished) bool { return f.verdict.event == event.EmailDeliveryDelayed }),
+	batch.Text("via", func(f *finished) string { return f.verdict.via }),
+	batch.Text("outcome", func(f *finished) attempt.Outcome { return f.verdict.outcome }),
+	batch.Text("class", func(f *finished) bounce.Class { return classOf(f.out) }),
+	batch.Text("phase", func(f *finished) smtpclient.Phase { return f.out.Phase }),
+	batch.Int("code", func(f *finished) int { return f.out.Code }),
+	batch.Text("enhanced_code", func(f *finished) string { return f.out.EnhancedCode }),
+	batch.Text("reply", func(f *finished) string { return f.out.Diagnostic() }),
+	batch.Text("remote_host", func(f *finished) string { return f.out.RemoteHost }),
+	batch.Text("remote_addr", func(f *finished) string { return f.out.RemoteAddr }),
+	batch.Text("tls", func(f *finished) string { return f.out.TLS }),
+	batch.Text("tls_policy", func(f *finished) smtpclient.TLSPolicy { return f.out.TLSPolicy }),
+	batch.Text("local_addr", func(f *finished) string { return f.out.LocalAddr }),
+)
+
+// The attempt's outcome is the truth whoever holds the recipient by now. The recipient
+// changes only under the fence of the claim that made the attempt. The fence goes up, so
+// that a batch whose commit was not heard of can be repeated.
+var settleSQL = db.Compile(`
+WITH done AS (
+	SELECT * FROM ` + ended.Source() + `
+), tried AS (
+	UPDATE attempts a SET finished_at = clock_timestamp(), outcome = v.outcome, phase = v.phase, code = NULLIF(v.code, 0),
+		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls, tls_policy = v.tls_policy, local_addr = v.local_addr, class = v.class
+	FROM done v WHERE a.recipient_id = v.id AND a.fence = v.fence
+)
+UPDATE recipients r SET state = v.state, fence = r.fence + 1, via = v.via, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
+	diagnostic = NULLIF(v.reply, ''), remote_mta = NULLIF(v.remote_host, ''),
+	due_at = CASE WHEN v.state = 'deferred' THEN now() + v.wait * interval '1 microsecond' END,
+	settled_at = CASE WHEN v.state <> 'deferred' THEN now() END,
+	delay_notified_at = CASE WHEN v.notify THEN now() ELSE r.delay_notified_at END
+FROM done v WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
+RETURNING r.id`)
+
+// updateRecipients gives the deliveries whose fence held.
+func updateRecipients(ctx context.Context, tx *sql.Tx, batch []*finished) ([]*finished, error) {
+	byID := make(map[int64]*finished, len(batch))
+	for _, f := range batch {
+		byID[f.job.recipientID] = f
+	}
+	updated, err := db.All(ctx, tx, db.Value[int64], settleSQL.Text, settleSQL.Args(ended.Rows(batch))...)
+	ours := make([]*finished, 0, len(updated))
+	for _, id := range updated {
+		ours = append(ours, byID[id])
+	}
+	return ours, err
+}
+
+// emailChange is the state of one email while a batch is applied to it.
+type emailChange struct {
+	id           string
+	status       email.Status
+	lastEvent    string
+	bounceReason string
+	counts       lifecycle.Tally
+}
+
+type emailChanges map[string]*emailChange
+
+const (
+	lockEmailsSQL = `SELECT id, status, last_event, coalesce(bounce_reason, '') FROM emails WHERE id = ANY($1) ORDER BY id FOR UPDATE`
+	tallySQL      = `SELECT email_id, state, count(*) FROM recipients WHERE email_id = ANY($1) GROUP BY 1, 2`
+)
+
+// lockEmails takes the emails' rows, in id order so that two batches never wait
+// for each other, and counts their recipients as they stand now.
+func lockEmails(ctx context.Context, tx *sql.Tx, held []*finished) (emailChanges, error) {
+	changes := emailChanges{}
+	for _, f := range held {
+		changes[f.job.emailID] = nil
+	}
+	ids := db.Array(slices.Sorted(maps.Keys(changes)))
+	emails, err := db.All(ctx, tx, func(e *emailChange) []any { return []any{&e.id, &e.status, &e.lastEvent, &e.bounceReason} }, lockEmailsSQL, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i := range emails {
+		emails[i].counts = lifecycle.Tally{}
+		changes[emails[i].id] = &emails[i]
+	}
+	type count struct {
+		id    string
+		state recipient.State
+		n     int
+	}
+	counts, err := db.All(ctx, tx, func(c *count) []any { return []any{&c.id, &c.state, &c.n} }, tallySQL, ids)
+	for _, c := range counts {
+		changes[c.id].counts[c.state] = c.n
+	}
+	return changes, err
+}
+
+// apply carries the batch into the emails' states and gives the facts to publish.
+func (c emailChanges) apply(held []*finished, now time.Time) []event.Fact {
+	var facts []event.Fact
+	for _, f := range held {
+		e := c[f.job.emailID]
+		if next := e.counts.Overall(); lifecycle.MayBecome(e.status, next) {
+			e.status = next
+		}
+		if f.verdict.state == recipient.StateBounced {
+			e.bounceReason = f.out.Diagnostic()
+		}
+		if f.verdict.event == "" {
+			continue
+		}
+		e.lastEvent = string(f.verdict.event)
+		data := f.job.message.payload(string(e.status))
+		f.verdict.describe(&data, f.job, f.out, now)
+		facts = append(facts, event.New(f.job.accountID, f.verdict.event, now.UTC(), data))
+	}
+	return facts
+}
+
+// changed is the columns of emails whose recipients have settled.
+var changed = batch.New("v",
+	batch.Text("id", func(e *emailChange) string { return e.id }),
+	batch.Text("status", func(e *emailChange) email.Status { return e.status }),
+	batch.Text("uncommon", func(e *emailChange) string { return lifecycle.Uncommon(e.status) }),
+	batch.Text("last_event", func(e *emailChange) string { return e.lastEvent }),
+	batch.Text("bounce_reason", func(e *emailChange) string { return e.bounceReason }),
+)
+
+var storeEmailsSQL = db.Compile(`
+UPDATE emails e SET status = v.status, uncommon = NULLIF(v.uncommon, ''), last_event = v.last_event, bounce_reason = NULLIF(v.bounce_reason, ''),
+	delivered_at = CASE WHEN v.status = 'delivered' THEN coalesce(e.delivered_at, now()) END,
+	bounced_at = CASE WHEN v.status = 'bounced' THEN coalesce(e.bounced_at, now()) END
+FROM ` + changed.Source() + `
+WHERE e.id = v.id`)
+
+func (c emailChanges) store(ctx context.Context, tx *sql.Tx) error {
+	if len(c) == 0 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, storeEmailsSQL.Text, storeEmailsSQL.Args(changed.Rows(slices.Collect(maps.Values(c))))...)
+	return err
+}

@@ -1,0 +1,146 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"crypto/rsa"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/mime"
+)
+
+// tracker marks what it was given.
+type tracker struct{ asked []tracking.Message }
+
+func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error) {
+	r.asked = append(r.asked, m)
+	return html + "<!-- tracked -->", text + " (tracked)", nil
+}
+
+// wire gives the message as it goes out, verified.
+func (f *fixture) wire(t *testing.T, id string) mime.Parsed {
+	t.Helper()
+	for _, j := range f.claimAll(t) {
+		if j.emailID != id {
+			continue
+		}
+		signed, done, err := f.composer.sign(t.Context(), j.message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer done()
+		record := dkim.PublicRecord(sendingtest.Key().(*rsa.PrivateKey))
+		seen, err := dkim.Verify(signed.raw, func(string) ([]string, error) { return []string{record}, nil })
+		if err != nil || len(seen) != 1 || seen[0].Err != nil {
+			t.Fatalf("signatures: %+v, %v", seen, err)
+		}
+		signature, _, _ := bytes.Cut(signed.raw, []byte("\r\nFrom:"))
+		for _, name := range []string{"list-unsubscribe:", "list-unsubscribe-post:"} {
+			if bytes.Contains(signed.raw, []byte("\r\nList-Unsubscribe:")) && !strings.Contains(strings.ToLower(unfolded(signature)), name) {
+				t.Errorf("%s is not signed: %s", name, signature)
+			}
+		}
+		parsed, err := mime.Parse(bytes.NewReader(signed.raw), mime.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	t.Fatalf("%s was not claimed", id)
+	return mime.Parsed{}
+}
+
+func unfolded(field []byte) string {
+	return strings.Join(strings.Fields(string(field)), "") + ":"
+}
+
+func header(m mime.Parsed, name string) (values []string) {
+	for _, h := range m.Headers {
+		if strings.EqualFold(h.Name, name) {
+			values = append(values, h.Value)
+		}
+	}
+	return values
+}
+
+func TestManagedUnsubscribeOnTheWire(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	yes := true
+	m := simple("Bob <Bob@bücher.example>", "carol@example.net")
+	m.Unsubscribe, m.Category = &yes, "Product News"
+	m.Subject = "News {{unsubscribe_url}} and {{ unsubscribe_url }}"
+	m.Text = "Stop: {{\tunsubscribe_url\n}} {{unsubscribe_urls}} {unsubscribe_url}"
+	m.HTML = `<a href="{{unsubscribe_url}}">a</a><a href='%7B%7Bunsubscribe_url%7d%7D'>b</a>{{&nbsp;unsubscribe_url&nbsp;}}`
+	id := f.send(t, m)
+	got := f.wire(t, id)
+	link := "https://mail.example.com/u/" + sendingtest.Account + "." + id + ".Bob@xn--bcher-kva.example.product-news"
+	if list := header(got, "List-Unsubscribe"); len(list) != 1 || list[0] != "<"+link+">" {
+		t.Errorf("List-Unsubscribe: %q", list)
+	}
+	if post := header(got, "List-Unsubscribe-Post"); len(post) != 1 || post[0] != "List-Unsubscribe=One-Click" {
+		t.Errorf("List-Unsubscribe-Post: %q", post)
+	}
+	if want := "News " + link + " and " + link; got.Subject != want {
+		t.Errorf("subject %q", got.Subject)
+	}
+	if want := "Stop: " + link + " {{unsubscribe_urls}} {unsubscribe_url}"; strings.TrimSpace(got.Text) != want {
+		t.Errorf("text %q", got.Text)
+	}
+	if want := `<a href="` + link + `">a</a><a href='` + link + `'>b</a>` + link; strings.TrimSpace(got.HTML) != want {
+		t.Errorf("html %q", got.HTML)
+	}
+}
+
+func TestWithoutManagedUnsubscribeNothingIsAdded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := simple("bob@example.net")
+	m.Text = "{{unsubscribe_url}}"
+	got := f.wire(t, f.send(t, m))
+	if len(header(got, "List-Unsubscribe")) != 0 || strings.TrimSpace(got.Text) != m.Text {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTrackingSeesWhatIsSentAndTheDomainDecides(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r := &tracker{}
+	f.composer.rewriter = r
+	yes := true
+	m := simple("bob@example.net")
+	m.HTML, m.Text, m.Unsubscribe = "{{unsubscribe_url}}", "t", &yes
+	if got := f.wire(t, f.send(t, m)); len(r.asked) != 0 || strings.Contains(got.Text, "tracked") {
+		t.Errorf("tracked although the domain does not: %+v", r.asked)
+	}
+	f.Near.Sender.ClickTracking = true
+	id := f.send(t, m)
+	got := f.wire(t, id)
+	want := tracking.Message{AccountID: sendingtest.Account, EmailID: id, DomainID: f.Near.Sender.DomainID, Clicks: true}
+	if len(r.asked) != 1 || r.asked[0] != want || strings.TrimSpace(got.Text) != "t (tracked)" || !strings.Contains(got.HTML, "/u/") || !strings.HasSuffix(strings.TrimSpace(got.HTML), "<!-- tracked -->") {
+		t.Errorf("asked %+v, text %q, html %q", r.asked, got.Text, got.HTML)
+	}
+}
+
+// What could not be composed is refused when it is sent, not when it is delivered.
+func TestLinkThatDoesNotFitIsRefusedAtAccept(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	yes := true
+	m := simple("bob@example.net")
+	m.Unsubscribe, m.Subject = &yes, strings.Repeat("{{unsubscribe_url}}", 40)
+	if _, err := f.accepting.Send(t.Context(), f.Caller(), sending.Request{Message: m}); fault.From(err).Fields["subject"] == "" {
+		t.Errorf("a subject of many links: %v", err)
+	}
+	m.Subject = strings.Repeat("{{unsubscribe_url}} ", 7)
+	if got := f.wire(t, f.send(t, m)); strings.Count(got.Subject, "/u/") != 7 {
+		t.Errorf("a subject of as many links as fit: %q", got.Subject)
+	}
+}

@@ -1,0 +1,104 @@
+package sending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/mail/lane"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+type fixture struct {
+	*Service
+	*sendingtest.Parts
+	records  *records.Service
+	delivery *delivery.Service
+	claims   worker.Queue[delivery.Job, smtpclient.Outcome]
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	p := sendingtest.New(t)
+	f := &fixture{Parts: p}
+	var err error
+	if f.records, err = records.New(records.Params{DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
+		t.Fatal(err)
+	}
+	if f.Service, err = New(Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,
+		Records: f.records, Idempotency: p.Idempotency, Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := returnpath.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Links: p.Near,
+		Contents: f.records, Ways: p.Near, Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
+		Budget: p.Budget, Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+		t.Fatal(err)
+	}
+	f.claims = f.delivery.Work()
+	t.Cleanup(func() {
+		if err := f.delivery.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+		if err := f.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// start begins to release and to deliver.
+func (f *fixture) start(t *testing.T) {
+	t.Helper()
+	if err := errors.Join(f.Start(context.WithoutCancel(t.Context())), f.delivery.Start(context.WithoutCancel(t.Context()))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// claimAll claims what is due, without a worker.
+func (f *fixture) claimAll(t *testing.T) []delivery.Job {
+	t.Helper()
+	jobs, err := f.claims.Claim(t.Context(), 100, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jobs
+}
+
+func simple(to ...string) Message {
+	m := Message{From: Mailbox{Text: "Ada <ada@example.com>"}, Subject: "Hello", Text: "Hello"}
+	for _, a := range to {
+		m.To = append(m.To, Mailbox{Text: a})
+	}
+	return m
+}
+
+func render(r Receipt) idempotency.Answer {
+	return idempotency.Answer{Status: 200, Body: fmt.Appendf(nil, `{"id":%q,"status":%q}`, r.ID, r.Status)}
+}
+
+func (f *fixture) send(t *testing.T, m Message) string {
+	t.Helper()
+	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return receipt.ID
+}
+
+func (f *fixture) state(t *testing.T, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {
+	t.Helper()
+	return sendingtest.State(t, f.records, id)
+}

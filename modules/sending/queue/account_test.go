@@ -1,0 +1,100 @@
+package queue
+
+import (
+	"testing"
+
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+func TestAccountChangesItsOwnPartOfTheQueueOnly(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.Send(t, rooms.Simple("a@example.net", "b@example.org"))
+	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour'`)
+	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+	for _, op := range []Operation{Retry, Hold, Release, Drop} {
+		for _, s := range []Selection{{All: true}, {EmailID: id}, {Destination: "example.net"}, {AccountID: sendingtest.Account, EmailID: id}} {
+			c := AccountChange{Operation: op, Selection: s, Reason: "not mine"}
+			if got := changed(t)(f.ChangeQueueOf(t.Context(), stranger, c)); got != (Result{}) {
+				t.Errorf("%s of %+v by a stranger: %+v", op, s, got)
+			}
+			c.DryRun = true
+			if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, c)); got.Matched == 0 || got.Changed != 0 {
+				t.Errorf("%s of %+v, dry: %+v", op, s, got)
+			}
+		}
+	}
+	if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Retry, Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 1, Changed: 1}) {
+		t.Errorf("retry: %+v", got)
+	}
+	if jobs := f.ClaimAll(t); len(jobs) != 1 || jobs[0].Address() != "a@example.net" {
+		t.Errorf("claimed %+v", jobs)
+	}
+	if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Drop, Selection: Selection{All: true}, Reason: "enough"})); got != (Result{Matched: 2, Changed: 2}) {
+		t.Errorf("drop: %+v", got)
+	}
+}
+
+func TestAccountDoesNotReleaseWhatTheOperatorHolds(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.Send(t, rooms.Simple("operator@example.net", "account@example.org"))
+	q, all := f.Service, Selection{All: true}
+	ask := func(op Operation) Result {
+		return changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: op, Selection: all}))
+	}
+	changed(t)(q.Hold(t.Context(), Change{Selection: Selection{Destination: "example.net"}}))
+	if got := ask(Hold); got != (Result{Matched: 2, Changed: 1}) {
+		t.Errorf("hold: %+v", got)
+	}
+	if held := f.queued(t, Selection{State: OnHold}); len(held) != 2 || held[1].Lane != "" || held[1].NextAttempt != nil {
+		t.Errorf("held: %+v", held)
+	}
+	if sums, err := q.Summary(t.Context(), all, 10); err != nil || len(sums) != 2 || sums[0].Held != 1 || sums[1].Held != 1 || sums[1].Total() != 1 {
+		t.Errorf("summary: %+v %v", sums, err)
+	}
+	if got := ask(Retry); got.Changed != 0 {
+		t.Errorf("retry of what is held: %+v", got)
+	}
+	if jobs := f.ClaimAll(t); len(jobs) != 0 {
+		t.Fatalf("held ones were claimed: %+v", jobs)
+	}
+	if got := ask(Release); got != (Result{Matched: 2, Changed: 1}) {
+		t.Errorf("release: %+v", got)
+	}
+	if jobs := f.ClaimAll(t); len(jobs) != 1 || jobs[0].Address() != "account@example.org" {
+		t.Errorf("claimed %+v", jobs)
+	}
+	// The operator takes over what an account holds, and releases both kinds.
+	ask(Hold)
+	if got := changed(t)(q.Hold(t.Context(), Change{Selection: all})); got.Changed != 1 {
+		t.Errorf("taken over: %+v", got)
+	}
+	if got := ask(Release); got.Changed != 0 {
+		t.Errorf("release of what was taken over: %+v", got)
+	}
+	if got := changed(t)(q.Release(t.Context(), Change{Selection: all})); got.Changed != 2 {
+		t.Errorf("release by the operator: %+v", got)
+	}
+}
+
+func TestChangeOfAnAccountSaysWhatItIsAbout(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for name, c := range map[string]AccountChange{
+		"nothing":       {Operation: Retry},
+		"an account":    {Operation: Retry, Selection: Selection{AccountID: sendingtest.Account}},
+		"no reason":     {Operation: Drop, Selection: Selection{All: true}},
+		"no operation":  {Selection: Selection{All: true}},
+		"all and a few": {Operation: Hold, Selection: Selection{All: true, EmailID: "msg_1"}},
+	} {
+		if _, err := f.ChangeQueueOf(t.Context(), sendingtest.Account, c); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := f.ChangeQueueOf(t.Context(), "", AccountChange{Operation: Retry, Selection: Selection{All: true}}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("no account: %v", err)
+	}
+}

@@ -1,0 +1,187 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Change is an operation on what a selection names. It works through it in
+// steps of a transaction each, so that a large one holds up nobody; a step that was
+// committed stays when a later one fails.
+type Change struct {
+	Selection Selection
+	DryRun    bool
+	// Progress is told after each step how many of how many were looked at. May be nil.
+	Progress func(done, of int)
+}
+
+// Result is what came of it.
+type Result struct {
+	Matched int // recipients that the selection named
+	Changed int // of these, those that the operation applied to; with DryRun none
+}
+
+// stepSize is how many recipients one transaction changes at most.
+const stepSize = 1000
+
+// What stands behind each operation: a condition that a recipient of the step still
+// has to fulfil when its row is locked, and what is set then. A row that another
+// transaction has locked at this moment is passed over, and tried once more at the end.
+const (
+	retrySQL = `
+UPDATE recipients r SET due_at = now(), lane = NULL
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND (r.due_at > now() OR r.lane IS NOT NULL)
+	AND r.held_by IS NULL AND NOT ` + runningSQL + ` ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id`
+
+	holdSQL = `
+UPDATE recipients r SET lane = NULL, held_by = 'operator'
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.held_by IS DISTINCT FROM 'operator'
+	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id`
+
+	holdForAccountSQL = `
+UPDATE recipients r SET lane = NULL, held_by = 'account'
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.held_by IS NULL
+	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id`
+
+	releaseHeldSQL       = releaseWhereSQL + `r.held_by IS NOT NULL` + releaseEndSQL
+	releaseForAccountSQL = releaseWhereSQL + `r.held_by = 'account'` + releaseEndSQL
+
+	// One that still runs keeps its lease.
+	releaseWhereSQL = `
+UPDATE recipients r SET held_by = NULL, due_at = CASE WHEN v.running THEN r.due_at ELSE now() END
+FROM (SELECT r.id, ` + runningSQL + ` AS running FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND `
+	releaseEndSQL = `
+	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id`
+
+	dropSQL = `
+UPDATE recipients r SET state = 'failed', due_at = NULL, lane = NULL, held_by = NULL, settled_at = now(), fence = r.fence + 1, diagnostic = $2
+FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL ORDER BY r.id FOR UPDATE SKIP LOCKED) v
+WHERE r.id = v.id RETURNING r.id, r.email_id, r.address`
+)
+
+// Retry makes recipients due now, in the common queue. What is held stays held, and
+// what is due already or runs is left alone.
+func (s *Service) Retry(ctx context.Context, c Change) (Result, error) {
+	return s.change(ctx, "retry", c, s.update(retrySQL))
+}
+
+// Hold keeps recipients from being tried until Release or Drop. Their time goes on:
+// retries still end 72 hours after acceptance, and expires_at stands.
+func (s *Service) Hold(ctx context.Context, c Change) (Result, error) {
+	return s.change(ctx, "hold", c, s.update(holdSQL))
+}
+
+// Release gives back what is held, by whomever, and makes it due now.
+func (s *Service) Release(ctx context.Context, c Change) (Result, error) {
+	return s.change(ctx, "release", c, s.update(releaseHeldSQL))
+}
+
+// update is a step that changes nothing but recipients.
+func (s *Service) update(statement string) step {
+	return func(ctx context.Context, ids []int64) (changed []int64, err error) {
+		err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+			changed, err = db.All(ctx, tx, db.Value[int64], statement, db.Array(ids))
+			return err
+		})
+		return changed, err
+	}
+}
+
+// step changes those of at most stepSize recipients that it applies to.
+type step func(ctx context.Context, ids []int64) (changed []int64, err error)
+
+func (s *Service) change(ctx context.Context, name string, c Change, do step) (Result, error) {
+	if err := c.Selection.Validate().Err(); err != nil {
+		return Result{}, err
+	}
+	ids, err := s.find(ctx, c.Selection)
+	result := Result{Matched: len(ids)}
+	if err != nil || c.DryRun {
+		return result, err
+	}
+	var left []int64
+	for pass := range 2 { // the second for rows that were locked
+		done := 0
+		for chunk := range slices.Chunk(ids, stepSize) {
+			changed, err := do(ctx, chunk)
+			if err != nil {
+				return result, fmt.Errorf("%s: %w", name, err)
+			}
+			result.Changed += len(changed)
+			done += len(chunk)
+			left = append(left, without(chunk, changed)...)
+			if pass == 0 && c.Progress != nil {
+				c.Progress(done, result.Matched)
+			}
+		}
+		ids, left = left, nil
+	}
+	return result, nil
+}
+
+// find gives the ids of the selection. They are found once: later steps would read
+// the whole queue each.
+func (s *Service) find(ctx context.Context, of Selection) ([]int64, error) {
+	var query db.Query
+	query.Text = `SELECT r.id FROM ` + of.from(&query, `r.id`) + ` ORDER BY r.id`
+	ids, err := db.All(ctx, s.db.Hot, db.Value[int64], query.Text, query.Args...)
+	if err != nil {
+		return nil, fmt.Errorf("find in queue: %w", err)
+	}
+	return ids, nil
+}
+
+func without(all, some []int64) []int64 {
+	gone := make(map[int64]bool, len(some))
+	for _, id := range some {
+		gone[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return gone[id] })
+}
+
+// CodeDropped is failure.code of email.failed for a recipient that an operator dropped.
+const CodeDropped = "dropped"
+
+// maxReason bounds the reason of a drop, in characters.
+const maxReason = 500
+
+// Drop ends recipients for good: they have failed, with the given reason, which the
+// sender is told with email.failed. It says nothing about the address, so nobody
+// is suppressed for it. Error: Invalid naming `reason` or `selection`.
+func (s *Service) Drop(ctx context.Context, c Change, reason string) (Result, error) {
+	if err := validateReason(reason); err != nil {
+		return Result{}, err
+	}
+	return s.change(ctx, "drop", c, func(ctx context.Context, ids []int64) (changed []int64, err error) {
+		var facts []event.Fact
+		err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+			changed, facts, err = s.drop(ctx, tx, ids, reason)
+			return err
+		})
+		if err == nil {
+			s.bus.WakeFor(facts...)
+		}
+		return changed, err
+	})
+}
+
+func validateReason(reason string) error {
+	switch n := len([]rune(reason)); {
+	case n == 0:
+		return fault.InvalidField("reason", "is required: the sender is told")
+	case n > maxReason:
+		return fault.InvalidField("reason", "is longer than %d characters", maxReason)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,125 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// dropped is a recipient that was taken out of the queue.
+type dropped struct {
+	id      int64
+	emailID string
+	address string
+}
+
+// dropping is an email while recipients of it are dropped.
+type dropping struct {
+	event.Email
+
+	accountID string
+	counts    lifecycle.Tally
+}
+
+// drop settles those of the recipients that are not settled yet. Recipients are
+// locked before emails, and emails in the order of their ids, as by everybody.
+func (s *Service) drop(ctx context.Context, tx *sql.Tx, ids []int64, reason string) (changed []int64, facts []event.Fact, err error) {
+	gone, err := db.All(ctx, tx, func(d *dropped) []any { return []any{&d.id, &d.emailID, &d.address} }, dropSQL, db.Array(ids), reason)
+	if err != nil || len(gone) == 0 {
+		return nil, nil, err
+	}
+	emails, err := lockDropping(ctx, tx, gone)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := time.Now().UTC()
+	for _, d := range gone {
+		changed = append(changed, d.id)
+		e, known := emails[d.emailID]
+		if !known {
+			continue
+		}
+		data := e.Email
+		data.Recipient, data.Failure = d.address, &event.Failure{Reason: reason, Code: CodeDropped}
+		facts = append(facts, event.New(e.accountID, event.EmailFailed, now, data))
+	}
+	if err := storeDropping(ctx, tx, emails); err != nil {
+		return nil, nil, fmt.Errorf("store email states: %w", err)
+	}
+	if err := s.bus.Publish(ctx, tx, facts...); err != nil {
+		return nil, nil, fmt.Errorf("publish facts: %w", err)
+	}
+	return changed, facts, nil
+}
+
+const tallySQL = `SELECT email_id, state, count(*) FROM recipients WHERE email_id = ANY($1) GROUP BY 1, 2`
+
+const lockDroppingSQL = `
+SELECT id, account_id, "from", "to", coalesce(cc, '[]'), subject, status, coalesce(tags, '[]'), created_at
+FROM emails WHERE id = ANY($1) ORDER BY id FOR UPDATE`
+
+// lockDropping gives the emails with the status that the tally of their recipients
+// gives them now.
+func lockDropping(ctx context.Context, tx *sql.Tx, gone []dropped) (map[string]*dropping, error) {
+	found := map[string]*dropping{}
+	for _, d := range gone {
+		found[d.emailID] = nil
+	}
+	ids := db.Array(slices.Sorted(maps.Keys(found)))
+	list, err := db.All(ctx, tx, func(e *dropping) []any {
+		return []any{&e.EmailID, &e.accountID, &e.From, db.ScanJSON(&e.To), db.ScanJSON(&e.CC), &e.Subject, &e.Status, db.ScanJSON(&e.Tags), &e.CreatedAt.Time}
+	}, lockDroppingSQL, ids)
+	if err != nil {
+		return nil, fmt.Errorf("lock emails: %w", err)
+	}
+	clear(found)
+	for i := range list {
+		e := &list[i]
+		e.CreatedAt, e.counts = event.At(e.CreatedAt.Time), lifecycle.Tally{}
+		found[e.EmailID] = e
+	}
+	type count struct {
+		id    string
+		state recipient.State
+		n     int
+	}
+	counts, err := db.All(ctx, tx, func(c *count) []any { return []any{&c.id, &c.state, &c.n} }, tallySQL, ids)
+	if err != nil {
+		return nil, fmt.Errorf("count recipients: %w", err)
+	}
+	for _, c := range counts {
+		if e := found[c.id]; e != nil {
+			e.counts[c.state] = c.n
+		}
+	}
+	for _, e := range found {
+		if next := e.counts.Overall(); lifecycle.MayBecome(email.Status(e.Status), next) {
+			e.Status = string(next)
+		}
+	}
+	return found, nil
+}
+
+const storeDroppingSQL = `
+UPDATE emails e SET status = v.status, uncommon = NULLIF(v.uncommon, ''), last_event = v.last_event
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS v (id, status, uncommon, last_event)
+WHERE e.id = v.id`
+
+func storeDropping(ctx context.Context, tx *sql.Tx, emails map[string]*dropping) error {
+	var ids, statuses, uncommon, lastEvents []string
+	for _, e := range emails {
+		ids, statuses, uncommon = append(ids, e.EmailID), append(statuses, e.Status), append(uncommon, lifecycle.Uncommon(email.Status(e.Status)))
+		lastEvents = append(lastEvents, string(event.EmailFailed))
+	}
+	_, err := tx.ExecContext(ctx, storeDroppingSQL, db.Array(ids), db.Array(statuses), db.Array(uncommon), db.Array(lastEvents))
+	return err
+}

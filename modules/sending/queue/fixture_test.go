@@ -1,0 +1,18 @@
+package queue
+
+import (
+	"testing"
+
+	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
+)
+
+type fixture struct {
+	*rooms.Rooms
+	*Service
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	r := rooms.New(t)
+	return &fixture{Rooms: r, Service: New(r.DB, r.Bus, r.Pages)}
+}

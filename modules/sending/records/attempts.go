@@ -1,0 +1,74 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// RecipientAttempt is one delivery attempt and the address that it was for.
+type RecipientAttempt struct {
+	*ent.Attempt
+
+	Address string
+}
+
+// RecipientsOf gives the recipients of one email in the order of the request; there
+// are at most MaxRecipients. Error: NotFound, also for another account's email.
+func (s *Service) RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error) {
+	if !id.Is(id.Email, emailID) {
+		return nil, fault.Missing("email", emailID)
+	}
+	rows, err := s.db.Ent.Recipient.Query().
+		Where(recipient.AccountID(accountID), recipient.EmailID(emailID)).Order(recipient.ByID()).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list recipients: %w", err)
+	}
+	if len(rows) == 0 { // no email is without one
+		return nil, fault.Missing("email", emailID)
+	}
+	return rows, nil
+}
+
+// AttemptsOf returns one page of the attempts of one email, newest first, those of all
+// its recipients together. Errors: NotFound, also for another account's email, and Invalid naming
+// `limit` or `cursor`.
+func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (page.Page[RecipientAttempt], error) {
+	recipients, err := s.RecipientsOf(ctx, accountID, emailID)
+	if err != nil {
+		return page.Page[RecipientAttempt]{}, err
+	}
+	list := page.List{Name: "emails/" + emailID + "/attempts", AccountID: accountID}
+	limit, after, err := s.pages.Open(list, r)
+	if err != nil {
+		return page.Page[RecipientAttempt]{}, err
+	}
+	query := s.db.Ent.Attempt.Query().Where(attempt.AccountID(accountID), attempt.EmailID(emailID)).
+		Order(attempt.ByID(sql.OrderDesc())).Limit(limit + 1)
+	if after != "" {
+		before, err := strconv.ParseInt(after, 10, 64)
+		if err != nil {
+			return page.Page[RecipientAttempt]{}, fmt.Errorf("cursor of attempts: %w", err)
+		}
+		query.Where(attempt.IDLT(before))
+	}
+	rows, err := query.All(ctx)
+	if err != nil {
+		return page.Page[RecipientAttempt]{}, fmt.Errorf("list attempts: %w", err)
+	}
+	addresses := make(map[int64]string, len(recipients))
+	for _, r := range recipients {
+		addresses[r.ID] = r.Address
+	}
+	found := page.Of(s.pages, list, rows, limit, func(a *ent.Attempt) string { return strconv.FormatInt(a.ID, 10) })
+	return page.Map(found, func(a *ent.Attempt) RecipientAttempt { return RecipientAttempt{a, addresses[a.RecipientID]} }), nil
+}

@@ -1,0 +1,210 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/attachment"
+	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/search"
+)
+
+// Erasure says what was erased of one recipient.
+type Erasure struct {
+	Deleted  []string // emails that went to nobody else: gone
+	Redacted []string // emails that went to others too: the address and the body are gone
+}
+
+// erasedAddress stands where an erased one stood in a list that others are in.
+const (
+	erasedAddress = erasedLocal + "@" + erasedDomain
+	erasedLocal   = "erased"
+	erasedDomain  = "erased.invalid"
+)
+
+const eraseBatch = 100
+
+// A relayed message that is still to be sent to others is written anew in memory, one at
+// a time.
+const (
+	eraseMemory   = 120 << 20
+	erasePatience = 30 * time.Second
+)
+
+const mentioningSQL = `SELECT id FROM emails WHERE search @@ $1::tsquery AND account_id = $2 LIMIT $3`
+
+// Erase deletes what is stored of an address as a recipient of the account's
+// emails. Mail to it that is not sent yet is not sent any more; an attempt that
+// runs at this moment may still arrive. Repeating it is harmless, also after an
+// error in the middle.
+func (s *Service) Erase(ctx context.Context, accountID, addr string) (Erasure, error) {
+	var total Erasure
+	release, err := s.budget.Work(ctx, intake.Owner{Account: accountID}, eraseMemory, erasePatience)
+	if err != nil {
+		return total, tooManyReads(ctx, err)
+	}
+	defer release()
+	marks := search.AllMarks(accountID, []string{markTo + strings.ToLower(addr)})
+	for {
+		ids, err := db.All(ctx, s.db.SQL, db.Value[string], mentioningSQL, marks, accountID, eraseBatch)
+		if err != nil {
+			return total, fmt.Errorf("find emails of a recipient: %w", err)
+		}
+		if len(ids) == 0 {
+			return total, nil
+		}
+		done, err := s.eraseFrom(ctx, accountID, addr, ids)
+		if err != nil {
+			return total, fmt.Errorf("erase a recipient: %w", err)
+		}
+		total.Deleted, total.Redacted = append(total.Deleted, done.Deleted...), append(total.Redacted, done.Redacted...)
+	}
+}
+
+func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []string) (done Erasure, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		rows, err := tx.Email.Query().Where(email.AccountID(accountID), email.IDIn(ids...)).
+			WithRecipients().Order(email.ByID()).ForUpdate().Select(ListColumns...).All(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range rows {
+			others := slices.DeleteFunc(slices.Clone(e.Edges.Recipients), func(r *ent.Recipient) bool { return strings.EqualFold(r.Address, addr) })
+			if len(others) == 0 {
+				done.Deleted = append(done.Deleted, e.ID)
+				continue
+			}
+			done.Redacted = append(done.Redacted, e.ID)
+			if err := s.redact(ctx, tx, e, others, addr); err != nil {
+				return fmt.Errorf("redact email %s: %w", e.ID, err)
+			}
+		}
+		if len(done.Deleted) == 0 {
+			return nil
+		}
+		return s.deleteLocked(ctx, tx, accountID, done.Deleted)
+	})
+	return done, err
+}
+
+// redact takes one recipient out of an email that others got too. Its body may say
+// anything of them, so it goes.
+func (s *Service) redact(ctx context.Context, tx *ent.Tx, e *ent.Email, others []*ent.Recipient, addr string) error {
+	var gone []int64
+	for _, r := range e.Edges.Recipients {
+		if strings.EqualFold(r.Address, addr) {
+			gone = append(gone, r.ID)
+		}
+	}
+	if _, err := tx.Attempt.Delete().Where(attempt.EmailID(e.ID), attempt.RecipientIDIn(gone...)).Exec(ctx); err != nil {
+		return err
+	}
+	if _, err := tx.Recipient.Delete().Where(recipient.EmailID(e.ID), recipient.IDIn(gone...)).Exec(ctx); err != nil {
+		return err
+	}
+	without := redacted(e, others, addr)
+	if err := s.redactRelayed(ctx, tx, &without, addr); err != nil {
+		return err
+	}
+	if err := s.storeRedacted(ctx, tx, without); err != nil {
+		return err
+	}
+	if !without.keepBody {
+		if _, err := tx.Attachment.Delete().Where(attachment.EmailID(e.ID)).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return s.bus.Rewrite(ctx, tx, e.AccountID, []string{e.ID}, func(f event.Fact) (json.RawMessage, error) { return redactFact(f, addr) })
+}
+
+// redaction is an email without one of its recipients.
+type redaction struct {
+	email       *ent.Email
+	to, cc, bcc []string
+	status      email.Status
+	reason      string // of a bounce, unless it names the address
+	keepBody    bool   // it is still to be sent to the others
+	mime        []byte // then, where it came over SMTP: without the address in its header
+	search      SearchText
+	erased      string
+}
+
+func redacted(e *ent.Email, others []*ent.Recipient, addr string) redaction {
+	r := redaction{email: e, to: redactList(e.To, addr), cc: redactList(e.Cc, addr), bcc: redactList(e.Bcc, addr), status: e.Status, erased: addr}
+	counts, addresses := lifecycle.Tally{}, make([]string, 0, len(others))
+	for _, o := range others {
+		counts[o.State]++
+		addresses = append(addresses, o.Address)
+	}
+	if next := counts.Overall(); e.Status == email.StatusSent && lifecycle.MayBecome(e.Status, next) {
+		r.status = next // the last that was open has gone
+	}
+	if e.BounceReason != nil && !strings.Contains(strings.ToLower(*e.BounceReason), strings.ToLower(addr)) {
+		r.reason = *e.BounceReason
+	}
+	r.keepBody = r.status == email.StatusScheduled || r.status == email.StatusQueued || r.status == email.StatusSent
+	r.search = SearchTextOf(e.AccountID, e.FromAddress, e.Subject, slices.Concat([]string{e.From}, r.to, r.cc, r.bcc), addresses, e.Tags)
+	return r
+}
+
+const headersWithoutSQL = `(SELECT coalesce(jsonb_agg(h ORDER BY n), '[]') FROM jsonb_array_elements(e.headers) WITH ORDINALITY AS l(h, n)
+	WHERE strpos(lower(h->>'value'), lower($12)) = 0)`
+
+const redactSQL = `
+UPDATE emails e SET "to" = to_jsonb($2::text[]), cc = to_jsonb($3::text[]), bcc = to_jsonb($4::text[]), status = $5::text, uncommon = NULLIF($6, ''), bounce_reason = NULLIF($7, ''),
+	delivered_at = CASE WHEN $5::text = 'delivered' THEN coalesce(e.delivered_at, now()) ELSE e.delivered_at END,
+	bounced_at = CASE WHEN $5::text = 'bounced' THEN coalesce(e.bounced_at, now()) ELSE e.bounced_at END,
+	mime = CASE WHEN $8 THEN coalesce($11, e.mime) END, html = CASE WHEN $8 THEN e.html END, text = CASE WHEN $8 THEN e.text END, headers = CASE WHEN $8 THEN ` + headersWithoutSQL + ` ELSE '[]' END,
+	body_purged_at = CASE WHEN $8 THEN e.body_purged_at ELSE coalesce(e.body_purged_at, now()) END, search = ` + search.DocumentSQL + `
+FROM (SELECT $9::text AS words, $10::text AS marks) v WHERE e.id = $1`
+
+func (s *Service) storeRedacted(ctx context.Context, tx *ent.Tx, r redaction) error {
+	_, err := tx.ExecContext(ctx, redactSQL, r.email.ID, db.Array(r.to), db.Array(r.cc), db.Array(r.bcc), string(r.status), lifecycle.Uncommon(r.status),
+		r.reason, r.keepBody, r.search.Words, r.search.Marks, r.mime, r.erased)
+	return err
+}
+
+// redactList puts a stand-in where the address stood.
+func redactList(list []string, addr string) []string {
+	out := make([]string, 0, len(list))
+	for _, text := range list {
+		if a, err := address.Parse(text); err == nil && strings.EqualFold(a.AddrSpec(), addr) {
+			text = erasedAddress
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// redactFact drops what was about the address alone, and takes it out of the rest.
+func redactFact(f event.Fact, addr string) (json.RawMessage, error) {
+	if !strings.HasPrefix(string(f.Type), "email.") {
+		return nil, nil // contact.unsubscribed of the email is about one person
+	}
+	var data event.Email
+	if err := json.Unmarshal(f.Data, &data); err != nil {
+		return nil, err
+	}
+	if strings.EqualFold(data.Recipient, addr) {
+		return nil, nil
+	}
+	data.To, data.CC = redactList(data.To, addr), redactList(data.CC, addr)
+	data.SuppressedRecipients = redactList(data.SuppressedRecipients, addr)
+	if data.Tags == nil {
+		data.Tags = []shape.Tag{}
+	}
+	return json.Marshal(data)
+}

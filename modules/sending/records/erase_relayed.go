@@ -1,0 +1,86 @@
+package records
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/verbatim"
+)
+
+// redactRelayed takes an address out of the header of a message that is still to be
+// sent to others.
+func (s *Service) redactRelayed(ctx context.Context, tx *ent.Tx, r *redaction, addr string) error {
+	if !r.keepBody {
+		return nil
+	}
+	found, err := db.All(ctx, tx, db.Value[[]byte], loadMIMESQL, r.email.ID, r.email.AccountID)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	r.mime, err = withoutAddress(found[0], addr)
+	return err
+}
+
+// withoutAddress puts a stand-in where the address stands in To and Cc. These go as a
+// whole when they cannot be read, and so does any other field that names the address.
+// What the message cannot do without stays, as it does in the record.
+func withoutAddress(raw []byte, addr string) ([]byte, error) {
+	fields, body, err := verbatim.Split(raw)
+	if err != nil {
+		return nil, err
+	}
+	kept := make([]verbatim.Field, 0, len(fields))
+	for _, f := range fields {
+		switch {
+		case f.Is("To"), f.Is("Cc"):
+			list := verbatim.Mailboxes(f.Value())
+			if len(list) > 0 && !isFor(list, addr) && !mentions(f, addr) {
+				break
+			}
+			if list = withStandIn(list, addr); len(list) == 0 {
+				continue
+			}
+			f.Raw = mime.AddressField(f.Name, list)
+		case !isIndispensable(f) && mentions(f, addr):
+			continue
+		}
+		kept = append(kept, f)
+	}
+	return verbatim.Join(kept, body), nil
+}
+
+func isIndispensable(f verbatim.Field) bool {
+	return slices.Contains([]string{"from", "subject", "date", "message-id", "mime-version"}, strings.ToLower(f.Name)) ||
+		strings.HasPrefix(strings.ToLower(f.Name), "content-")
+}
+
+// isFor reads a list as mail servers do: an address may be quoted, folded or commented.
+func isFor(list []address.Address, addr string) bool {
+	return slices.ContainsFunc(list, func(a address.Address) bool { return strings.EqualFold(a.AddrSpec(), addr) })
+}
+
+func mentions(f verbatim.Field, addr string) bool {
+	return contains(f.Value(), addr) || contains(verbatim.Decode(f.Value()), addr) || isFor(verbatim.Mailboxes(f.Value()), addr)
+}
+
+func contains(text, addr string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(addr))
+}
+
+// withStandIn replaces an address, also where it is the name of another.
+func withStandIn(list []address.Address, addr string) []address.Address {
+	for i, a := range list {
+		switch {
+		case isFor(list[i:i+1], addr):
+			list[i] = address.Address{Local: erasedLocal, Domain: erasedDomain}
+		case contains(a.Name, addr):
+			list[i].Name = ""
+		}
+	}
+	return list
+}

@@ -1,0 +1,124 @@
+package records
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// LateBounce is a bounce that came as a message, after a server had taken the email.
+type LateBounce struct {
+	EmailID      string
+	RecipientID  int64
+	Permanent    bool
+	Code         int // RFC 5321 reply code, 0: none was reported
+	EnhancedCode string
+	Diagnostic   string
+	RemoteMTA    string
+}
+
+// Addressee is who a return path was made for.
+type Addressee struct {
+	AccountID, Address string
+}
+
+const addresseeSQL = `SELECT account_id, address FROM recipients WHERE id = $1 AND email_id = $2`
+
+// Addressee gives the recipient that a return path names; false: it is gone. The
+// token that names it is authenticated, so it stands for the account.
+func (s *Service) Addressee(ctx context.Context, emailID string, recipientID int64) (Addressee, bool, error) {
+	return addressee(ctx, s.db.SQL, addresseeSQL, emailID, recipientID)
+}
+
+// LockAddressee is Addressee in a transaction: until its end no outcome of the
+// recipient is stored, and no other report about it.
+func (s *Service) LockAddressee(ctx context.Context, tx db.Execer, emailID string, recipientID int64) (Addressee, bool, error) {
+	return addressee(ctx, tx, addresseeSQL+` FOR UPDATE`, emailID, recipientID)
+}
+
+func addressee(ctx context.Context, tx db.Execer, query, emailID string, recipientID int64) (Addressee, bool, error) {
+	found, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, query, recipientID, emailID)
+	if err != nil {
+		return Addressee{}, false, fmt.Errorf("find the recipient of a report: %w", err)
+	}
+	if len(found) == 0 {
+		return Addressee{}, false, nil
+	}
+	return found[0], true, nil
+}
+
+// A recipient that waits for another attempt may have been reached by one whose reply
+// was lost. The fence goes up, so that an attempt which runs now changes nothing.
+const bounceLateSQL = `
+UPDATE recipients SET state = 'bounced', fence = fence + 1, due_at = NULL, lane = NULL, held_by = NULL, settled_at = now(),
+	code = NULLIF($3::int, 0), enhanced_code = NULLIF($4, ''), diagnostic = NULLIF($5, ''), remote_mta = NULLIF($6, '')
+WHERE id = $1 AND email_id = $2 AND state IN ('delivered', 'deferred', 'queued')
+RETURNING account_id, address`
+
+// BounceLate stores as part of tx that a recipient did not get the email after all:
+// the recipient, the email's status and the fact email.bounced. One that has bounced
+// or failed already, and one that does not exist, stays as it is: false. The caller
+// wakes the bus after the commit.
+func (s *Service) BounceLate(ctx context.Context, tx db.Execer, b LateBounce) (changed bool, err error) {
+	bounced, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, bounceLateSQL, b.RecipientID, b.EmailID, b.Code, b.EnhancedCode, b.Diagnostic, b.RemoteMTA)
+	if err != nil || len(bounced) == 0 {
+		return false, err
+	}
+	if err := s.restate(ctx, tx, b); err != nil {
+		return false, fmt.Errorf("store a late bounce: %w", err)
+	}
+	_, err = s.Announce(ctx, tx, Notice{AccountID: bounced[0].AccountID, EmailID: b.EmailID, Type: event.EmailBounced, Fill: func(data *event.Email) {
+		b.describe(data, bounced[0].Address)
+	}})
+	return err == nil, err
+}
+
+func (b LateBounce) describe(data *event.Email, addr string) {
+	kind := "transient"
+	if b.Permanent {
+		kind = "permanent"
+	}
+	data.Recipient, data.BounceReason = addr, b.Diagnostic
+	data.Bounce = &event.Bounce{Type: kind, Code: b.Code, EnhancedCode: b.EnhancedCode, Diagnostic: b.Diagnostic, RemoteMTA: b.RemoteMTA}
+}
+
+const (
+	lockLateSQL  = `SELECT status FROM emails WHERE id = $1 FOR UPDATE`
+	tallyLateSQL = `SELECT state, count(*) FROM recipients WHERE email_id = $1 GROUP BY 1`
+	storeLateSQL = `
+UPDATE emails e SET status = $2::text, uncommon = NULLIF($3, ''), bounce_reason = coalesce(NULLIF($4, ''), e.bounce_reason),
+	delivered_at = CASE WHEN $2::text = 'delivered' THEN e.delivered_at END,
+	bounced_at = CASE WHEN $2::text = 'bounced' THEN coalesce(e.bounced_at, now()) ELSE e.bounced_at END
+WHERE e.id = $1`
+)
+
+// restate takes the email to the status that its recipients now make. Locks are
+// taken in the order of settle: recipient, then email.
+func (s *Service) restate(ctx context.Context, tx db.Execer, b LateBounce) error {
+	status, err := db.All(ctx, tx, db.Value[email.Status], lockLateSQL, b.EmailID)
+	if err != nil || len(status) == 0 {
+		return err
+	}
+	type count struct {
+		state recipient.State
+		n     int
+	}
+	counts, err := db.All(ctx, tx, func(c *count) []any { return []any{&c.state, &c.n} }, tallyLateSQL, b.EmailID)
+	if err != nil {
+		return err
+	}
+	all, now := lifecycle.Tally{}, status[0]
+	for _, c := range counts {
+		all[c.state] = c.n
+	}
+	if next := all.Overall(); lifecycle.MayBecome(now, next) {
+		now = next
+	}
+	_, err = tx.ExecContext(ctx, storeLateSQL, b.EmailID, string(now), lifecycle.Uncommon(now), b.Diagnostic)
+	return err
+}

@@ -1,0 +1,140 @@
+package records_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+var (
+	taken  = smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
+	lately = records.LateBounce{Permanent: true, Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 no such user", RemoteMTA: "inner.example.net"}
+)
+
+func (f *fixture) bounceLate(t *testing.T, b records.LateBounce) (changed bool) {
+	t.Helper()
+	err := f.DB.InTx(t.Context(), func(tx *ent.Tx) (err error) {
+		changed, err = f.BounceLate(context.WithoutCancel(t.Context()), tx, b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+func TestADeliveredRecipientBouncesLate(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))
+	f.SettleWith(t, f.ClaimAll(t), taken)
+	_, recipients, _, _ := f.State(t, id)
+	b := lately
+	b.EmailID, b.RecipientID = id, recipients[0].ID
+	if !f.bounceLate(t, b) || f.bounceLate(t, b) {
+		t.Error("the first changes something, the second nothing")
+	}
+	e, recipients, attempts, types := f.State(t, id)
+	if e.Status != email.StatusBounced || e.BouncedAt == nil || e.DeliveredAt != nil || *e.BounceReason != b.Diagnostic || e.LastEvent != "email.bounced" || *e.Uncommon != "bounced" {
+		t.Errorf("email: %+v", e)
+	}
+	r := recipients[0]
+	if r.State != recipient.StateBounced || *r.Code != 550 || *r.EnhancedCode != "5.1.1" || *r.Diagnostic != b.Diagnostic || *r.RemoteMta != b.RemoteMTA || r.DueAt != nil {
+		t.Errorf("recipient: %+v", r)
+	}
+	if recipients[1].State != recipient.StateDelivered || len(attempts) != 2 || *attempts[0].Outcome != "delivered" {
+		t.Errorf("what had happened has changed: %+v %+v", recipients[1], attempts)
+	}
+	if diff := cmp.Diff([]string{"email.sent", "email.delivered", "email.delivered", "email.bounced"}, types); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	facts, err := f.Timeline(t.Context(), sendingtest.Account, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data event.Email
+	if err := json.Unmarshal(facts[id][3].Data, &data); err != nil {
+		t.Fatal(err)
+	}
+	want := event.Bounce{Type: "permanent", Code: 550, EnhancedCode: "5.1.1", Diagnostic: b.Diagnostic, RemoteMTA: b.RemoteMTA}
+	if data.Recipient != "bob@example.net" || data.Status != "bounced" || data.BounceReason != b.Diagnostic || *data.Bounce != want {
+		t.Errorf("fact: %+v %+v", data, data.Bounce)
+	}
+}
+
+// A bounce of a recipient that is still being tried ends the trying: an attempt
+// under way changes nothing any more.
+func TestALateBounceEndsTheRetries(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.Send(t, rooms.Simple("bob@example.net"))
+	jobs := f.ClaimAll(t)
+	_, recipients, _, _ := f.State(t, id)
+	b := lately
+	b.EmailID, b.RecipientID, b.Permanent = id, recipients[0].ID, false
+	if !f.bounceLate(t, b) {
+		t.Fatal("nothing has changed")
+	}
+	f.SettleWith(t, jobs, taken)
+	f.MakeDue(t)
+	if again := f.ClaimAll(t); len(again) != 0 {
+		t.Errorf("claimed again: %+v", again)
+	}
+	e, recipients, attempts, types := f.State(t, id)
+	if e.Status != email.StatusBounced || recipients[0].State != recipient.StateBounced || types[len(types)-1] != "email.bounced" || len(types) != 2 {
+		t.Errorf("%s %s %v", e.Status, recipients[0].State, types)
+	}
+	if attempts[0].Outcome == nil || *attempts[0].Outcome != "delivered" {
+		t.Errorf("the attempt was not told: %+v", attempts[0])
+	}
+}
+
+func TestALateBounceTouchesNothingElse(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	open, done := f.Send(t, rooms.Simple("a@example.net", "b@example.net")), f.Send(t, rooms.Simple("c@example.net"))
+	for _, j := range f.ClaimAll(t) {
+		out := taken
+		if j.Address() == "c@example.net" {
+			out = smtpclient.Outcome{Kind: smtpclient.Failed, Reason: "null_mx"}
+		} else if j.Address() == "b@example.net" {
+			continue
+		}
+		f.SettleWith(t, []delivery.Job{j}, out)
+	}
+	_, ofOpen, _, _ := f.State(t, open)
+	_, ofDone, _, _ := f.State(t, done)
+	for what, b := range map[string]records.LateBounce{
+		"unknown":            {EmailID: open, RecipientID: 1 << 40},
+		"of another email":   {EmailID: done, RecipientID: ofOpen[0].ID},
+		"of a failed one":    {EmailID: done, RecipientID: ofDone[0].ID},
+		"of no email at all": {EmailID: "msg_01kabm5yq3e0tv2w6z9j7r4d5c", RecipientID: ofOpen[0].ID},
+	} {
+		if f.bounceLate(t, b) {
+			t.Errorf("%s has changed something", what)
+		}
+	}
+	if e, _, _, types := f.State(t, done); e.Status != email.StatusFailed || len(types) != 2 {
+		t.Errorf("%s %v", e.Status, types)
+	}
+	b := lately
+	b.EmailID, b.RecipientID = open, ofOpen[0].ID
+	if !f.bounceLate(t, b) {
+		t.Error("nothing has changed")
+	}
+	if e, _, _, _ := f.State(t, open); e.Status != email.StatusSent || e.BouncedAt != nil {
+		t.Errorf("with another recipient open it is %s", e.Status)
+	}
+}

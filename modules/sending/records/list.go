@@ -1,0 +1,95 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/search"
+)
+
+// ListQuery asks for a page of an account's emails, newest first.
+type ListQuery struct {
+	Page   page.Request
+	Filter Filter
+}
+
+const listName = "emails"
+
+// List returns one page of an account's emails without their bodies: HTML and Text are nil.
+// Error: Invalid naming `limit`, `cursor` or a filter.
+func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.Email], error) {
+	list := page.List{Name: listName, AccountID: accountID}
+	limit, after, err := s.pages.Open(list, q.Page)
+	if err != nil {
+		return page.Page[*ent.Email]{}, err
+	}
+	c, wrong := q.Filter.parse()
+	if err := wrong.Err(); err != nil {
+		return page.Page[*ent.Email]{}, err
+	}
+	query := s.db.Ent.Email.Query().Where(email.AccountID(accountID)).Order(email.ByID(sql.OrderDesc())).Limit(limit + 1)
+	switch {
+	case !c.isEmpty():
+		found, err := s.find(ctx, accountID, c, after, limit+1)
+		if err != nil {
+			return page.Page[*ent.Email]{}, fmt.Errorf("search emails: %w", err)
+		}
+		query.Where(email.IDIn(found...))
+	case after != "":
+		query.Where(email.IDLT(after))
+	}
+	rows, err := query.Select(ListColumns...).All(ctx)
+	if err != nil {
+		return page.Page[*ent.Email]{}, fmt.Errorf("list emails: %w", err)
+	}
+	return page.Of(s.pages, list, rows, limit, func(e *ent.Email) string { return e.ID }), nil
+}
+
+// ListColumns are the columns of an email in a list: all but the bodies and what nobody reads.
+var ListColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool {
+	return slices.Contains([]string{email.FieldHTML, email.FieldText, email.FieldMime, email.FieldSearch, email.FieldUncommon}, column)
+})
+
+// Cursor continues the list after the given email.
+func (s *Service) Cursor(accountID, emailID string) string {
+	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
+}
+
+// find gives the ids of up to n emails before `before`, newest first.
+func (s *Service) find(ctx context.Context, accountID string, c criteria, before string, n int) ([]string, error) {
+	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon"}
+	return emails.Find(ctx, s.db.Hot, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms,
+		Conditions: c.conditions, Index: func(q *search.Statement) []string { return c.rare(q, accountID) }})
+}
+
+func (c criteria) conditions(q *search.Statement) (all []string) {
+	if c.status != "" {
+		all = append(all, `status = `+q.Arg(string(c.status)))
+	}
+	if c.domainID != "" {
+		all = append(all, `domain_id = `+q.Arg(c.domainID))
+	}
+	return all
+}
+
+// rare are the indexes that have few emails where the status is one that few have.
+func (c criteria) rare(q *search.Statement, accountID string) []string {
+	switch c.status {
+	case "", email.StatusDelivered:
+		return nil
+	case email.StatusSent:
+		if c.Search() {
+			return nil
+		}
+		return []string{`id IN (SELECT email_id FROM recipients WHERE account_id = ` + q.Arg(accountID) + ` AND due_at IS NOT NULL)`}
+	default:
+		return []string{`uncommon = ` + q.Arg(string(c.status))}
+	}
+}

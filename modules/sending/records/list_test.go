@@ -1,0 +1,189 @@
+package records_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/search"
+)
+
+func (f *fixture) found(t *testing.T, filter records.Filter) []string {
+	t.Helper()
+	var all []string
+	q := records.ListQuery{Page: page.Request{Limit: 2}, Filter: filter} // small, so that pages are crossed
+	for {
+		p, err := f.List(t.Context(), sendingtest.Account, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range p.Items {
+			all = append(all, e.Subject)
+		}
+		if !p.HasMore {
+			slices.Sort(all)
+			return all
+		}
+		q.Page.Cursor = p.NextCursor
+	}
+}
+
+// message makes an email whose subject names it in the answers.
+func (f *fixture) message(t *testing.T, subject string, change func(*sending.Message)) {
+	t.Helper()
+	m := rooms.Simple("bob@example.net")
+	m.Subject = subject
+	if change != nil {
+		change(&m)
+	}
+	f.Send(t, m)
+}
+
+func TestFiltersFindWhatTheyName(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.message(t, "plain", nil)
+	f.message(t, "Your Receipt no. 1042", func(m *sending.Message) {
+		m.To = []sending.Mailbox{{Text: "Bärbel Müller <B.Mueller@Bücher.example>"}}
+		m.Tags = []shape.Tag{{Name: "kind", Value: "receipt"}}
+	})
+	f.message(t, "copies", func(m *sending.Message) {
+		m.CC, m.BCC = []sending.Mailbox{{Text: "carol@example.org"}}, []sending.Mailbox{{Text: "dan@example.org"}}
+		m.Tags = []shape.Tag{{Name: "kind", Value: "receipts"}, {Name: "team", Value: "a"}}
+	})
+	f.message(t, `quotes ' and \ and &|!`, func(m *sending.Message) { m.From = sending.Mailbox{Text: "Other <other@mail.example.com>"} })
+	before := time.Now().Add(-time.Hour)
+	later := time.Now().Add(time.Hour)
+
+	for name, c := range map[string]struct {
+		filter records.Filter
+		want   []string
+	}{
+		"to":                     {records.Filter{To: "bob@example.net"}, []string{"plain", "copies", `quotes ' and \ and &|!`}},
+		"to in another case":     {records.Filter{To: "b.mueller@bücher.example"}, []string{"Your Receipt no. 1042"}},
+		"to in A-labels":         {records.Filter{To: "b.mueller@xn--bcher-kva.example"}, []string{"Your Receipt no. 1042"}},
+		"to finds copies":        {records.Filter{To: "carol@example.org"}, []string{"copies"}},
+		"to finds blind copies":  {records.Filter{To: "dan@example.org"}, []string{"copies"}},
+		"to finds no beginnings": {records.Filter{To: "bob@example.ne"}, nil},
+		"from":                   {records.Filter{From: "other@mail.example.com"}, []string{`quotes ' and \ and &|!`}},
+		"domain":                 {records.Filter{Domain: "MAIL.example.com."}, []string{`quotes ' and \ and &|!`}},
+		"domain is not its parent": {records.Filter{Domain: "example.com"},
+			[]string{"plain", "Your Receipt no. 1042", "copies"}},
+		"domain by id":     {records.Filter{Domain: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Tag: "team:a"}, []string{"copies"}},
+		"another domain":   {records.Filter{Domain: "dom_01kf0m4w7he6x8q2v5b3n9c1tb"}, nil},
+		"tag":              {records.Filter{Tag: "kind:receipt"}, []string{"Your Receipt no. 1042"}},
+		"tag, unknown":     {records.Filter{Tag: "kind:Receipt"}, nil},
+		"status":           {records.Filter{Status: "sent", Tag: "kind:receipt"}, []string{"Your Receipt no. 1042"}},
+		"status, none":     {records.Filter{Status: "bounced"}, nil},
+		"since":            {records.Filter{Since: &before, Tag: "team:a"}, []string{"copies"}},
+		"since, later":     {records.Filter{Since: &later}, nil},
+		"until":            {records.Filter{Until: &before}, nil},
+		"words":            {records.Filter{Q: "your receipt"}, []string{"Your Receipt no. 1042"}},
+		"beginnings":       {records.Filter{Q: "REC 10"}, []string{"Your Receipt no. 1042"}},
+		"a name":           {records.Filter{Q: "müll"}, []string{"Your Receipt no. 1042"}},
+		"part of address":  {records.Filter{Q: "mueller"}, []string{"Your Receipt no. 1042"}},
+		"an address":       {records.Filter{Q: "carol@example.org"}, []string{"copies"}},
+		"a tag's value":    {records.Filter{Q: "team"}, []string{"copies"}},
+		"no such word":     {records.Filter{Q: "receipt nowhere"}, nil},
+		"quotes":           {records.Filter{Q: `quotes ' \ &`}, []string{`quotes ' and \ and &|!`}},
+		"no marks by word": {records.Filter{Q: "g=kind:receipt"}, nil},
+		"all at once": {records.Filter{Status: "sent", To: "dan@example.org", From: "ada@example.com", Tag: "team:a", Domain: "example.com",
+			Since: &before, Until: &later, Q: "copies"}, []string{"copies"}},
+	} {
+		slices.Sort(c.want)
+		if diff := cmp.Diff(c.want, f.found(t, c.filter)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestFiltersSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	long := make([]byte, 201)
+	for i := range long {
+		long[i] = 'x'
+	}
+	now := time.Now()
+	for _, c := range []struct {
+		filter records.Filter
+		field  string
+	}{
+		{records.Filter{Status: "opened"}, "status"}, {records.Filter{To: "bob"}, "to"}, {records.Filter{From: "@"}, "from"}, {records.Filter{Tag: "kind"}, "tag"},
+		{records.Filter{Tag: "ki nd:x"}, "tag"}, {records.Filter{Domain: "-"}, "domain"}, {records.Filter{Q: string(long)}, "q"}, {records.Filter{Q: "a b c d e f g h i j k"}, "q"},
+		{records.Filter{Q: "a\x00b"}, "q"}, {records.Filter{Q: "\xff"}, "q"}, {records.Filter{Q: "--"}, "q"}, {records.Filter{Since: &now, Until: &now}, "until"},
+	} {
+		if wrong := c.filter.Validate(); len(wrong) != 1 || wrong[c.field] == "" {
+			t.Errorf("%+v: %v, want only %s", c.filter, wrong, c.field)
+		}
+	}
+}
+
+// Past the window the index has to find the rest, each once and in order.
+func TestSearchGoesOnBeyondTheWindow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.message(t, "needle first", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
+	f.message(t, "needle second", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
+	f.bulk(t, sendingtest.Account, search.Window+10)
+	f.bulk(t, "acc_01kf0m4w7he6x8q2v5b3n9c1tb", 10) // another account's, with the same words
+	f.message(t, "needle third", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
+	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE emails SET status = 'bounced', uncommon = 'bounced' WHERE subject = 'needle first'`); err != nil {
+		t.Fatal(err)
+	}
+
+	needles := []string{"needle first", "needle second", "needle third"}
+	for name, c := range map[string]struct {
+		filter records.Filter
+		want   []string
+	}{
+		"mark":                {records.Filter{Tag: "kind:needle"}, needles},
+		"word":                {records.Filter{Q: "needl"}, needles},
+		"rare status":         {records.Filter{Status: "bounced"}, needles[:1]},
+		"rare status, a word": {records.Filter{Status: "bounced", Q: "needle"}, needles[:1]},
+		"open ones":           {records.Filter{Status: "sent", Q: "needle"}, needles[1:]},
+		"nothing":             {records.Filter{Tag: "kind:nail"}, nil},
+		"no status like it":   {records.Filter{Status: "failed"}, nil},
+	} {
+		if diff := cmp.Diff(c.want, f.found(t, c.filter)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if got := f.found(t, records.Filter{Status: "sent"}); len(got) != 2 {
+		t.Errorf("%d emails are on their way, want the 2 that have open recipients", len(got))
+	}
+	if got := f.found(t, records.Filter{Q: "bulk"}); len(got) != search.Window+10 {
+		t.Errorf("%d emails with a common word, want %d", len(got), search.Window+10)
+	}
+}
+
+// bulk stores delivered emails without the way through Send.
+func (f *fixture) bulk(t *testing.T, accountID string, n int) {
+	t.Helper()
+	_, err := f.DB.SQL.ExecContext(t.Context(), `
+		INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event, created_at, sent_at, search)
+		SELECT $3::text || lpad(i::text, 6, '0'), $1::text, 'dom_x', 'ada@example.com', 'ada@example.com', '[]', 'bulk ' || i, 'x', 'delivered', 'email.delivered', now(), now(),
+			to_tsvector('simple', 'bulk ' || i) || array_to_tsvector(ARRAY['a=' || $1::text, 'f=ada@example.com'])
+		FROM generate_series(1, $2::int) i`, accountID, n, id.New(id.Email)[:20])
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestListRefusesABadFilter(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	_, err := f.List(t.Context(), sendingtest.Account, records.ListQuery{Page: page.Request{Limit: 1}, Filter: records.Filter{Status: "x"}})
+	if fault.KindOf(err) != fault.Invalid {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,13 @@
+package records
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/bus"
+)
+
+// Module gives *Service.
+var Module = fx.Module("sending/records",
+	fx.Provide(New),
+	fx.Provide(fx.Private, func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() }),
+)

@@ -1,0 +1,126 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// What was sent is kept for as long as its account wants, bodies apart from
+// records. Nothing is deleted that is not yet sent: only emails that have reached
+// their last status are looked at, and their age counts from the sending.
+
+// done are the statuses after which nothing is sent any more.
+const done = `('delivered', 'bounced', 'failed', 'cancelled')`
+
+// ended is the moment that an email's age counts from.
+const ended = `coalesce(sent_at, cancelled_at, scheduled_at, created_at)`
+
+// Keep is what of an email is looked at.
+type Keep int
+
+// What has an age limit of its own.
+const (
+	Records Keep = iota // the whole email
+	Bodies              // html, text, what came over SMTP, custom headers and attachments
+)
+
+const expiredSQL = `
+SELECT id, status IN ` + done + ` AND ` + ended + ` < $4 AND (body_purged_at IS NULL OR NOT $6::bool)
+FROM (SELECT id, status, sent_at, cancelled_at, scheduled_at, created_at, body_purged_at FROM emails
+	WHERE account_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $5) e ORDER BY id`
+
+// Expired looks at up to limit emails of the account after the id `after` that were
+// made before the cutoff, and gives those that ended before it. last is where the
+// next call goes on; it is empty when there are no more.
+func (s *Service) Expired(ctx context.Context, accountID string, keep Keep, after string, cutoff time.Time, limit int) (ids []string, last string, err error) {
+	type row struct {
+		id  string
+		old bool
+	}
+	rows, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.old} }, expiredSQL, accountID, after, id.Since(id.Email, cutoff), cutoff.UTC(), limit, keep == Bodies)
+	if err != nil {
+		return nil, "", fmt.Errorf("find expired emails: %w", err)
+	}
+	for _, r := range rows {
+		if r.old {
+			ids = append(ids, r.id)
+		}
+	}
+	if len(rows) == limit {
+		last = rows[len(rows)-1].id
+	}
+	return ids, last, nil
+}
+
+const expiredLateSQL = `
+(SELECT id FROM emails WHERE scheduled_at IS NOT NULL AND sent_at < $2 AND account_id = $1
+	AND status IN ` + done + ` AND (body_purged_at IS NULL OR NOT $4::bool) LIMIT $3)
+UNION
+(SELECT id FROM emails WHERE account_id = $1 AND uncommon IN ('cancelled', 'failed') AND scheduled_at IS NOT NULL
+	AND ` + ended + ` < $2 AND (body_purged_at IS NULL OR NOT $4::bool) LIMIT $3)`
+
+// ExpiredLate gives up to limit scheduled emails of the account that ended before
+// the cutoff: they may have been made long before, so that Expired has passed them.
+func (s *Service) ExpiredLate(ctx context.Context, accountID string, keep Keep, cutoff time.Time, limit int) ([]string, error) {
+	ids, err := db.All(ctx, s.db.SQL, db.Value[string], expiredLateSQL, accountID, cutoff.UTC(), limit, keep == Bodies)
+	if err != nil {
+		return nil, fmt.Errorf("find expired scheduled emails: %w", err)
+	}
+	return ids, nil
+}
+
+const purgeBodiesSQL = `
+WITH purged AS (
+	UPDATE emails SET html = NULL, text = NULL, mime = NULL, headers = '[]', body_purged_at = now()
+	WHERE account_id = $1 AND id = ANY($2) AND status IN ` + done + ` AND body_purged_at IS NULL RETURNING id
+), files AS (DELETE FROM attachments a USING purged p WHERE a.email_id = p.id)
+SELECT id FROM purged`
+
+// PurgeBodies deletes html, text, custom headers and attachments of emails; of one
+// that is still to be sent, nothing.
+func (s *Service) PurgeBodies(ctx context.Context, accountID string, emailIDs []string) (purged int, err error) {
+	gone, err := db.All(ctx, s.db.SQL, db.Value[string], purgeBodiesSQL, accountID, db.Array(emailIDs))
+	if err != nil {
+		return 0, fmt.Errorf("purge bodies: %w", err)
+	}
+	return len(gone), nil
+}
+
+// Delete deletes emails of the account with all that hangs off them here, also the
+// facts about them. One that is still to be sent stays.
+func (s *Service) Delete(ctx context.Context, accountID string, emailIDs []string) (deleted int, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		ids, err := tx.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...),
+			email.StatusIn(email.StatusDelivered, email.StatusBounced, email.StatusFailed, email.StatusCancelled)).
+			Order(email.ByID()).ForUpdate().IDs(ctx)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		deleted = len(ids)
+		return s.deleteLocked(ctx, tx, accountID, ids)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("delete emails: %w", err)
+	}
+	return deleted, nil
+}
+
+// deleteLocked deletes emails whose rows are locked; recipients and attachments go
+// with them.
+func (s *Service) deleteLocked(ctx context.Context, tx *ent.Tx, accountID string, ids []string) error {
+	if _, err := tx.Attempt.Delete().Where(attempt.AccountID(accountID), attempt.EmailIDIn(ids...)).Exec(ctx); err != nil {
+		return err
+	}
+	if _, err := tx.Email.Delete().Where(email.AccountID(accountID), email.IDIn(ids...)).Exec(ctx); err != nil {
+		return err
+	}
+	_, err := s.bus.Forget(ctx, tx, accountID, ids...)
+	return err
+}

@@ -1,0 +1,155 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/attachment"
+	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/message"
+)
+
+// Get gives one email of the account with html and text, but where it came over SMTP:
+// those Bodies reads. Error: NotFound, also for another account's email.
+func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
+	if !id.Is(id.Email, emailID) {
+		return nil, fault.Missing("email", emailID)
+	}
+	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(recordColumns...).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("email", emailID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get email: %w", err)
+	}
+	return found, nil
+}
+
+// MaxBodies is how many octets of bodies are read at a time.
+const MaxBodies = 32 << 20
+
+// TooManyBodies refuses to read more of them.
+func TooManyBodies() error {
+	return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
+		Message: fmt.Sprintf("The bodies have more than %d MB together; ask for fewer emails at a time", MaxBodies>>20)}
+}
+
+const bodiesSQL = `SELECT coalesce(sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)), 0)::bigint FROM emails WHERE account_id = $1 AND id = ANY($2)`
+
+// Bodies gives html and text of several emails, by email; other fields are not set. Error:
+// TooLarge when they have more than MaxBodies.
+func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error) {
+	var total int64
+	if err := s.db.SQL.QueryRowContext(ctx, bodiesSQL, accountID, db.Array(emailIDs)).Scan(&total); err != nil {
+		return nil, fmt.Errorf("read bodies: %w", err)
+	}
+	if total > MaxBodies {
+		return nil, TooManyBodies()
+	}
+	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).
+		Select(email.FieldID, email.FieldHTML, email.FieldText).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read bodies: %w", err)
+	}
+	out := make(map[string]*ent.Email, len(rows))
+	var relayed []string
+	for _, e := range rows {
+		out[e.ID] = e
+		if e.HTML == nil && e.Text == nil {
+			relayed = append(relayed, e.ID)
+		}
+	}
+	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) error {
+		if total += int64(len(m.HTML) + len(m.Text)); total > MaxBodies {
+			return TooManyBodies()
+		}
+		out[emailID].HTML, out[emailID].Text = filled(m.HTML), filled(m.Text)
+		return nil
+	})
+	return out, err
+}
+
+func filled(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// recordColumns are all but what came over SMTP, which may be large.
+var recordColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool { return column == email.FieldMime })
+
+// Recipients gives the recipients of several emails, by email, in the order of
+// the request.
+func (s *Service) Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error) {
+	rows, err := s.db.Ent.Recipient.Query().
+		Where(recipient.AccountID(accountID), recipient.EmailIDIn(emailIDs...)).Order(recipient.ByID()).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list recipients: %w", err)
+	}
+	return group(rows, func(r *ent.Recipient) string { return r.EmailID }), nil
+}
+
+// Attempts gives the delivery attempts of several emails, by email, oldest first.
+func (s *Service) Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error) {
+	rows, err := s.db.Ent.Attempt.Query().
+		Where(attempt.AccountID(accountID), attempt.EmailIDIn(emailIDs...)).Order(attempt.ByID()).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list attempts: %w", err)
+	}
+	return group(rows, func(a *ent.Attempt) string { return a.EmailID }), nil
+}
+
+// Attachments gives the files of several emails, by email, without their data.
+func (s *Service) Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error) {
+	rows, err := s.db.Ent.Attachment.Query().
+		Where(attachment.AccountID(accountID), attachment.EmailIDIn(emailIDs...)).Order(attachment.ByPosition()).
+		Select(attachment.FieldID, attachment.FieldEmailID, attachment.FieldPosition, attachment.FieldName,
+			attachment.FieldContentType, attachment.FieldContentID, attachment.FieldSize).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list attachments: %w", err)
+	}
+	out := group(rows, func(a *ent.Attachment) string { return a.EmailID })
+	relayed := slices.DeleteFunc(slices.Clone(emailIDs), func(id string) bool { return len(out[id]) > 0 })
+	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) error {
+		for i, f := range m.Files {
+			out[emailID] = append(out[emailID], &ent.Attachment{EmailID: emailID, AccountID: accountID, Position: i, Name: f.Filename,
+				ContentType: f.ContentType, ContentID: f.ContentID, Size: int(f.Size)})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Timeline gives the facts of several emails, by email, oldest first.
+func (s *Service) Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error) {
+	return s.timeline.Facts(ctx, accountID, emailIDs...)
+}
+
+func group[T any](rows []T, key func(T) string) map[string][]T {
+	out := make(map[string][]T)
+	for _, r := range rows {
+		out[key(r)] = append(out[key(r)], r)
+	}
+	return out
+}
+
+// Held tells whether the operator or the account keeps the recipient from being tried.
+func Held(r *ent.Recipient) bool { return r.SettledAt == nil && r.HeldBy != nil }
+
+// NextAttempt is when the recipient is due; nil once it is settled, and while it is held.
+func NextAttempt(r *ent.Recipient) *time.Time {
+	if Held(r) {
+		return nil
+	}
+	return r.DueAt
+}

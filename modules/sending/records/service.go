@@ -1,0 +1,56 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Bus publishes facts inside a transaction, and changes those of emails that are deleted by
+// age or erased.
+type Bus interface {
+	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
+	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
+	Rewrite(ctx context.Context, tx db.Execer, accountID string, subjectIDs []string, edit func(event.Fact) (json.RawMessage, error)) error
+}
+
+// Timeline reads the facts of subjects of one account, oldest first.
+type Timeline interface {
+	Facts(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]event.Fact, error)
+}
+
+// Params is what the records need.
+type Params struct {
+	fx.In
+
+	DB       *db.DB
+	Bus      Bus
+	Timeline Timeline
+	Budget   *intake.Budget // of relayed messages that are read
+	Pages    *page.Codec
+}
+
+// Service reads, lists, counts and deletes what is kept of emails, and stores what becomes
+// known of them after their delivery.
+type Service struct {
+	db       *db.DB
+	bus      Bus
+	timeline Timeline
+	budget   *intake.Budget
+	pages    *page.Codec
+}
+
+// New makes the service; nothing runs.
+func New(p Params) (*Service, error) {
+	if p.Budget == nil {
+		return nil, errors.New("records: a budget is needed")
+	}
+	return &Service{db: p.DB, bus: p.Bus, timeline: p.Timeline, budget: p.Budget, pages: p.Pages}, nil
+}

@@ -1,0 +1,146 @@
+package sendingtest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+// Neighbours stand in for the modules that sending asks. Its fields say what they answer.
+type Neighbours struct {
+	Owner     accounts.Account
+	Sender    domains.Identity
+	SenderErr error
+
+	OwnerErr error
+
+	mu         sync.Mutex
+	Suppressed map[string]string // reason by address
+	Rendered   templates.Rendered
+	RenderErr  error
+	Fallback   bool
+	Left       int // messages that the caps leave room for; negative: no caps
+	Refunded   int
+	ConsumeErr error // of Consume, once
+
+	ConsumeMost int // uses that Consume has time for; 0: any number
+}
+
+func (n *Neighbours) Account(context.Context, string) (accounts.Account, error) {
+	return n.Owner, n.OwnerErr
+}
+
+func (n *Neighbours) Identity(context.Context, string, address.Address) (domains.Identity, error) {
+	return n.Sender, n.SenderErr
+}
+
+func (n *Neighbours) Blocked(_ context.Context, _ db.Execer, list []suppression.Address) ([]suppression.Block, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	blocks := make([]suppression.Block, len(list))
+	for i, a := range list {
+		blocks[i].Reason = n.Suppressed[a.Email]
+	}
+	return blocks, nil
+}
+
+func (n *Neighbours) BlockedSQL(first int) (string, int) {
+	return fmt.Sprintf(`SELECT 1 FROM unnest($%d::text[]) AS a WHERE a = ANY($%d::text[])`, first, first+1), first + 2
+}
+
+func (n *Neighbours) BlockedArgs(list []suppression.Address) []any {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	asked := make([]string, 0, len(list))
+	for _, a := range list {
+		asked = append(asked, a.Email)
+	}
+	return []any{db.Array(asked), db.Array(slices.Collect(maps.Keys(n.Suppressed)))}
+}
+
+func (n *Neighbours) Choose(_ context.Context, questions []outbound.Question) ([]smtpclient.Way, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	ways := make([]smtpclient.Way, len(questions))
+	for i, q := range questions {
+		ways[i].Label = q.Via
+	}
+	return ways, nil
+}
+
+func (n *Neighbours) Count(context.Context, db.Execer, []string) error { return nil }
+
+func (n *Neighbours) Return([]string) {}
+
+func (n *Neighbours) HasFallback(string, string) bool { return n.Fallback }
+
+func (n *Neighbours) Link(u suppression.Unsubscribe) string {
+	return "https://mail.example.com/u/" + u.AccountID + "." + u.EmailID + "." + u.Email + "." + suppression.CategoryKey(u.Category)
+}
+
+func (n *Neighbours) Render(context.Context, string, templates.Ref, map[string]any) (templates.Rendered, error) {
+	return n.Rendered, n.RenderErr
+}
+
+// ErrCap stands for the refusal of accounts.
+var ErrCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "that is all for today", UpgradeURL: accounts.UpgradeURL}
+
+func (n *Neighbours) Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error) {
+	// As the counters do: who comes second waits for the first one's transaction.
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.ConsumeErr; err != nil {
+		n.ConsumeErr = nil
+		return nil, err
+	}
+	if n.ConsumeMost > 0 && len(uses) > n.ConsumeMost {
+		return nil, fault.Unavailable(context.DeadlineExceeded)
+	}
+	errs := make([]error, len(uses))
+	for i := range uses {
+		switch {
+		case n.Left == 0:
+			errs[i] = ErrCap
+		case n.Left > 0:
+			n.Left--
+		}
+	}
+	return errs, nil
+}
+
+func (n *Neighbours) Refund(_ context.Context, _ db.Execer, uses []accounts.Use) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.Refunded += len(uses)
+	return nil
+}
+
+func (n *Neighbours) Capped(context.Context, string) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.Left >= 0, nil
+}
+
+func (n *Neighbours) CheckCaps(context.Context, string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.Left == 0 {
+		return ErrCap
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package sendingtest
+
+import (
+	"context"
+	"crypto"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Account is the account of the tests.
+const Account = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+
+// Key is made once: a key costs more than most tests.
+var Key = sync.OnceValue(func() crypto.Signer {
+	key, err := dkim.GenerateKey()
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+// Parts are what the rooms are built of.
+type Parts struct {
+	DB          *db.DB
+	Bus         *bus.Bus
+	Idempotency *idempotency.Store
+	Budget      *intake.Budget
+	Pages       *page.Codec
+	Logger      *slog.Logger
+	Near        *Neighbours
+	Peer        *Peer
+}
+
+// New makes parts over a database of their own.
+func New(t *testing.T) *Parts {
+	t.Helper()
+	d := dbtest.New(t)
+	log := slog.New(slog.DiscardHandler)
+	idem, err := idempotency.New(idempotency.Params{DB: d.Hot, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget, err := intake.New(intake.Config{Dir: t.TempDir(), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Parts{DB: d, Bus: bus.New(d, log, bus.Options{}), Idempotency: idem, Budget: budget, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log,
+		Peer: &Peer{Answers: map[string]smtpclient.Outcome{}},
+		Near: &Neighbours{
+			Suppressed: map[string]string{}, Left: -1,
+			Owner: accounts.Account{ID: Account, Email: "owner@example.com"},
+			Sender: domains.Identity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com", Selector: "pr1", Key: Key(),
+				TLSMode: smtpclient.TLSOpportunistic},
+		}}
+}
+
+// Caller is who sends in the tests.
+func (p *Parts) Caller() accounts.Caller {
+	return accounts.Caller{AccountID: Account, KeyID: "key_01kf0m4w7he6x8q2v5b3n9c1ta"}
+}
+
+// Exec runs a statement.
+func (p *Parts) Exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	if _, err := p.DB.SQL.ExecContext(t.Context(), statement, args...); err != nil {
+		t.Fatalf("run %s: %v", statement, err)
+	}
+}
+
+// Count counts the rows of a table; a WHERE may follow its name.
+func (p *Parts) Count(t *testing.T, table string) (n int) {
+	t.Helper()
+	if err := p.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil {
+		t.Fatalf("count %s: %v", table, err)
+	}
+	return n
+}
+
+// MakeDue makes all open recipients due now.
+func (p *Parts) MakeDue(t *testing.T) {
+	t.Helper()
+	p.Exec(t, `UPDATE recipients SET due_at = now() WHERE due_at IS NOT NULL`)
+}
+
+// Payload is the data of an email's fact, n of them being before it.
+func (p *Parts) Payload(t *testing.T, emailID string, n int) (data event.Email) {
+	t.Helper()
+	facts, err := p.Bus.Log().Facts(t.Context(), Account, emailID)
+	if err != nil || len(facts[emailID]) <= n {
+		t.Fatalf("%d facts of %s, %v; want more than %d", len(facts[emailID]), emailID, err, n)
+	}
+	if err := json.Unmarshal(facts[emailID][n].Data, &data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Reader reads stored emails: the records.
+type Reader interface {
+	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
+	Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error)
+	Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error)
+	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
+}
+
+// State gives an email of the Account, its recipients, their attempts and the types of its
+// facts.
+func State(t *testing.T, from Reader, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {
+	t.Helper()
+	e, err := from.Get(t.Context(), Account, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipients, err := from.Recipients(t.Context(), Account, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempts, err := from.Attempts(t.Context(), Account, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := from.Timeline(t.Context(), Account, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	for _, fact := range facts[id] {
+		types = append(types, string(fact.Type))
+	}
+	return e, recipients[id], attempts[id], types
+}
+
+// Peer is the receiving side of the world: it answers what the test scripted.
+type Peer struct {
+	mu      sync.Mutex
+	Answers map[string]smtpclient.Outcome // by recipient; Delivered without one
+	Seen    []string
+}
+
+// Deliver answers a delivery.
+func (p *Peer) Deliver(_ context.Context, e smtpclient.Envelope, _ []byte, beforeFinalDot func() error) smtpclient.Outcome {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := beforeFinalDot(); err != nil {
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Err: err}
+	}
+	p.Seen = append(p.Seen, e.To)
+	if out, scripted := p.Answers[e.To]; scripted {
+		return out
+	}
+	return smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
+}
+
+// Nobody listens to its signals: tests nudge workers themselves.
+type Nobody struct{}
+
+// Wake wakes nobody.
+func (Nobody) Wake(string) {}
+
+// Subscribe gives a channel on which nothing comes.
+func (Nobody) Subscribe(string) (woken <-chan struct{}, end func()) { return nil, func() {} }
+
+// At is a moment from now, as the database keeps it.
+func At(d time.Duration) *time.Time {
+	t := time.Now().Add(d).UTC().Truncate(time.Millisecond)
+	return &t
+}

@@ -1,0 +1,119 @@
+// Package rooms builds the rooms of module sending for tests, and drives them by hand.
+package rooms
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/mail/lane"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Rooms are accepting, delivery and records over one database. No worker runs.
+type Rooms struct {
+	*sendingtest.Parts
+
+	Sending  *sending.Service
+	Delivery *delivery.Service
+	Records  *records.Service
+
+	work worker.Queue[delivery.Job, smtpclient.Outcome]
+}
+
+// New makes rooms. They are stopped when the test ends.
+func New(t *testing.T) *Rooms {
+	t.Helper()
+	p := sendingtest.New(t)
+	paths, err := returnpath.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Rooms{Parts: p}
+	if r.Records, err = records.New(records.Params{DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Sending, err = sending.New(sending.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,
+		Records: r.Records, Idempotency: p.Idempotency, Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Links: p.Near,
+		Contents: r.Records, Ways: p.Near, Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
+		Budget: p.Budget, Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+		t.Fatal(err)
+	}
+	r.work = r.Delivery.Work()
+	t.Cleanup(func() {
+		if err := r.Sending.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("stop accepting: %v", err)
+		}
+		if err := r.Delivery.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("stop delivering: %v", err)
+		}
+	})
+	return r
+}
+
+// Simple is a message to some recipients.
+func Simple(to ...string) sending.Message {
+	m := sending.Message{From: sending.Mailbox{Text: "Ada <ada@example.com>"}, Subject: "Hello", Text: "Hello"}
+	for _, a := range to {
+		m.To = append(m.To, sending.Mailbox{Text: a})
+	}
+	return m
+}
+
+// Send has a message accepted and gives its id.
+func (r *Rooms) Send(t *testing.T, m sending.Message) string {
+	t.Helper()
+	receipt, err := r.Sending.Send(t.Context(), r.Caller(), sending.Request{Message: m})
+	if err != nil {
+		t.Fatalf("send: %v", err)
+	}
+	return receipt.ID
+}
+
+// State gives an email, its recipients, their attempts and the types of its facts.
+func (r *Rooms) State(t *testing.T, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {
+	t.Helper()
+	return sendingtest.State(t, r.Records, id)
+}
+
+// ClaimAll claims what is due.
+func (r *Rooms) ClaimAll(t *testing.T) []delivery.Job {
+	t.Helper()
+	jobs, err := r.work.Claim(t.Context(), 100, time.Minute)
+	if err != nil {
+		t.Fatalf("claim: %v", err)
+	}
+	return jobs
+}
+
+// SettleWith settles claimed deliveries, all with one outcome.
+func (r *Rooms) SettleWith(t *testing.T, jobs []delivery.Job, out smtpclient.Outcome) {
+	t.Helper()
+	var results []worker.Result[delivery.Job, smtpclient.Outcome]
+	for _, j := range jobs {
+		results = append(results, worker.Result[delivery.Job, smtpclient.Outcome]{Job: j, Value: out})
+	}
+	if err := r.work.Settle(t.Context(), results); err != nil {
+		t.Fatalf("settle: %v", err)
+	}
+}
+
+// Extend prolongs the leases of claimed deliveries, and tells which are still held.
+func (r *Rooms) Extend(t *testing.T, jobs []delivery.Job) []bool {
+	t.Helper()
+	held, err := r.work.Extend(t.Context(), jobs, time.Minute)
+	if err != nil {
+		t.Fatalf("extend: %v", err)
+	}
+	return held
+}
