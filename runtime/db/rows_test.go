@@ -94,7 +94,7 @@ func TestExecCounts(t *testing.T) {
 func mustExec(t *testing.T, d *db.DB, statement string) {
 	t.Helper()
 	if _, err := db.Exec(t.Context(), d.SQL, statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		t.Fatalf("the statement %s failed: %v", statement, err)
 	}
 }
 
