@@ -41,7 +41,7 @@ func TestScheduledMessageIsStoredAndNobodyIsDue(t *testing.T) {
 	m.ScheduledAt, m.Category = sendingtest.At(time.Hour), "Product news"
 	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 	if err != nil || receipt.Status != "scheduled" {
-		t.Fatalf("%+v, %v", receipt, err)
+		t.Fatalf("sending a scheduled message gives %+v, %v, want it scheduled", receipt, err)
 	}
 	e, recipients, _, _ := f.state(t, receipt.ID)
 	if e.Status != email.StatusScheduled || e.LastEvent != "email.scheduled" || e.SentAt != nil || !e.ScheduledAt.Equal(*m.ScheduledAt) ||
@@ -77,7 +77,7 @@ func TestSuppressedRecipientKeepsTheMessageFromAll(t *testing.T) {
 		m.BCC, m.ScheduledAt = []Mailbox{{Text: "Carol <carol@example.net>"}}, scheduled
 		receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 		if err != nil || receipt.Status != "failed" {
-			t.Fatalf("%+v, %v", receipt, err)
+			t.Fatalf("sending to a suppressed recipient gives %+v, %v, want the message failed", receipt, err)
 		}
 		e, recipients, _, _ := f.state(t, receipt.ID)
 		if e.Status != email.StatusFailed || e.LastEvent != "email.suppressed" || e.SentAt != nil || e.ReleaseAt != nil || *e.Uncommon != "failed" {
@@ -128,7 +128,7 @@ func TestSuspendedAccountMayNotSend(t *testing.T) {
 	f.Near.Owner.Suspended = true
 	_, err := f.Send(t.Context(), f.Caller(), Request{Message: simple("bob@example.net")})
 	if refused := fault.From(err); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
-		t.Errorf("%v", err)
+		t.Errorf("a suspended account that sends gets %v, want account_suspended", err)
 	}
 }
 

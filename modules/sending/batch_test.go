@@ -215,7 +215,7 @@ func TestBatchOfRefusedItemsIsKeptUnderItsKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", "k", []byte(`{}`)); err != nil || replay == nil || !strings.HasPrefix(string(replay.Body), fault.CodeValidation) {
-		t.Errorf("%v, %v", replay, err)
+		t.Errorf("the batch again under its key gives %v, %v, want the kept answer", replay, err)
 	}
 }
 
@@ -224,6 +224,6 @@ func TestBatchThatCannotBeStoredIsAway(t *testing.T) {
 	f := newFixture(t)
 	f.Near.SenderErr = fault.Unavailable(errors.New("no database"))
 	if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simple("a@example.net"), simple("b@example.net"))); fault.KindOf(err) != fault.Away {
-		t.Errorf("%v", err)
+		t.Errorf("a batch without a database gives %v, want the kind away", err)
 	}
 }

@@ -107,7 +107,7 @@ func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
 			t.Errorf("%s: cancel: %v", name, err)
 		}
 		if known := fault.From(err); c.kind == fault.Conflict && (known.Code != fault.CodeEmailNotScheduled || known.Details["status"] != c.text) {
-			t.Errorf("%s: %s %v", name, known.Code, known.Details)
+			t.Errorf("%s: the conflict has code %s and details %v, want %s and the status %s", name, known.Code, known.Details, fault.CodeEmailNotScheduled, c.text)
 		}
 	}
 	if e, _, _, types := f.state(t, scheduled); e.Status != email.StatusScheduled || len(types) != 1 {

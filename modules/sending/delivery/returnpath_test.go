@@ -23,7 +23,7 @@ func TestTheReturnPathIsOfTheDayOfAcceptance(t *testing.T) {
 	for _, domain := range []string{"example.com", "sandbox.postrider.example"} {
 		address, err := s.returnPath(d, domains.Identity{Domain: domain})
 		if err != nil || !strings.HasSuffix(address, "@rp."+domain) {
-			t.Fatalf("%s, %v", address, err)
+			t.Fatalf("the return path is %s, %v, want an address at rp.%s", address, err, domain)
 		}
 		got, err := paths.Parse(address, time.Now())
 		want := returnpath.Mark{EmailID: d.emailID, RecipientID: d.recipientID, Issued: accepted.UTC().Truncate(24 * time.Hour)}

@@ -44,7 +44,7 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 		}
 		for _, r := range results {
 			if r.Err != nil || r.Domain != "example.com" {
-				t.Errorf("%+v", r)
+				t.Errorf("the signature is %+v, want a valid one of example.com", r)
 			}
 		}
 		if first, _, _ := bytes.Cut(signed.raw, []byte("\r\n")); !strings.Contains(string(first), "a=rsa-sha256") {
@@ -55,6 +55,6 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 	// Without an identity there is no message: no other key steps in.
 	f.Near.SenderErr = errors.New("no key that signs")
 	if signed, _, err := f.composer.sign(t.Context(), message()); !errors.Is(err, f.Near.SenderErr) || signed.raw != nil {
-		t.Errorf("%q, %v", signed.raw, err)
+		t.Errorf("sign without an identity gives %q, %v, want no message and that error", signed.raw, err)
 	}
 }

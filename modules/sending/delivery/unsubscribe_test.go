@@ -105,7 +105,7 @@ func TestWithoutManagedUnsubscribeNothingIsAdded(t *testing.T) {
 	m.Text = "{{unsubscribe_url}}"
 	got := f.wire(t, f.send(t, m))
 	if len(header(got, "List-Unsubscribe")) != 0 || strings.TrimSpace(got.Text) != m.Text {
-		t.Errorf("%+v", got)
+		t.Errorf("the message is %+v, want no List-Unsubscribe and its text as it was", got)
 	}
 }
 

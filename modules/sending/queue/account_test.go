@@ -91,7 +91,7 @@ func TestChangeOfAnAccountSaysWhatItIsAbout(t *testing.T) {
 		"all and a few": {Operation: Hold, Selection: Selection{All: true, EmailID: "msg_1"}},
 	} {
 		if _, err := f.ChangeQueueOf(t.Context(), sendingtest.Account, c); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: ChangeQueueOf gives %v, want invalid", name, err)
 		}
 	}
 	if _, err := f.ChangeQueueOf(t.Context(), "", AccountChange{Operation: Retry, Selection: Selection{All: true}}); fault.KindOf(err) != fault.NotFound {

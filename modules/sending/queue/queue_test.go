@@ -267,7 +267,7 @@ func TestQueueOperationsWantASelectionAndADropAReason(t *testing.T) {
 	q := newFixture(t).Service
 	for name, s := range map[string]Selection{"nothing": {}, "all and some": {All: true, EmailID: "msg_1"}, "no such state": {State: "late"}} {
 		if _, err := q.Retry(t.Context(), Change{Selection: s}); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Retry gives %v, want invalid", name, err)
 		}
 	}
 	for _, reason := range []string{"", strings.Repeat("x", 501)} {

@@ -75,7 +75,7 @@ func TestAnErasedAddressIsInNoFieldOfWhatIsStillToBeSent(t *testing.T) {
 		raw = bytes.Clone(raw)
 		content.Close()
 		if err != nil || !bytes.HasPrefix(raw, []byte("From: ada@example.com\r\n")) || !bytes.HasSuffix(raw, []byte("\r\nSubject: s\r\nX-Kept: yes\r\n\r\nDear all\r\n")) {
-			t.Errorf("%s: %v\n%s", name, err, raw)
+			t.Errorf("%s: the stored message reads with error %v, want From, Subject, the kept field and the body as they were:\n%s", name, err, raw)
 		}
 		if left := strings.ToLower(string(raw)); strings.Contains(left, "bob") {
 			t.Errorf("%s: still there:\n%s", name, raw)

@@ -94,7 +94,7 @@ func TestALateBounceEndsTheRetries(t *testing.T) {
 	}
 	e, recipients, attempts, types := f.State(t, id)
 	if e.Status != email.StatusBounced || recipients[0].State != recipient.StateBounced || types[len(types)-1] != "email.bounced" || len(types) != 2 {
-		t.Errorf("%s %s %v", e.Status, recipients[0].State, types)
+		t.Errorf("after a late bounce the email is %s, its recipient %s and the facts are %v, want both bounced and email.bounced the last of 2 facts", e.Status, recipients[0].State, types)
 	}
 	if attempts[0].Outcome == nil || *attempts[0].Outcome != "delivered" {
 		t.Errorf("the attempt was not told: %+v", attempts[0])
@@ -127,7 +127,7 @@ func TestALateBounceTouchesNothingElse(t *testing.T) {
 		}
 	}
 	if e, _, _, types := f.State(t, done); e.Status != email.StatusFailed || len(types) != 2 {
-		t.Errorf("%s %v", e.Status, types)
+		t.Errorf("after late bounces of others the email is %s with the facts %v, want it failed with 2 facts", e.Status, types)
 	}
 	b := lately
 	b.EmailID, b.RecipientID = open, ofOpen[0].ID

@@ -184,6 +184,6 @@ func TestListRefusesABadFilter(t *testing.T) {
 	f := newFixture(t)
 	_, err := f.List(t.Context(), sendingtest.Account, records.ListQuery{Page: page.Request{Limit: 1}, Filter: records.Filter{Status: "x"}})
 	if fault.KindOf(err) != fault.Invalid {
-		t.Errorf("%v", err)
+		t.Errorf("List with a wrong status gives %v, want invalid", err)
 	}
 }
