@@ -23,9 +23,9 @@ func Array[E Element](list []E) driver.Valuer {
 	}
 	switch list := any(list).(type) {
 	case []string:
-		return texts(list)
+		return array{pq.StringArray(list), binaryArray(list, textType)}
 	case [][]byte:
-		return blobs(list)
+		return array{pq.ByteaArray(list), binaryArray(list, byteaType)}
 	default:
 		return pq.Array(list)
 	}
@@ -34,19 +34,17 @@ func Array[E Element](list []E) driver.Valuer {
 // ScanArray reads an array column into a list.
 func ScanArray[E Element](into *[]E) sql.Scanner { return pq.Array(into) }
 
-// texts and blobs have two forms. The ordinary pool asks for Value, which quotes here
-// what the server parses there. The hot pool asks for BinaryValue, which the server takes
-// as it is (lib/pq, CheckNamedValue of a connection with binary_parameters).
-type (
-	texts []string
-	blobs [][]byte
-)
+// array has two forms. The ordinary pool asks for Value, which quotes here what the server
+// parses there. The hot pool asks for BinaryValue, which the server takes as it is (lib/pq,
+// CheckNamedValue of a connection with binary_parameters). It is made at once: octets may
+// lie in a mapped file, whose fault must not come up within database/sql.
+type array struct {
+	driver.Valuer
 
-func (t texts) Value() (driver.Value, error) { return pq.StringArray(t).Value() }
-func (t texts) BinaryValue() ([]byte, error) { return binaryArray(t, textType), nil }
+	binary []byte
+}
 
-func (b blobs) Value() (driver.Value, error) { return pq.ByteaArray(b).Value() }
-func (b blobs) BinaryValue() ([]byte, error) { return binaryArray(b, byteaType), nil }
+func (a array) BinaryValue() ([]byte, error) { return a.binary, nil }
 
 // Object identifiers of types, the same in every database.
 const (

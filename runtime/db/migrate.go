@@ -122,20 +122,12 @@ func readMigrations(source fs.FS) ([]migration, error) {
 }
 
 func appliedMigrations(ctx context.Context, conn *sql.Conn) ([]migration, error) {
-	rows, err := conn.QueryContext(ctx, `SELECT version, name, checksum FROM schema_migrations ORDER BY version`)
+	applied, err := All(ctx, conn, func(m *migration) []any { return []any{&m.version, &m.name, &m.checksum} },
+		`SELECT version, name, checksum FROM schema_migrations ORDER BY version`)
 	if err != nil {
 		return nil, fmt.Errorf("read schema_migrations: %w", err)
 	}
-	defer rows.Close()
-	var applied []migration
-	for rows.Next() {
-		var m migration
-		if err := rows.Scan(&m.version, &m.name, &m.checksum); err != nil {
-			return nil, err
-		}
-		applied = append(applied, m)
-	}
-	return applied, rows.Err()
+	return applied, nil
 }
 
 // pendingMigrations compares what the binary has with what the database has.

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"time"
 )
 
 // Row is the row at which a reader stands.
@@ -79,6 +80,12 @@ func Exec(ctx context.Context, on Execer, statement string, args ...any) (int, e
 	}
 	changed, err := result.RowsAffected()
 	return int(changed), err
+}
+
+// Now gives the time of the database clock, which within a transaction is that of its
+// beginning.
+func Now(ctx context.Context, on Execer) (time.Time, error) {
+	return One(ctx, on, Value[time.Time], `SELECT now()`)
 }
 
 // Value takes the single column of a row, for All and One.

@@ -149,6 +149,6 @@ func (s *Signals) send() error {
 	}
 	clear(s.pending)
 	s.mutex.Unlock()
-	_, err := s.db.SQL.ExecContext(s.ctx, `SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload`, signalChannel, pq.Array(payloads))
+	_, err := s.db.SQL.ExecContext(s.ctx, `SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload`, signalChannel, Array(payloads))
 	return err
 }

@@ -39,6 +39,12 @@ func IsDatabaseAway(err error) bool {
 		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
 }
 
+// IsDuplicate tells that a row was refused because another one has its unique values.
+func IsDuplicate(err error) bool {
+	var server *pq.Error
+	return errors.As(err, &server) && server.Code == "23505" // unique_violation
+}
+
 // serverAway classifies by SQLSTATE, PostgreSQL documentation appendix A.
 func serverAway(err *pq.Error) bool {
 	switch err.Code.Class() {
