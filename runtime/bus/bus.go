@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/runtime/db"
@@ -238,6 +239,16 @@ func (a audience) groups(accountID string, typ event.Type) (names []string) {
 		}
 	}
 	return names
+}
+
+// wanted gives the messages for groups that facts come to.
+func (a audience) wanted(facts message.Messages) (list []wanted) {
+	for _, m := range facts {
+		for _, group := range a.groups(m.Metadata[metaAccount], event.Type(m.Metadata[metaType])) {
+			list = append(list, wanted{group, m.UUID})
+		}
+	}
+	return list
 }
 
 func (a audience) wants(accountID string, typ event.Type) bool {

@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/lib/pq"
-
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -151,7 +150,7 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	}
 	p := s.plan(l.horizon, room, g.consumer.Wants)
 	if len(p.hand) > 0 {
-		if _, err := tx.ExecContext(ctx, insertMessages, g.name, pq.Array(p.hand)); err != nil {
+		if _, err := tx.ExecContext(ctx, insertMessages, g.name, db.Array(p.hand)); err != nil {
 			return false, err
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lib/pq"
-
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -101,27 +100,27 @@ func (l *Log) Read(ctx context.Context, s Stretch) (Read, error) {
 	if s.After >= before {
 		return Read{Next: s.After}, nil
 	}
-	rows, err := l.db.SQL.QueryContext(ctx, selectStretch, s.AccountID, s.After, before, pq.Array(s.Types), s.Limit+1, looked)
-	if err != nil {
-		return Read{}, fmt.Errorf("read facts: %w", err)
+	types := make([]string, len(s.Types))
+	for i, typ := range s.Types {
+		types[i] = string(typ)
 	}
-	defer rows.Close()
 	out := Read{Next: before}
 	var seen int
 	var last sql.NullString
-	for rows.Next() {
+	err := db.Each(ctx, l.db.SQL, func(row db.Row) error {
 		var factID, account, typ, subject sql.NullString
 		var data []byte
 		var created sql.NullTime
-		if err := rows.Scan(&seen, &last, &factID, &account, &typ, &subject, &data, &created); err != nil {
-			return Read{}, fmt.Errorf("read facts: %w", err)
+		if err := row.Scan(&seen, &last, &factID, &account, &typ, &subject, &data, &created); err != nil {
+			return err
 		}
 		if factID.Valid {
 			out.Facts = append(out.Facts, event.Fact{ID: factID.String, AccountID: account.String, Type: event.Type(typ.String),
 				SubjectID: subject.String, Data: data, CreatedAt: created.Time.UTC()})
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, selectStretch, s.AccountID, s.After, before, db.Array(types), s.Limit+1, looked)
+	if err != nil {
 		return Read{}, fmt.Errorf("read facts: %w", err)
 	}
 	switch {

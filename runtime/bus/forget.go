@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 )
@@ -23,7 +21,7 @@ func (b *Bus) Forget(ctx context.Context, tx db.Execer, accountID string, subjec
 	if len(subjectIDs) == 0 {
 		return 0, nil
 	}
-	return changed(tx.ExecContext(ctx, forgetSubjects, accountID, pq.Array(subjectIDs)))
+	return changed(tx.ExecContext(ctx, forgetSubjects, accountID, db.Array(subjectIDs)))
 }
 
 const forgetMentions = `DELETE FROM facts WHERE account_id = $1 AND type = ANY($2) AND lower(data->>'email') = lower($3)`
@@ -34,7 +32,7 @@ func (b *Bus) ForgetMentions(ctx context.Context, tx db.Execer, accountID, addre
 	for i, t := range types {
 		names[i] = string(t)
 	}
-	return changed(tx.ExecContext(ctx, forgetMentions, accountID, pq.Array(names), address))
+	return changed(tx.ExecContext(ctx, forgetMentions, accountID, db.Array(names), address))
 }
 
 func changed(result sql.Result, err error) (int64, error) {
@@ -56,15 +54,12 @@ WHERE account_id = $1 AND subject_id = ANY($2) ORDER BY id FOR UPDATE`
 // gives what is to stand there, nil to delete the fact.
 func (b *Bus) Rewrite(ctx context.Context, tx db.Execer, accountID string, subjectIDs []string,
 	edit func(event.Fact) (json.RawMessage, error)) error {
-	rows, err := tx.QueryContext(ctx, lockSubjects, accountID, pq.Array(subjectIDs))
-	if err != nil {
-		return fmt.Errorf("rewrite facts: %w", err)
-	}
-	facts, err := scanFacts(rows)
+	facts, err := db.All(ctx, tx, factColumns, lockSubjects, accountID, db.Array(subjectIDs))
 	if err != nil {
 		return fmt.Errorf("rewrite facts: %w", err)
 	}
 	for _, f := range facts {
+		f.CreatedAt = f.CreatedAt.UTC()
 		data, err := edit(f)
 		switch {
 		case err != nil:

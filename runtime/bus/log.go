@@ -2,10 +2,7 @@ package bus
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-
-	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
@@ -28,32 +25,17 @@ func (l *Log) Facts(ctx context.Context, accountID string, subjectIDs ...string)
 	if len(subjectIDs) == 0 {
 		return found, nil
 	}
-	rows, err := l.db.Hot.QueryContext(ctx, selectTimeline, accountID, pq.Array(subjectIDs))
-	if err != nil {
-		return nil, fmt.Errorf("read facts: %w", err)
-	}
-	facts, err := scanFacts(rows)
+	facts, err := db.All(ctx, l.db.Hot, factColumns, selectTimeline, accountID, db.Array(subjectIDs))
 	if err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)
 	}
 	for _, f := range facts {
+		f.CreatedAt = f.CreatedAt.UTC()
 		found[f.SubjectID] = append(found[f.SubjectID], f)
 	}
 	return found, nil
 }
 
-// scanFacts reads every row and closes rows.
-func scanFacts(rows *sql.Rows) ([]event.Fact, error) {
-	defer rows.Close()
-	var facts []event.Fact
-	for rows.Next() {
-		var f event.Fact
-		var data []byte
-		if err := rows.Scan(&f.ID, &f.AccountID, &f.Type, &f.SubjectID, &data, &f.CreatedAt); err != nil {
-			return nil, err
-		}
-		f.Data, f.CreatedAt = data, f.CreatedAt.UTC()
-		facts = append(facts, f)
-	}
-	return facts, rows.Err()
+func factColumns(f *event.Fact) []any {
+	return []any{&f.ID, &f.AccountID, &f.Type, &f.SubjectID, (*[]byte)(&f.Data), &f.CreatedAt}
 }

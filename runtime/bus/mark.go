@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lib/pq"
-
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 )
 
@@ -78,7 +77,7 @@ func typeNames(c Consumer) any {
 	for i, t := range c.Types {
 		names[i] = string(t)
 	}
-	return pq.Array(names)
+	return db.Array(names)
 }
 
 // behind is how long ago the facts at the group's mark happened, and whether this

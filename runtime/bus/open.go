@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/postrider/postrider/runtime/db"
 )
 
 // looksAt is how many facts one transaction of the catch-up looks at.
@@ -56,22 +58,18 @@ type missing struct{ factID, accountID string }
 
 // read looks at the next facts before the horizon, both as ids.
 func (g *group) read(ctx context.Context, tx *sql.Tx, from, horizon string) (stretch, error) {
-	rows, err := tx.QueryContext(ctx, selectOpen, g.name, from, horizon, typeNames(g.consumer), looksAt)
-	if err != nil {
-		return stretch{}, fmt.Errorf("find open facts: %w", err)
-	}
-	defer rows.Close()
 	s := stretch{from: from}
-	for rows.Next() {
+	err := db.Each(ctx, tx, func(row db.Row) error {
 		var fact, owner sql.NullString
-		if err := rows.Scan(&s.seen, &s.last, &s.waits, &fact, &owner); err != nil {
-			return stretch{}, fmt.Errorf("find open facts: %w", err)
+		if err := row.Scan(&s.seen, &s.last, &s.waits, &fact, &owner); err != nil {
+			return err
 		}
 		if fact.Valid {
 			s.missing = append(s.missing, missing{fact.String, owner.String})
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, selectOpen, g.name, from, horizon, typeNames(g.consumer), looksAt)
+	if err != nil {
 		return stretch{}, fmt.Errorf("find open facts: %w", err)
 	}
 	return s, nil

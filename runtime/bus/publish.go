@@ -25,13 +25,9 @@ func (b *Bus) Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) er
 	if !inTransaction(tx) {
 		return fmt.Errorf("publish facts: %T is not a transaction", tx)
 	}
-	messages := make(message.Messages, len(facts))
-	for i, f := range facts {
-		m, err := messageOf(f)
-		if err != nil {
-			return fmt.Errorf("publish facts: %w", err)
-		}
-		messages[i] = m
+	messages, err := messagesOf(facts)
+	if err != nil {
+		return err
 	}
 	messages[0].SetContext(ctx) // where Watermill's publisher takes it from
 	publisher, err := wsql.NewPublisher(executor{tx}, wsql.PublisherConfig{SchemaAdapter: schema{audience: b.audience}}, nil)
@@ -42,6 +38,18 @@ func (b *Bus) Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) er
 		return fmt.Errorf("publish facts: %w", err)
 	}
 	return nil
+}
+
+func messagesOf(facts []event.Fact) (message.Messages, error) {
+	messages := make(message.Messages, len(facts))
+	for i, f := range facts {
+		m, err := messageOf(f)
+		if err != nil {
+			return nil, fmt.Errorf("publish facts: %w", err)
+		}
+		messages[i] = m
+	}
+	return messages, nil
 }
 
 // inTransaction refuses handles that would commit each statement by itself: the

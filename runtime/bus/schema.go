@@ -9,9 +9,9 @@ import (
 
 	wsql "github.com/ThreeDotsLabs/watermill-sql/v4/pkg/sql"
 	"github.com/ThreeDotsLabs/watermill/message"
-	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/runtime/db"
+	rows "github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -24,9 +24,50 @@ type schema struct {
 
 var _ wsql.SchemaAdapter = schema{}
 
-// InsertSQL writes facts and their messages. It is common table expressions of another
-// statement, so its parameters, which InsertArgs gives, are numbered from first. The
-// conditions say which are written: of a fact f, and of a message m.
+// wanted is a message: a fact that a group of consumers is to have.
+type wanted struct{ group, factID string }
+
+var factRows = rows.New("fact",
+	rows.Text("id", func(m *message.Message) string { return m.UUID }).SourceOnly(),
+	rows.Computed[*message.Message]("id", timed("fact.id")),
+	rows.Text("account_id", func(m *message.Message) string { return m.Metadata[metaAccount] }),
+	rows.Text("type", func(m *message.Message) string { return m.Metadata[metaType] }),
+	rows.Text("subject_id", func(m *message.Message) string { return m.Metadata[metaSubject] }),
+	rows.Text("data", func(m *message.Message) string { return string(m.Payload) }).As("jsonb"),
+	rows.Text("created_at", func(m *message.Message) string { return m.Metadata[metaTime] }).As("timestamptz"),
+)
+
+var messageRows = rows.New("message",
+	rows.Text("consumer", func(w wanted) string { return w.group }),
+	rows.Text("fact_id", func(w wanted) string { return w.factID }).SourceOnly(),
+	rows.Computed[wanted]("fact_id", timed("message.fact_id")),
+)
+
+var (
+	insertFacts            = db.Compile(factRows.Insert("facts"))
+	insertFactsAndMessages = db.Compile("WITH fact AS (" + factRows.Insert("facts") + ")\n" + messageRows.Insert("bus_messages"))
+)
+
+// PublishSQL is Publish as a part of another statement: two common table expressions,
+// fact and message. The conditions say which of their rows are written: those of fact,
+// with the columns id, account_id and type, and those of message, with consumer and
+// fact_id. PublishArgs gives the parameters.
+func PublishSQL(fact, message string) string {
+	return "fact AS (" + factRows.Insert("facts") + " WHERE " + fact + "),\n" +
+		"message AS (" + messageRows.Insert("bus_messages") + " WHERE " + message + ")"
+}
+
+// PublishArgs gives PublishSQL its facts.
+func (b *Bus) PublishArgs(facts ...event.Fact) ([]db.Argument, error) {
+	messages, err := messagesOf(facts)
+	if err != nil {
+		return nil, err
+	}
+	return []db.Argument{factRows.Rows(messages), messageRows.Rows(b.audience.wanted(messages))}, nil
+}
+
+// InsertSQL is PublishSQL with numbers for its parameters, from first: of a fact f, and of
+// a message m. It goes when modules/sending uses PublishSQL.
 func InsertSQL(first int, fact, message string) string {
 	return fmt.Sprintf(`fact AS (
 INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
@@ -39,64 +80,22 @@ SELECT consumer, %s FROM unnest($%d::text[], $%d::text[]) AS m (consumer, fact_i
 		timed("f.id"), first, first+1, first+2, first+3, first+4, first+5, fact, timed("m.fact_id"), first+6, first+7, message)
 }
 
-var insertFacts = `
-INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
-SELECT ` + timed("f.id") + `, account_id, type, subject_id, data::jsonb, created_at
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-     AS f (id, account_id, type, subject_id, data, created_at)`
-
-var insertFactsAndMessages = `
-WITH fact AS (` + insertFacts + `)
-INSERT INTO bus_messages (consumer, fact_id)
-SELECT consumer, ` + timed("m.fact_id") + ` FROM unnest($7::text[], $8::text[]) AS m (consumer, fact_id)`
-
-// InsertArgs are the parameters of InsertSQL, for the hot pool.
+// InsertArgs are the parameters of InsertSQL.
 func (b *Bus) InsertArgs(facts ...event.Fact) ([]any, error) {
-	messages := make(message.Messages, len(facts))
-	for i, f := range facts {
-		m, err := messageOf(f)
-		if err != nil {
-			return nil, fmt.Errorf("publish facts: %w", err)
-		}
-		messages[i] = m
+	args, err := b.PublishArgs(facts...)
+	if err != nil {
+		return nil, err
 	}
-	var args []any
-	for _, column := range (schema{audience: b.audience}).columns(messages) {
-		args = append(args, db.Texts(column))
-	}
-	return args, nil
+	return insertFactsAndMessages.Args(args...), nil
 }
 
 // InsertQuery writes all facts and their messages in one statement.
 func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
-	columns := s.columns(p.Msgs)
-	args := make([]any, len(columns))
-	for i, column := range columns {
-		args[i] = pq.Array(column) // in text form, which works on both pools
+	facts, messages := factRows.Rows(p.Msgs), s.audience.wanted(p.Msgs)
+	if len(messages) == 0 { // nobody wants any of them
+		return wsql.Query{Query: insertFacts.Text, Args: insertFacts.Args(facts)}, nil
 	}
-	if len(columns[6]) == 0 { // nobody wants any of them
-		return wsql.Query{Query: insertFacts, Args: args[:6]}, nil
-	}
-	return wsql.Query{Query: insertFactsAndMessages, Args: args}, nil
-}
-
-// columns are the facts' id, account, type, subject, data and time, and the messages'
-// consumer and fact.
-func (s schema) columns(messages message.Messages) [8][]string {
-	var ids, accounts, types, subjects, data, times, consumers, wanted []string
-	for _, m := range messages {
-		ids = append(ids, m.UUID)
-		accounts = append(accounts, m.Metadata[metaAccount])
-		types = append(types, m.Metadata[metaType])
-		subjects = append(subjects, m.Metadata[metaSubject])
-		data = append(data, string(m.Payload))
-		times = append(times, m.Metadata[metaTime])
-		for _, group := range s.audience.groups(m.Metadata[metaAccount], event.Type(m.Metadata[metaType])) {
-			consumers = append(consumers, group)
-			wanted = append(wanted, m.UUID)
-		}
-	}
-	return [...][]string{ids, accounts, types, subjects, data, times, consumers, wanted}
+	return wsql.Query{Query: insertFactsAndMessages.Text, Args: insertFactsAndMessages.Args(facts, messageRows.Rows(messages))}, nil
 }
 
 // selectMessages locks the next messages of a group that nobody else holds. The
@@ -183,11 +182,11 @@ func (o offsets) AckMessageQuery(wsql.AckMessageQueryParams) (wsql.Query, error)
 			query = recordRequeued
 		}
 	}
-	args := []any{o.group.name, pq.Array(numbers)}
+	args := []any{o.group.name, db.Array(numbers)}
 	if len(handled) == 0 {
 		return wsql.Query{Query: deleteMessages, Args: args}, nil
 	}
-	return wsql.Query{Query: query, Args: append(args, slices.Min(facts), slices.Max(facts), pq.Array(facts))}, nil
+	return wsql.Query{Query: query, Args: append(args, slices.Min(facts), slices.Max(facts), db.Array(facts))}, nil
 }
 
 // ConsumedMessageQuery is not needed.

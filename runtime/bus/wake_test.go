@@ -51,8 +51,8 @@ func TestWhoWantsFewAccountsHearsOfThoseOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if consumers := (schema{audience: b.audience}).columns(message.Messages{m})[6]; len(consumers) != wanted {
-			t.Errorf("%s: messages for %v", account, consumers)
+		if messages := b.audience.wanted(message.Messages{m}); len(messages) != wanted {
+			t.Errorf("%s: the fact makes the messages %v, want %d", account, messages, wanted)
 		}
 		signals.woken = 0
 		if b.WakeFor(fact); signals.woken != wanted {
