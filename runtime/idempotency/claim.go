@@ -3,11 +3,11 @@ package idempotency
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"net/http"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -20,10 +20,8 @@ const maxKeyLength = 255
 // ErrTaken says that another request holds the key: roll back, then Replay.
 var ErrTaken = errors.New("idempotency key taken by another request")
 
-// Execer runs SQL: a pool or a transaction.
-type Execer interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
+// Execer is a pool or a transaction: db.Execer by a name that edges may know.
+type Execer = db.Execer
 
 // Answer is what a request was answered.
 type Answer struct {

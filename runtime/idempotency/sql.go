@@ -12,27 +12,26 @@ import (
 
 	"github.com/lib/pq"
 	"github.com/postrider/postrider/runtime/fault"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 )
 
 // An expired row is as good as none, and so is a refusal, which older versions kept.
 // A row that another transaction is inserting makes this statement wait for that
 // transaction: this is what serialises equal requests. Rows go in by key, so that two
-// batches never wait for each other. Only text arrays are sent: pq.Array has no binary
-// form of others.
+// batches never wait for each other.
 //
-// $6 is how long it waits in milliseconds, empty for as long as the session does.
+// @patience is how long it waits in milliseconds, empty for as long as the session does.
 // What was set before is set again at the end, when all rows are in: the sum of
 // them is taken first.
-const storeSQL = `
+var storeSQL = db.Compile(`
 WITH patience AS MATERIALIZED (
-	SELECT before, set_config('lock_timeout', coalesce(nullif($6, ''), before), true)
+	SELECT before, set_config('lock_timeout', coalesce(nullif(@patience, ''), before), true)
 	FROM (SELECT current_setting('lock_timeout') AS before OFFSET 0) session
 ), stored AS (
-	INSERT INTO idempotency_keys AS held (account_id, key, request_hash, status, body, created_at, expires_at)
-	SELECT n.account_id, n.key, n.request_hash, n.status, n.body, now(), now() + interval '24 hours'
-	FROM patience, unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[], $5::bytea[])
-	     WITH ORDINALITY AS n (account_id, key, request_hash, status, body, place)
-	ORDER BY n.place
+	INSERT INTO idempotency_keys AS held (` + answerRows.Columns() + `)
+	SELECT ` + answerRows.Values() + ` FROM patience, ` + answerRows.Numbered("place") + ` ORDER BY n.place
 	ON CONFLICT (account_id, key) DO UPDATE
 	SET request_hash = excluded.request_hash, status = excluded.status, body = excluded.body,
 	    created_at = excluded.created_at, expires_at = excluded.expires_at
@@ -41,7 +40,17 @@ WITH patience AS MATERIALIZED (
 ), together AS (
 	SELECT coalesce(array_agg(account_id), '{}') AS accounts, coalesce(array_agg(key), '{}') AS keys FROM stored
 )
-SELECT accounts::text[], keys::text[], set_config('lock_timeout', before, true) FROM together, patience`
+SELECT accounts::text[], keys::text[], set_config('lock_timeout', before, true) FROM together, patience`)
+
+var answerRows = batch.New("n",
+	batch.Text("account_id", func(a *ClaimedAnswer) string { return a.Claim.accountID }),
+	batch.Text("key", func(a *ClaimedAnswer) string { return a.Claim.key }),
+	batch.Bytes("request_hash", func(a *ClaimedAnswer) []byte { return a.Claim.hash[:] }),
+	batch.Int("status", func(a *ClaimedAnswer) int { return a.Answer.Status }),
+	batch.Bytes("body", func(a *ClaimedAnswer) []byte { return a.Answer.Body }),
+	batch.Computed[*ClaimedAnswer]("created_at", "now()"),
+	batch.Computed[*ClaimedAnswer]("expires_at", "now() + interval '24 hours'"),
+)
 
 const findSQL = `
 SELECT request_hash, status, body FROM idempotency_keys
@@ -120,39 +129,31 @@ func storeOrder(answers []ClaimedAnswer, taken []bool) ([]int, error) {
 	return order, nil
 }
 
+// insert gives the keys that are stored.
 func insert(ctx context.Context, tx Execer, answers []ClaimedAnswer, order []int, patience time.Duration) (map[Key]bool, error) {
-	n := len(order)
-	accounts, keys := make([]string, n), make([]string, n)
-	hashes, bodies, statuses := make([][]byte, n), make([][]byte, n), make([]int64, n)
+	rows := make([]*ClaimedAnswer, len(order))
 	for at, i := range order {
-		a := answers[i]
-		accounts[at], keys[at], hashes[at] = a.Claim.accountID, a.Claim.key, a.Claim.hash[:]
-		statuses[at], bodies[at] = int64(a.Answer.Status), a.Answer.Body
-		if bodies[at] == nil {
-			bodies[at] = []byte{} // an empty body, not NULL
-		}
+		rows[at] = &answers[i]
 	}
 	limit := "" // as it is
 	if patience > 0 {
 		limit = strconv.FormatInt(patience.Milliseconds(), 10)
 	}
-	rows, err := tx.QueryContext(ctx, storeSQL, pq.Array(accounts), pq.Array(keys), pq.Array(hashes), pq.Array(statuses), pq.Array(bodies), limit)
+	type names struct {
+		accounts, keys []string
+		before         string
+	}
+	together, err := db.One(ctx, tx, func(n *names) []any {
+		return []any{db.ScanArray(&n.accounts), db.ScanArray(&n.keys), &n.before}
+	}, storeSQL.Text, storeSQL.Args(db.Arg("patience", limit), answerRows.Rows(rows))...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	stored := make(map[Key]bool, n)
-	for rows.Next() {
-		var ofAccounts, storedKeys pq.StringArray
-		var before string
-		if err := rows.Scan(&ofAccounts, &storedKeys, &before); err != nil {
-			return nil, err
-		}
-		for i, key := range storedKeys {
-			stored[Key{ofAccounts[i], key}] = true
-		}
+	stored := make(map[Key]bool, len(together.keys))
+	for i, key := range together.keys {
+		stored[Key{together.accounts[i], key}] = true
 	}
-	return stored, rows.Err()
+	return stored, nil
 }
 
 // storeError tells a wait for another request from a database that is away: the
@@ -180,25 +181,21 @@ func InProgress() *fault.Error {
 
 // find gives the stored answer, nil when there is none, or a conflict when it
 // was given to another request.
-func find(ctx context.Context, db Execer, c *Claim) (*Answer, error) {
-	rows, err := db.QueryContext(ctx, findSQL, c.accountID, c.key)
-	if err != nil {
-		return nil, fmt.Errorf("look up idempotency key: %w", err)
+func find(ctx context.Context, on Execer, c *Claim) (*Answer, error) {
+	type row struct {
+		Answer
+
+		hash []byte
 	}
-	defer rows.Close()
-	if !rows.Next() {
-		if err := rows.Err(); err != nil {
-			return nil, fmt.Errorf("look up idempotency key: %w", err)
-		}
+	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.hash, &r.Status, &r.Body} }, findSQL, c.accountID, c.key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
-	}
-	var hash sql.RawBytes
-	answer := Answer{Replayed: true}
-	if err := rows.Scan(&hash, &answer.Status, &answer.Body); err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("look up idempotency key: %w", err)
-	}
-	if string(hash) != string(c.hash[:]) {
+	case string(found.hash) != string(c.hash[:]):
 		return nil, fault.Conflictf(fault.CodeIdempotencyConflict, "This Idempotency-Key was used for a different request in the last 24 hours")
 	}
-	return &answer, nil
+	found.Replayed = true
+	return &found.Answer, nil
 }

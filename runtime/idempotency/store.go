@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -111,18 +112,11 @@ func (s *Store) Record(ctx context.Context, c *Claim, a Answer) (Answer, error) 
 
 // Sweep deletes one batch of expired keys and tells how many there were.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
-	rows, err := s.db.QueryContext(ctx, sweepSQL, s.batch)
+	swept, err := db.One(ctx, s.db, db.Value[int], sweepSQL, s.batch)
 	if err != nil {
 		return 0, fmt.Errorf("sweep idempotency keys: %w", err)
 	}
-	defer rows.Close()
-	var swept int
-	for rows.Next() {
-		if err := rows.Scan(&swept); err != nil {
-			return 0, fmt.Errorf("sweep idempotency keys: %w", err)
-		}
-	}
-	return swept, rows.Err()
+	return swept, nil
 }
 
 // Start sweeps in the background until Stop.
