@@ -5,7 +5,6 @@ package lastuse
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -13,23 +12,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lib/pq"
-
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // writeTime is how long one write may take.
 const writeTime = 5 * time.Second
 
-// Execer is a handle of the database.
-type Execer interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}
-
 // Recorder collects the uses of the rows of one table, which has the columns id and
 // last_used_at. Safe for concurrent use.
 type Recorder struct {
-	db     Execer
+	db     db.Execer
 	table  string
 	update string
 	log    *slog.Logger
@@ -39,10 +32,10 @@ type Recorder struct {
 }
 
 // New makes a Recorder for a table, whose name is SQL.
-func New(db Execer, table string, log *slog.Logger) *Recorder {
+func New(on db.Execer, table string, log *slog.Logger) *Recorder {
 	// Ages and not times are sent, so that the column is on the database clock. The rows
 	// are locked in one order, so that two processes cannot block each other.
-	return &Recorder{db: db, table: table, log: log, update: `
+	return &Recorder{db: on, table: table, log: log, update: `
 WITH used AS (SELECT * FROM unnest($1::text[], $2::float8[]) AS u(id, age)),
      held AS (SELECT c.id FROM ` + table + ` c JOIN used USING (id) ORDER BY c.id FOR NO KEY UPDATE OF c)
 UPDATE ` + table + ` c SET last_used_at = greatest(c.last_used_at, now() - make_interval(secs => used.age))
@@ -89,7 +82,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	for i, id := range ids {
 		ages[i] = time.Since(taken[id]).Seconds()
 	}
-	if _, err := r.db.ExecContext(ctx, r.update, pq.Array(ids), pq.Array(ages)); err != nil {
+	if _, err := r.db.ExecContext(ctx, r.update, db.Array(ids), db.Array(ages)); err != nil {
 		r.putBack(taken)
 		return fmt.Errorf("write last use of %d of %s: %w", len(ids), r.table, err)
 	}

@@ -7,10 +7,16 @@ import (
 	"log/slog"
 	"testing"
 	"time"
+
+	"github.com/postrider/postrider/runtime/db"
 )
 
 // refusing is a database that is away, and during whose refusal something is used.
-type refusing struct{ meanwhile func() }
+type refusing struct {
+	db.Execer
+
+	meanwhile func()
+}
 
 func (r refusing) ExecContext(context.Context, string, ...any) (sql.Result, error) {
 	r.meanwhile()
@@ -21,7 +27,7 @@ func TestUseThatCouldNotBeWrittenIsKept(t *testing.T) {
 	t.Parallel()
 	var r *Recorder
 	var older, newer time.Time
-	r = New(refusing{func() {
+	r = New(refusing{meanwhile: func() {
 		r.Mark("key_b")
 		newer = r.last["key_b"]
 	}}, "keys", slog.New(slog.DiscardHandler))

@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lib/pq"
-
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -87,32 +86,18 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	if held {
 		lock, h.lock = &key, key
 	}
-	rows, err := n.db.QueryPrepared(ctx, beatSQL, n.ID(), lock, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.gone.Microseconds())
-	if err != nil {
-		return nil, fmt.Errorf("node: %w", err)
+	// What goes wrong at the commit comes after the row.
+	gone, err = db.One(ctx, n.db.Prepared, func(gone *[]int64) []any {
+		return []any{&h.seen, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone)}
+	}, beatSQL, n.ID(), lock, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.gone.Microseconds())
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errRowGone
 	}
-	if gone, err = readBeat(rows, &h); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
 	n.note(h)
 	return gone, nil
-}
-
-// readBeat reads the one row of beatSQL. What goes wrong at the commit comes after it.
-func readBeat(rows *sql.Rows, h *heard) (gone []int64, err error) {
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	err = errRowGone
-	for rows.Next() {
-		var wait, counted int64
-		if err = rows.Scan(&h.seen, &wait, &counted, (*pq.Int64Array)(&gone)); err != nil {
-			return nil, err
-		}
-		h.wait = time.Duration(wait) * time.Microsecond
-	}
-	if rows.Err() != nil {
-		return nil, rows.Err()
-	}
-	return gone, err
 }
 
 const (

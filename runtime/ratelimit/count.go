@@ -2,12 +2,12 @@ package ratelimit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
-	"github.com/lib/pq"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 )
 
 // request is one that waits to be counted.
@@ -25,10 +25,9 @@ type request struct {
 // if another process makes it in the same moment, the account is missing from the
 // answer and is asked about again. Locks are taken in the order of the accounts,
 // on rows that are there before those that are made.
-const countSQL = `
+var countSQL = db.Compile(`
 WITH asked AS (
-	SELECT a.account_id, a.requests::bigint, a.every::bigint, a.burst::bigint
-	  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS a (account_id, requests, every, burst)
+	SELECT a.* FROM ` + askedRows.Source() + `
 ), held AS (
 	SELECT r.account_id, greatest((extract(epoch FROM r.full_at - now()) * 1000000)::bigint, 0) AS ahead
 	  FROM rate_limits r JOIN asked USING (account_id) ORDER BY r.account_id FOR UPDATE OF r
@@ -44,7 +43,21 @@ WITH asked AS (
 	SELECT c.account_id, now() + c.admitted * c.every * interval '1 microsecond' FROM counted c WHERE c.fresh ORDER BY c.account_id COLLATE "C"
 	ON CONFLICT DO NOTHING RETURNING account_id
 )
-SELECT c.account_id, c.admitted, c.ahead FROM counted c WHERE NOT c.fresh OR c.account_id IN (SELECT account_id FROM made)`
+SELECT c.account_id, c.admitted, c.ahead FROM counted c WHERE NOT c.fresh OR c.account_id IN (SELECT account_id FROM made)`)
+
+// asked is the requests of one account that wait.
+type asked struct {
+	accountID string
+	requests  int
+	rate      rate
+}
+
+var askedRows = batch.New("a",
+	batch.Text("account_id", func(a asked) string { return a.accountID }),
+	batch.Int("requests", func(a asked) int { return a.requests }),
+	batch.Int("every", func(a asked) int64 { return a.rate.interval }),
+	batch.Int("burst", func(a asked) int64 { return a.rate.burst }),
+)
 
 // mostRounds bounds how often a new account is asked about again: once, unless
 // its row is swept in that very moment.
@@ -68,23 +81,15 @@ func (l *Limiter) count(ctx context.Context, group []*request) []error {
 }
 
 // round runs the statement once and removes the accounts that it has counted.
-func (l *Limiter) round(ctx context.Context, waiting map[string][]*request) (err error) {
-	args := make([][]string, 4)
+func (l *Limiter) round(ctx context.Context, waiting map[string][]*request) error {
+	rows := make([]asked, 0, len(waiting))
 	for accountID, requests := range waiting {
-		newest := requests[len(requests)-1].rate // the plan may just have changed
-		for i, v := range []string{accountID, strconv.Itoa(len(requests)), strconv.FormatInt(newest.interval, 10), strconv.FormatInt(newest.burst, 10)} {
-			args[i] = append(args[i], v)
-		}
+		rows = append(rows, asked{accountID, len(requests), requests[len(requests)-1].rate}) // the plan may just have changed
 	}
-	rows, err := l.db.Hot.QueryContext(ctx, countSQL, pq.Array(args[0]), pq.Array(args[1]), pq.Array(args[2]), pq.Array(args[3]))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	return db.Each(ctx, l.db.Hot, func(row db.Row) error {
 		var accountID string
 		var admitted, ahead int64
-		if err := rows.Scan(&accountID, &admitted, &ahead); err != nil {
+		if err := row.Scan(&accountID, &admitted, &ahead); err != nil {
 			return err
 		}
 		requests := waiting[accountID]
@@ -93,8 +98,8 @@ func (l *Limiter) round(ctx context.Context, waiting map[string][]*request) (err
 			r.rate, r.result = newest, newest.of(int64(i)+1, admitted, ahead)
 		}
 		delete(waiting, accountID)
-	}
-	return rows.Err()
+		return nil
+	}, countSQL.Text, countSQL.Args(askedRows.Rows(rows))...)
 }
 
 // sweepSQL forgets accounts that have long had all of their requests back. Rows
@@ -107,11 +112,7 @@ const sweepBatch = 1000
 
 func (l *Limiter) sweep(ctx context.Context) error {
 	for {
-		done, err := l.db.Hot.ExecContext(ctx, sweepSQL, strconv.Itoa(sweepBatch))
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n < sweepBatch {
+		if n, err := db.Exec(ctx, l.db.Hot, sweepSQL, strconv.Itoa(sweepBatch)); err != nil || n < sweepBatch {
 			return err
 		}
 	}
