@@ -2,13 +2,10 @@ package accounts
 
 import (
 	"context"
-	"errors"
-	"strconv"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 )
 
 // The names of the periods, and how long they still last. now() is when the
@@ -24,41 +21,38 @@ const (
 // addUsesSQL adds without regard to the caps, because only the row itself knows
 // what it has; what was too much is taken back by subtractUsesSQL under the same
 // locks, so that nobody ever sees it. The ORDER BY is the order of the locks.
-const addUsesSQL = `
+var addUsesSQL = db.Compile(`
 WITH used AS (
 INSERT INTO usages AS u (account_id, period, emails)
-SELECT w.account_id, p.period, w.emails::bigint
-  FROM unnest($1::text[], $2::text[]) AS w (account_id, emails), (VALUES (` + dayNow + `), (` + monthNow + `)) AS p (period)
+SELECT w.account_id, p.period, w.emails
+  FROM ` + useRows.Source() + `, (VALUES (` + dayNow + `), (` + monthNow + `)) AS p (period)
  ORDER BY w.account_id COLLATE "C", p.period COLLATE "C"
 ON CONFLICT (account_id, period) DO UPDATE SET emails = u.emails + excluded.emails
 RETURNING u.account_id, u.period, u.emails)
 SELECT account_id, coalesce(sum(emails) FILTER (WHERE period = ` + dayNow + `), 0)::bigint, coalesce(sum(emails) FILTER (WHERE period = ` + monthNow + `), 0)::bigint, ` + clockNow + `
-  FROM used GROUP BY account_id`
+  FROM used GROUP BY account_id`)
 
 func (s *Service) addUses(ctx context.Context, tx db.Execer, list []cappedUse) (map[string]count, error) {
-	return counts(ctx, tx, addUsesSQL, columns(list)...)
+	return counts(ctx, tx, addUsesSQL.Text, addUsesSQL.Args(useRows.Rows(list))...)
 }
 
-const subtractUsesSQL = `
-UPDATE usages u SET emails = greatest(u.emails - w.emails::bigint, 0)
-  FROM unnest($1::text[], $2::text[]) AS w (account_id, emails)
- WHERE u.account_id = w.account_id AND u.period IN (` + dayNow + `, ` + monthNow + `)`
+var subtractUsesSQL = db.Compile(`
+UPDATE usages u SET emails = greatest(u.emails - w.emails, 0)
+  FROM ` + useRows.Source() + `
+ WHERE u.account_id = w.account_id AND u.period IN (` + dayNow + `, ` + monthNow + `)`)
 
 func (s *Service) subtractUses(ctx context.Context, tx db.Execer, list []cappedUse) error {
 	if len(list) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, subtractUsesSQL, columns(list)...)
+	_, err := tx.ExecContext(ctx, subtractUsesSQL.Text, subtractUsesSQL.Args(useRows.Rows(list))...)
 	return err
 }
 
-func columns(list []cappedUse) []any {
-	accountIDs, emails := make([]string, len(list)), make([]string, len(list))
-	for i, c := range list {
-		accountIDs[i], emails[i] = c.accountID, strconv.FormatInt(c.emails, 10)
-	}
-	return []any{pq.Array(accountIDs), pq.Array(emails)}
-}
+var useRows = batch.New("w",
+	batch.Text("account_id", func(u cappedUse) string { return u.accountID }),
+	batch.Int("emails", func(u cappedUse) int64 { return u.emails }),
+)
 
 const countSQL = `
 SELECT w.account_id, coalesce(sum(u.emails) FILTER (WHERE u.period = ` + dayNow + `), 0)::bigint, coalesce(sum(u.emails) FILTER (WHERE u.period = ` + monthNow + `), 0)::bigint, ` + clockNow + `
@@ -67,27 +61,26 @@ SELECT w.account_id, coalesce(sum(u.emails) FILTER (WHERE u.period = ` + dayNow 
  GROUP BY w.account_id`
 
 func (s *Service) count(ctx context.Context, from db.Execer, accountID string) (count, error) {
-	found, err := counts(ctx, from, countSQL, pq.Array([]string{accountID}))
+	found, err := counts(ctx, from, countSQL, db.Array([]string{accountID}))
 	return found[accountID], err
 }
 
-func counts(ctx context.Context, from db.Execer, query string, args ...any) (_ map[string]count, err error) {
-	rows, err := from.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+func counts(ctx context.Context, from db.Execer, query string, args ...any) (map[string]count, error) {
 	found := map[string]count{}
-	for rows.Next() {
+	err := db.Each(ctx, from, func(row db.Row) error {
 		var accountID string
 		var c count
 		var now, dayEnds, monthEnds float64
-		if err := rows.Scan(&accountID, &c.day, &c.month, &now, &dayEnds, &monthEnds); err != nil {
-			return nil, err
+		if err := row.Scan(&accountID, &c.day, &c.month, &now, &dayEnds, &monthEnds); err != nil {
+			return err
 		}
 		c.now = time.UnixMicro(int64(now * 1e6))
 		c.dayEnds, c.monthEnds = time.Duration(dayEnds*float64(time.Second)), time.Duration(monthEnds*float64(time.Second))
 		found[accountID] = c
+		return nil
+	}, query, args...)
+	if err != nil {
+		return nil, err
 	}
-	return found, rows.Err()
+	return found, nil
 }

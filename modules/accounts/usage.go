@@ -3,12 +3,9 @@ package accounts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
@@ -197,21 +194,20 @@ func (s *Service) capped(ctx context.Context, tx db.Execer, uses []Use) ([]cappe
 
 // loadCaps asks inside the transaction: a second connection, taken while holding
 // one, could be waited for without end.
-func loadCaps(ctx context.Context, tx db.Execer, accountIDs []string) (_ map[string]caps, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT a.id, p.name, p.daily_emails, p.monthly_emails
-		FROM accounts a JOIN plans p ON p.id = a.plan_id WHERE a.id = ANY ($1::text[]) AND NOT a.unmetered`, pq.Array(accountIDs))
+func loadCaps(ctx context.Context, tx db.Execer, accountIDs []string) (map[string]caps, error) {
+	found := map[string]caps{}
+	err := db.Each(ctx, tx, func(row db.Row) error {
+		var accountID string
+		var c caps
+		if err := row.Scan(&accountID, &c.plan, &c.daily, &c.monthly); err != nil {
+			return err
+		}
+		found[accountID] = c
+		return nil
+	}, `SELECT a.id, p.name, p.daily_emails, p.monthly_emails
+		FROM accounts a JOIN plans p ON p.id = a.plan_id WHERE a.id = ANY ($1::text[]) AND NOT a.unmetered`, db.Array(accountIDs))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	found := map[string]caps{}
-	for rows.Next() {
-		var accountID string
-		var c caps
-		if err := rows.Scan(&accountID, &c.plan, &c.daily, &c.monthly); err != nil {
-			return nil, err
-		}
-		found[accountID] = c
-	}
-	return found, rows.Err()
+	return found, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -74,8 +75,7 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 				return err
 			}
 		}
-		err = queryRow(ctx, tx, storeSettings, []any{domainID, now.OpenTracking, now.ClickTracking, string(now.TLSMode), now.InboundEnabled, firstCheck.Seconds()},
-			&now.UpdatedAt)
+		now.UpdatedAt, err = db.One(ctx, tx, db.Value[time.Time], storeSettings, domainID, now.OpenTracking, now.ClickTracking, string(now.TLSMode), now.InboundEnabled, firstCheck.Seconds())
 		if err != nil {
 			return err
 		}
@@ -150,14 +150,12 @@ func (s *Service) remove(ctx context.Context, tx *ent.Tx, d *ent.Domain) (at tim
 	if _, err := tx.DomainCheck.Delete().Where(domaincheck.DomainID(d.ID)).Exec(ctx); err != nil {
 		return at, err
 	}
-	err = queryRow(ctx, tx, `DELETE FROM domains WHERE id = $1 RETURNING now()`, []any{d.ID}, &at)
-	return at, err
+	return db.One(ctx, tx, db.Value[time.Time], `DELETE FROM domains WHERE id = $1 RETURNING now()`, d.ID)
 }
 
 // lockDomain reads a domain of the account for a change.
 func lockDomain(ctx context.Context, tx *ent.Tx, accountID, domainID string) (*ent.Domain, error) {
-	var locked string
-	err := queryRow(ctx, tx, `SELECT id FROM domains WHERE id = $1 AND account_id = $2 FOR UPDATE`, []any{domainID, accountID}, &locked)
+	locked, err := db.One(ctx, tx, db.Value[string], `SELECT id FROM domains WHERE id = $1 AND account_id = $2 FOR UPDATE`, domainID, accountID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, fault.Missing("domain", domainID)

@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -178,9 +179,9 @@ func (s *Service) claimMaterial(ctx context.Context, c *ent.DomainClaim) (materi
 }
 
 // closeClaim completes the claim if it can still be.
-func closeClaim(ctx context.Context, tx *ent.Tx, c *ent.DomainClaim) (at time.Time, err error) {
-	err = queryRow(ctx, tx, `UPDATE domain_claims SET status = 'completed', completed_at = now(), last_checked_at = now()
-		WHERE id = $1 AND status = 'pending' AND expires_at > now() RETURNING now()`, []any{c.ID}, &at)
+func closeClaim(ctx context.Context, tx *ent.Tx, c *ent.DomainClaim) (time.Time, error) {
+	at, err := db.One(ctx, tx, db.Value[time.Time], `UPDATE domain_claims SET status = 'completed', completed_at = now(), last_checked_at = now()
+		WHERE id = $1 AND status = 'pending' AND expires_at > now() RETURNING now()`, c.ID)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errChanged
 	}
@@ -190,9 +191,8 @@ func closeClaim(ctx context.Context, tx *ent.Tx, c *ent.DomainClaim) (at time.Ti
 // lockOwner gives the domain of the account that has the name verified, nil if
 // there is none.
 func lockOwner(ctx context.Context, tx *ent.Tx, name string) (*ent.Domain, error) {
-	var owner string
-	err := queryRow(ctx, tx, `SELECT id FROM domains WHERE name = $1 AND status IN ('verified', 'temporary_failure') AND account_id IS NOT NULL FOR UPDATE`,
-		[]any{name}, &owner)
+	owner, err := db.One(ctx, tx, db.Value[string],
+		`SELECT id FROM domains WHERE name = $1 AND status IN ('verified', 'temporary_failure') AND account_id IS NOT NULL FOR UPDATE`, name)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -43,12 +42,12 @@ func remember(ctx context.Context, tx *ent.Tx, d *ent.Domain, status domain.Stat
 	if err != nil {
 		return err
 	}
-	stored, err := tx.ExecContext(ctx, storeCheck, d.ID, *d.AccountID, string(status), string(encoded), changed)
+	stored, err := db.Exec(ctx, tx, storeCheck, d.ID, *d.AccountID, string(status), string(encoded), changed)
 	if err != nil {
 		return fmt.Errorf("store check: %w", err)
 	}
-	if n, err := stored.RowsAffected(); err != nil || n == 0 {
-		return err
+	if stored == 0 {
+		return nil
 	}
 	if _, err := tx.ExecContext(ctx, sweepChecks, d.ID, keepDays, keepChecks); err != nil {
 		return fmt.Errorf("sweep checks: %w", err)
@@ -74,7 +73,7 @@ func sameStates(a, b []shape.RecordState) bool {
 }
 
 const lastChecks = `
-SELECT c.domain_id, c.id, c.checked_at, c.status, c.records::text
+SELECT c.domain_id, c.id, c.checked_at, c.status, c.records
   FROM unnest($2::text[]) AS d(id)
  CROSS JOIN LATERAL (SELECT * FROM domain_checks WHERE domain_id = d.id AND account_id = $1 ORDER BY checked_at DESC, id DESC LIMIT $3) c
  ORDER BY c.domain_id, c.checked_at DESC, c.id DESC`
@@ -85,24 +84,16 @@ func (s *Service) Health(ctx context.Context, accountID string, first int, domai
 	if first < 1 || first > MaxHealth {
 		return nil, fault.InvalidField("first", "must be between 1 and %d", MaxHealth)
 	}
-	rows, err := s.db.SQL.QueryContext(ctx, lastChecks, accountID, pq.Array(domainIDs), first)
-	if err != nil {
-		return nil, fmt.Errorf("read checks: %w", err)
-	}
-	defer rows.Close()
 	out := make(map[string][]*ent.DomainCheck, len(domainIDs))
-	for rows.Next() {
+	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
 		check := &ent.DomainCheck{AccountID: accountID}
-		var records string
-		if err := rows.Scan(&check.DomainID, &check.ID, &check.CheckedAt, &check.Status, &records); err != nil {
-			return nil, fmt.Errorf("read checks: %w", err)
-		}
-		if err := json.Unmarshal([]byte(records), &check.Records); err != nil {
-			return nil, fmt.Errorf("records of check %d: %w", check.ID, err)
+		if err := row.Scan(&check.DomainID, &check.ID, &check.CheckedAt, &check.Status, db.ScanJSON(&check.Records)); err != nil {
+			return err
 		}
 		out[check.DomainID] = append(out[check.DomainID], check)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, lastChecks, accountID, db.Array(domainIDs), first)
+	if err != nil {
 		return nil, fmt.Errorf("read checks: %w", err)
 	}
 	return out, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -35,7 +36,7 @@ RETURNING id`
 func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]job, error) {
 	var jobs []job
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		ids, err := queryStrings(ctx, tx, claimDue, limit, lease.Seconds())
+		ids, err := db.All(ctx, tx, db.Value[string], claimDue, limit, lease.Seconds())
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -101,21 +102,4 @@ func (s *Service) release(ctx context.Context, jobs []job) error {
 		}
 		return nil
 	})
-}
-
-func queryStrings(ctx context.Context, tx *ent.Tx, query string, args ...any) ([]string, error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var values []string
-	for rows.Next() {
-		var value string
-		if err := rows.Scan(&value); err != nil {
-			return nil, err
-		}
-		values = append(values, value)
-	}
-	return values, rows.Err()
 }

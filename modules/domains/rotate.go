@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -146,8 +147,8 @@ func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domai
 	if err := change(tx, d, keys); err != nil {
 		return err
 	}
-	var at time.Time
-	if err := queryRow(ctx, tx, afterKeyChange, []any{d.ID, firstCheck.Seconds()}, &at); err != nil || !d.Seeded {
+	at, err := db.One(ctx, tx, db.Value[time.Time], afterKeyChange, d.ID, firstCheck.Seconds())
+	if err != nil || !d.Seeded {
 		return err
 	}
 	// No record of a seeded domain is ever looked up: a new key signs at once.
@@ -165,7 +166,7 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, d *ent.Domain, at ti
 	const retire = `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1 AND algorithm = $2 AND state = 'active' RETURNING selector`
 	const promote = `UPDATE dkim_keys SET state = 'active', activated_at = now() WHERE id = $1`
 	for _, key := range keys {
-		before, err := queryStrings(ctx, tx, retire, d.ID, string(key.Algorithm))
+		before, err := db.All(ctx, tx, db.Value[string], retire, d.ID, string(key.Algorithm))
 		if err != nil {
 			return 0, err
 		}

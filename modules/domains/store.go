@@ -5,15 +5,14 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
 )
 
 // outcome is what storing a check came to.
@@ -26,7 +25,7 @@ type outcome struct {
 }
 
 const lockStanding = `
-SELECT status, check_attempts, coalesce(failing_since <= now() - make_interval(secs => $3), false), coalesce(records, '[]')::text, now()
+SELECT status, check_attempts, coalesce(failing_since <= now() - make_interval(secs => $3), false), coalesce(records, '[]'), now()
   FROM domains WHERE id = $1 AND account_id = $2 AND NOT seeded AND ($4::bigint IS NULL OR fence = $4)
    AND ownership_token = $5 FOR UPDATE`
 
@@ -59,7 +58,7 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 	}
 	result := outcome{from: before.status, to: v.status}
 	at, err := s.promote(ctx, tx, d, before, v)
-	if isUnique(err) {
+	if fault.IsDuplicate(err) {
 		// Another account verified the name first: keep what was seen, not the status.
 		result.claimed, result.to = true, before.status
 		v.status, v.attempts = before.status, before.attempts+1
@@ -86,15 +85,11 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 }
 
 func (s *Service) lock(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64) (standing, error) {
-	var before standing
-	var records string
-	err := queryRow(ctx, tx, lockStanding, []any{d.ID, *d.AccountID, s.config.FailAfter.Seconds(), fence, d.OwnershipToken},
-		&before.status, &before.attempts, &before.overdue, &records, &before.now)
+	before, err := db.One(ctx, tx, func(b *standing) []any {
+		return []any{&b.status, &b.attempts, &b.overdue, db.ScanJSON(&b.records), &b.now}
+	}, lockStanding, d.ID, *d.AccountID, s.config.FailAfter.Seconds(), fence, d.OwnershipToken)
 	if err != nil {
 		return standing{}, err
-	}
-	if err := json.Unmarshal([]byte(records), &before.records); err != nil {
-		return standing{}, fmt.Errorf("records of %s: %w", d.ID, err)
 	}
 	before.keys, err = lockedKeys(ctx, tx, d.ID)
 	return before, err
@@ -110,7 +105,7 @@ func (s *Service) promote(ctx context.Context, tx *ent.Tx, d *ent.Domain, before
 		return time.Time{}, err
 	}
 	at, err := write(ctx, tx, d, v)
-	if isUnique(err) {
+	if fault.IsDuplicate(err) {
 		if _, undo := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT promote"); undo != nil {
 			return time.Time{}, undo
 		}
@@ -123,8 +118,7 @@ func write(ctx context.Context, tx *ent.Tx, d *ent.Domain, v verdict) (at time.T
 	if err != nil {
 		return time.Time{}, err
 	}
-	err = queryRow(ctx, tx, storeVerdict, []any{d.ID, string(v.status), string(records), v.attempts, v.next.Seconds()}, &at)
-	return at, err
+	return db.One(ctx, tx, db.Value[time.Time], storeVerdict, d.ID, string(v.status), string(records), v.attempts, v.next.Seconds())
 }
 
 // announce does what follows a commit.
@@ -143,23 +137,4 @@ func (s *Service) announce(d *ent.Domain, o outcome) {
 		s.bus.Wake()
 	}
 	s.forget(*d.AccountID, d.Name)
-}
-
-// queryRow reads one row; that there is none is sql.ErrNoRows. Closing has errors
-// too: of a statement that fails after its first row.
-func queryRow(ctx context.Context, tx *ent.Tx, query string, args []any, into ...any) (err error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if !rows.Next() {
-		return errors.Join(rows.Err(), sql.ErrNoRows)
-	}
-	return rows.Scan(into...)
-}
-
-func isUnique(err error) bool {
-	var refused *pq.Error
-	return errors.As(err, &refused) && refused.Code == "23505" // unique_violation
 }

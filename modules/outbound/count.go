@@ -2,13 +2,10 @@ package outbound
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
-
-	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/runtime/db"
 )
@@ -33,21 +30,18 @@ func (s *Service) Count(ctx context.Context, tx db.Execer, labels []string) erro
 	for i, id := range ids {
 		numbers[i] = counts[id]
 	}
-	rows, err := tx.QueryContext(ctx, countSQL, pq.Array(ids), pq.Array(numbers))
-	if err != nil {
-		return fmt.Errorf("count deliveries by source: %w", err)
-	}
 	used := map[string]int64{}
 	var day string
-	for rows.Next() {
+	err := db.Each(ctx, tx, func(row db.Row) error {
 		var id string
 		var n int64
-		if err = rows.Scan(&id, &day, &n); err != nil {
-			break
+		if err := row.Scan(&id, &day, &n); err != nil {
+			return err
 		}
 		used[id] = n
-	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil { //nolint:sqlclosecheck // closed before the answer is believed
+		return nil
+	}, countSQL, db.Array(ids), db.Array(numbers))
+	if err != nil {
 		return fmt.Errorf("count deliveries by source: %w", err)
 	}
 	s.learn(day, used)

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/smarthost"
 	entsource "github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -166,27 +167,23 @@ SELECT t.day::text, s.id, s.address, s.hostname, s.pool, coalesce(s.account_id, 
  WHERE s.id IS NOT NULL ORDER BY s.address`
 
 func (s *Service) readSources(ctx context.Context, into *snapshot) error {
-	rows, err := s.db.SQL.QueryContext(ctx, sourcesSQL)
-	if err != nil {
-		return fmt.Errorf("read sources: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := db.Each(ctx, s.db.SQL, func(row db.Row) (err error) {
 		var src source
 		var address string
-		if err := rows.Scan(&into.day, &src.id, &address, &src.hostname, &src.pool, &src.accountID, &src.paused, &src.warm, &src.day, &src.used); err != nil {
-			return fmt.Errorf("read sources: %w", err)
+		if err := row.Scan(&into.day, &src.id, &address, &src.hostname, &src.pool, &src.accountID, &src.paused, &src.warm, &src.day, &src.used); err != nil {
+			return err
 		}
 		if src.addr, err = netip.ParseAddr(address); err != nil {
-			return fmt.Errorf("read source %s: %w", src.id, err)
+			return fmt.Errorf("source %s: %w", src.id, err)
 		}
 		if !src.warm {
 			src.limit, src.warm = allowance(src.day)
 			src.day++
 		}
 		into.sources = append(into.sources, src)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, sourcesSQL)
+	if err != nil {
 		return fmt.Errorf("read sources: %w", err)
 	}
 	return nil

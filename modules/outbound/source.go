@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/postrider/postrider/ent"
 	entsource "github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -78,7 +78,7 @@ func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, e
 	err := s.change(ctx, "add source", func(tx *ent.Tx) (err error) {
 		add := tx.Source.Create().SetID(id.New(id.Source)).SetAddress(parsed.addr.String()).SetHostname(parsed.hostname).SetPool(parsed.pool).SetNillableAccountID(accountID)
 		if in.WarmUp {
-			now, err := databaseNow(ctx, tx)
+			now, err := db.Now(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func (s *Service) PauseSource(ctx context.Context, addressOrID string, pause boo
 		if !pause {
 			update.ClearPausedAt()
 		} else if found.PausedAt == nil {
-			now, err := databaseNow(ctx, tx)
+			now, err := db.Now(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -152,20 +152,6 @@ func findSource(ctx context.Context, tx *ent.Tx, addressOrID string) (*ent.Sourc
 		return nil, fault.Missing("source", addressOrID)
 	}
 	return found, err
-}
-
-func databaseNow(ctx context.Context, tx *ent.Tx) (now time.Time, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT now()`)
-	if err != nil {
-		return now, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(&now); err != nil {
-			return now, err
-		}
-	}
-	return now, rows.Err()
 }
 
 // SourceState is a source and where its warm-up stands today.

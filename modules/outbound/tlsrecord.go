@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -96,13 +95,27 @@ func (r *TLSRecorder) Stop(ctx context.Context) error {
 	return r.store(ctx)
 }
 
-// storeTLSSQL locks the counters in one order, as every process does.
-const storeTLSSQL = `
-INSERT INTO tls_report_counts (day, domain, host, policy, testing, result, sessions)
-SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), c.* FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::text[], $6::bigint[])
-       AS c (domain, host, policy, testing, result, sessions)
- ORDER BY c.domain, c.host, c.policy, c.testing, c.result
-ON CONFLICT (day, domain, host, policy, testing, result) DO UPDATE SET sessions = tls_report_counts.sessions + EXCLUDED.sessions`
+// tlsSessions is a count and how many sessions it has.
+type tlsSessions struct {
+	tlsCount
+
+	sessions int64
+}
+
+var tlsRows = batch.New("c",
+	batch.Computed[tlsSessions]("day", `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`),
+	batch.Text("domain", func(c tlsSessions) string { return c.domain }),
+	batch.Text("host", func(c tlsSessions) string { return c.host }),
+	batch.Text("policy", func(c tlsSessions) string { return c.policy }),
+	batch.Bool("testing", func(c tlsSessions) bool { return c.testing }),
+	batch.Text("result", func(c tlsSessions) string { return c.result }),
+	batch.Int("sessions", func(c tlsSessions) int64 { return c.sessions }),
+)
+
+// storeTLS locks the counters in one order, as every process does.
+var storeTLS = db.Compile(tlsRows.Insert("tls_report_counts") + `
+ORDER BY c.domain, c.host, c.policy, c.testing, c.result
+ON CONFLICT (day, domain, host, policy, testing, result) DO UPDATE SET sessions = tls_report_counts.sessions + EXCLUDED.sessions`)
 
 func (r *TLSRecorder) store(ctx context.Context) error {
 	r.mutex.Lock()
@@ -112,14 +125,11 @@ func (r *TLSRecorder) store(ctx context.Context) error {
 	if len(counts) == 0 {
 		return nil
 	}
-	var domains, hosts, policies, results []string
-	var testing []bool
-	var sessions []int64
+	rows := make([]tlsSessions, 0, len(counts))
 	for key, n := range counts {
-		domains, hosts, policies, results = append(domains, key.domain), append(hosts, key.host), append(policies, key.policy), append(results, key.result)
-		testing, sessions = append(testing, key.testing), append(sessions, n)
+		rows = append(rows, tlsSessions{key, n})
 	}
-	_, err := r.db.SQL.ExecContext(ctx, storeTLSSQL, pq.Array(domains), pq.Array(hosts), pq.Array(policies), pq.Array(testing), pq.Array(results), pq.Array(sessions))
+	_, err := r.db.SQL.ExecContext(ctx, storeTLS.Text, storeTLS.Args(tlsRows.Rows(rows))...)
 	if err == nil {
 		return nil
 	}

@@ -2,11 +2,7 @@ package templates
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-
-	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -18,11 +14,6 @@ import (
 // Keep stores the caller's answer in the transaction of a change, so that neither
 // is there without the other; nil for none. Its error undoes both and is returned.
 type Keep func(ctx context.Context, tx idempotency.Execer, t Template) error
-
-// querier is a pool or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
 
 // AddInput is the input of Add.
 type AddInput struct {
@@ -84,7 +75,7 @@ func (s *Service) add(ctx context.Context, accountID, alias, name string, c cont
 		}
 		return keep(ctx, tx, made)
 	})
-	if isUnique(err) {
+	if fault.IsDuplicate(err) {
 		return Template{}, aliasTaken(alias).Because(err)
 	}
 	if err != nil {
@@ -122,9 +113,4 @@ func orNone[T any](list []T) []T {
 
 func aliasTaken(alias string) *fault.Error {
 	return fault.Conflictf(fault.CodeConflict, "This account already has a template with the alias %s", alias)
-}
-
-func isUnique(err error) bool {
-	var refused *pq.Error
-	return errors.As(err, &refused) && refused.Code == "23505" // unique_violation
 }

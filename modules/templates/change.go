@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"time"
 	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -114,7 +114,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 		now, err = s.whole(ctx, tx, row)
 		return err
 	})
-	if isUnique(err) {
+	if fault.IsDuplicate(err) {
 		return Template{}, aliasTaken(*c.Alias).Because(err)
 	}
 	if err != nil {
@@ -130,7 +130,7 @@ func (c Change) changes(t *ent.Template, apply func(content) content) bool {
 }
 
 func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template, apply func(content) content) (*ent.Template, error) {
-	at, err := now(ctx, tx)
+	at, err := db.Now(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +189,7 @@ func (s *Service) lock(ctx context.Context, tx *ent.Tx, accountID, idOrAlias str
 	if err != nil {
 		return nil, err
 	}
-	var locked string
-	err = queryRow(ctx, tx, `SELECT id FROM templates WHERE id = $1 AND account_id = $2 FOR UPDATE`, []any{found.ID, accountID}, &locked)
+	locked, err := db.One(ctx, tx, db.Value[string], `SELECT id FROM templates WHERE id = $1 AND account_id = $2 FOR UPDATE`, found.ID, accountID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, missing(idOrAlias)
 	}
@@ -198,23 +197,4 @@ func (s *Service) lock(ctx context.Context, tx *ent.Tx, accountID, idOrAlias str
 		return nil, err
 	}
 	return s.find(ctx, tx.Template, accountID, locked) // as it is under the lock
-}
-
-// now is the database clock's: the transaction's.
-func now(ctx context.Context, tx *ent.Tx) (at time.Time, err error) {
-	err = queryRow(ctx, tx, `SELECT now()`, nil, &at)
-	return at, err
-}
-
-// queryRow reads one row; that there is none is sql.ErrNoRows.
-func queryRow(ctx context.Context, tx *ent.Tx, query string, args []any, into ...any) (err error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if !rows.Next() {
-		return errors.Join(rows.Err(), sql.ErrNoRows)
-	}
-	return rows.Scan(into...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
@@ -154,7 +155,7 @@ func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersi
 }
 
 func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template, made newVersion) (Template, error) {
-	at, err := now(ctx, tx)
+	at, err := db.Now(ctx, tx)
 	if err != nil {
 		return Template{}, err
 	}

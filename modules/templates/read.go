@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
@@ -151,7 +150,7 @@ SELECT t.id FROM templates t JOIN template_versions v ON v.template_id = t.id AN
        IS NOT DISTINCT FROM
        (v.subject, v."from", coalesce(v.reply_to, '[]'), v.source_html, v.source_text, coalesce(v.variables, '[]'), v.unsubscribe_enabled, v.category)`
 
-func (s *Service) wholes(ctx context.Context, from querier, accountID string, rows []*ent.Template) (out []Template, err error) {
+func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string, rows []*ent.Template) (out []Template, err error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.ID
@@ -169,7 +168,7 @@ func (s *Service) wholes(ctx context.Context, from querier, accountID string, ro
 	return out, nil
 }
 
-func (s *Service) whole(ctx context.Context, from querier, row *ent.Template) (Template, error) {
+func (s *Service) whole(ctx context.Context, from db.Execer, row *ent.Template) (Template, error) {
 	out, err := s.wholes(ctx, from, row.AccountID, []*ent.Template{row})
 	if err != nil {
 		return Template{}, err
@@ -177,23 +176,14 @@ func (s *Service) whole(ctx context.Context, from querier, row *ent.Template) (T
 	return out[0], nil
 }
 
-func same(ctx context.Context, from querier, accountID string, ids []string) (out map[string]bool, err error) {
-	rows, err := from.QueryContext(ctx, selectUnchanged, accountID, pq.Array(ids))
+func same(ctx context.Context, from db.Execer, accountID string, ids []string) (map[string]bool, error) {
+	found, err := db.All(ctx, from, db.Value[string], selectUnchanged, accountID, db.Array(ids))
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if closed := rows.Close(); err == nil {
-			err = closed
-		}
-	}()
-	out = map[string]bool{}
-	for rows.Next() {
-		var templateID string
-		if err := rows.Scan(&templateID); err != nil {
-			return nil, err
-		}
+	out := make(map[string]bool, len(found))
+	for _, templateID := range found {
 		out[templateID] = true
 	}
-	return out, rows.Err()
+	return out, nil
 }
