@@ -3,10 +3,11 @@ package suppression
 import (
 	"context"
 	"fmt"
-
-	"github.com/lib/pq"
+	"strconv"
+	"strings"
 
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 )
 
 // Address is one recipient of one message.
@@ -25,24 +26,60 @@ type Block struct {
 	Reason string // "": it may be; bounce, failure, complaint, unsubscribe, manual, category
 }
 
-// BlockedSQL asks for every address under every key: a query of (place, reason)
-// with a row for each address that must not be written to. It may stand inside
-// another statement, so its parameters are numbered from first to before next;
-// BlockedArgs gives them. Scalar sub-selects, because they are looked up in an index
-// whatever the planner believes of the tables.
-func (*Service) BlockedSQL(first int) (text string, next int) {
-	return fmt.Sprintf(blockedSQL, first, first+1, first+2), first + 3
+// asked is one address under one key.
+type asked struct {
+	accountID, category string
+	hash                []byte
 }
 
-const blockedSQL = `
+var askedRows = batch.New("blocked",
+	batch.Text("account_id", func(a asked) string { return a.accountID }),
+	batch.Bytes("address_hash", func(a asked) []byte { return a.hash }),
+	batch.Text("category", func(a asked) string { return a.category }),
+)
+
+// BlockingSQL is Blocked as a part of another statement: a query of (place, reason) with a
+// row for each address that must not be written to. BlockingArg gives its parameters.
+func (*Service) BlockingSQL() string { return blockingSQL }
+
+// BlockingArg gives BlockingSQL its addresses. It asks for each of them under every key.
+func (s *Service) BlockingArg(list []Address) db.Argument {
+	all := make([]asked, 0, len(list)*len(s.hashes.keys))
+	for _, a := range list {
+		category := CategoryKey(a.Category)
+		for _, hash := range s.hashes.all(a.Email) {
+			all = append(all, asked{a.AccountID, category, hash})
+		}
+	}
+	return askedRows.Rows(all)
+}
+
+// Scalar sub-selects, because they are looked up in an index whatever the planner believes
+// of the tables.
+var blockingSQL = `
 SELECT place, reason FROM (
-  SELECT a.place, coalesce(
-    (SELECT s.reason FROM suppressions s WHERE s.account_id = a.account_id AND s.address_hash = a.address_hash),
+  SELECT blocked.place, coalesce(
+    (SELECT s.reason FROM suppressions s WHERE s.account_id = blocked.account_id AND s.address_hash = blocked.address_hash),
     (SELECT 'category' FROM category_opt_outs o
-      WHERE a.category <> '' AND o.account_id = a.account_id AND o.address_hash = a.address_hash AND o.category = a.category)) AS reason
-  FROM unnest($%d::text[], $%d::bytea[], $%d::text[]) WITH ORDINALITY AS a (account_id, address_hash, category, place)
+      WHERE blocked.category <> '' AND o.account_id = blocked.account_id AND o.address_hash = blocked.address_hash AND o.category = blocked.category)) AS reason
+  FROM ` + askedRows.Numbered("place") + `
   OFFSET 0) found
 WHERE reason IS NOT NULL`
+
+var blockedAlone = db.Compile(blockingSQL)
+
+// BlockedSQL is BlockingSQL with numbers for its parameters, from first to before next. It
+// goes when modules/sending uses BlockingSQL.
+func (*Service) BlockedSQL(first int) (text string, next int) {
+	text = blockedAlone.Text
+	for i := 3; i >= 1; i-- {
+		text = strings.Replace(text, "$"+strconv.Itoa(i)+":", "$"+strconv.Itoa(first+i-1)+":", 1)
+	}
+	return text, first + 3
+}
+
+// BlockedArgs are the parameters of BlockedSQL.
+func (s *Service) BlockedArgs(list []Address) []any { return blockedAlone.Args(s.BlockingArg(list)) }
 
 // Blocked tells which addresses must not be written to, in the order of the list:
 // one statement for all of them, inside the caller's transaction and on either
@@ -53,40 +90,20 @@ func (s *Service) Blocked(ctx context.Context, tx db.Execer, list []Address) ([]
 		return blocks, nil
 	}
 	keys := len(s.hashes.keys)
-	rows, err := tx.QueryContext(ctx, blockedAlone, s.BlockedArgs(list)...)
-	if err != nil {
-		return nil, fmt.Errorf("look up suppressions: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := db.Each(ctx, tx, func(row db.Row) error {
 		var place int
 		var reason string
-		if err := rows.Scan(&place, &reason); err != nil {
-			return nil, fmt.Errorf("look up suppressions: %w", err)
+		if err := row.Scan(&place, &reason); err != nil {
+			return err
 		}
 		block := &blocks[(place-1)/keys]
 		if block.Reason == "" || block.Reason == ReasonCategory {
 			block.Reason = reason
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, blockedAlone.Text, blockedAlone.Args(s.BlockingArg(list))...)
+	if err != nil {
 		return nil, fmt.Errorf("look up suppressions: %w", err)
 	}
 	return blocks, nil
-}
-
-var blockedAlone, _ = (*Service)(nil).BlockedSQL(1)
-
-// BlockedArgs are the parameters of BlockedSQL.
-func (s *Service) BlockedArgs(list []Address) []any {
-	keys := len(s.hashes.keys)
-	accounts, categories := make([]string, 0, len(list)*keys), make([]string, 0, len(list)*keys)
-	hashes := make([][]byte, 0, len(list)*keys)
-	for _, a := range list {
-		category := CategoryKey(a.Category)
-		for _, hash := range s.hashes.all(a.Email) {
-			accounts, hashes, categories = append(accounts, a.AccountID), append(hashes, hash), append(categories, category)
-		}
-	}
-	return []any{pq.Array(accounts), pq.Array(hashes), pq.Array(categories)}
 }

@@ -2,6 +2,8 @@ package suppression
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
@@ -35,18 +37,17 @@ func (s *Service) putOptOut(ctx context.Context, tx db.Execer, u Unsubscribe, so
 	if err := s.renew(ctx, tx, u.AccountID, []entry{{email: u.Email}}); err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, putOptOutSQL, id.New(id.OptOut), u.AccountID, s.hashes.fresh(u.Email), canonical(u.Email),
-		CategoryKey(u.Category), u.Category, source, u.EmailID)
-	made, err := scan(rows, err, func(r *ent.CategoryOptOut) []any {
+	made, err := db.One(ctx, tx, func(r *ent.CategoryOptOut) []any {
 		return []any{&r.ID, &r.AccountID, &r.AddressHash, &r.Email, &r.Category, &r.CategoryLabel, &r.Source, &r.EmailID, &r.CreatedAt}
-	})
-	if err != nil {
+	}, putOptOutSQL, id.New(id.OptOut), u.AccountID, s.hashes.fresh(u.Email), canonical(u.Email),
+		CategoryKey(u.Category), u.Category, source, u.EmailID)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
 		return nil, fmt.Errorf("opt out: %w", err)
 	}
-	if len(made) == 0 {
-		return nil, nil
-	}
-	return made[0], nil
+	return &made, nil
 }
 
 // OptOut gives one opt-out.
@@ -104,7 +105,7 @@ func (s *Service) RemoveOptOut(ctx context.Context, accountID, optOutID string) 
 	if !id.Is(id.OptOut, optOutID) {
 		return fault.Missing("category opt-out", optOutID)
 	}
-	n, err := affected(ctx, s.db.SQL, `DELETE FROM category_opt_outs WHERE account_id = $1 AND id = $2`, accountID, optOutID)
+	n, err := db.Exec(ctx, s.db.SQL, `DELETE FROM category_opt_outs WHERE account_id = $1 AND id = $2`, accountID, optOutID)
 	switch {
 	case err != nil:
 		return fmt.Errorf("remove category opt-out: %w", err)

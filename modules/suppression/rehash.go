@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -52,7 +50,7 @@ func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, ent
 		}
 		for _, t := range tables {
 			for _, query := range []string{t.move, t.drop} {
-				if _, err := tx.ExecContext(ctx, query, accountID, pq.Array(older), pq.Array(fresh)); err != nil {
+				if _, err := tx.ExecContext(ctx, query, accountID, db.Array(older), db.Array(fresh)); err != nil {
 					return fmt.Errorf("hash addresses anew: %w", err)
 				}
 			}
@@ -83,8 +81,7 @@ func (s *Service) renewAll(ctx context.Context) error {
 
 func (s *Service) renewBatch(ctx context.Context, pass, after string) (last string, n int, err error) {
 	type row struct{ id, accountID, email string }
-	rows, err := s.db.SQL.QueryContext(ctx, pass, after, passBatch)
-	found, err := scan(rows, err, func(r *row) []any { return []any{&r.id, &r.accountID, &r.email} })
+	found, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.accountID, &r.email} }, pass, after, passBatch)
 	if err != nil || len(found) == 0 {
 		return "", 0, err
 	}

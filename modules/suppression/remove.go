@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
@@ -34,10 +32,10 @@ func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) err
 		if err != nil {
 			return missing(idOrAddress)
 		}
-		query, arg = removeAddressSQL, pq.Array(s.hashes.all(spec))
+		query, arg = removeAddressSQL, db.Array(s.hashes.all(spec))
 	}
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		rows, err := scanSuppressions(tx.QueryContext(ctx, query, accountID, arg))
+		rows, err := db.All(ctx, tx, scanSuppression, query, accountID, arg)
 		if err != nil {
 			return err
 		}
@@ -72,7 +70,7 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (int, erro
 			return err
 		}
 		for _, query := range []string{eraseSQL, eraseOptOutsSQL} {
-			n, err := affected(ctx, tx, query, accountID, pq.Array(s.hashes.all(spec)))
+			n, err := db.Exec(ctx, tx, query, accountID, db.Array(s.hashes.all(spec)))
 			if err != nil {
 				return err
 			}
@@ -84,13 +82,4 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (int, erro
 		return 0, fmt.Errorf("erase address from suppressions: %w", err)
 	}
 	return erased, nil
-}
-
-func affected(ctx context.Context, tx db.Execer, query string, args ...any) (int, error) {
-	result, err := tx.ExecContext(ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	n, err := result.RowsAffected()
-	return int(n), err
 }

@@ -3,16 +3,14 @@ package suppression
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
 	entsuppression "github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -36,14 +34,29 @@ type placed struct {
 // putSQL adds what is not there. Rows go in by hash, so that two batches never
 // wait for each other in a circle. An unsubscribe takes the place of a reason that
 // is not the recipient's word, so that nobody takes it off the list as mended.
-const putSQL = `
-INSERT INTO suppressions AS held (id, account_id, address_hash, email, reason, email_id, created_at)
-SELECT n.id, $1, n.address_hash, n.email, n.reason, NULLIF(n.email_id, ''), now()
-FROM unnest($2::text[], $3::bytea[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS n (id, address_hash, email, reason, email_id, place)
-ORDER BY n.place
+var putSQL = db.Compile(`INSERT INTO suppressions AS held (` + newRows.Columns() + `)
+SELECT ` + newRows.Values() + ` FROM ` + newRows.Numbered("place") + ` ORDER BY n.place
 ON CONFLICT (account_id, address_hash) DO UPDATE SET reason = excluded.reason, email_id = excluded.email_id
 WHERE excluded.reason = 'unsubscribe' AND held.reason IN ('bounce', 'failure', 'manual')
-RETURNING ` + suppressionColumns
+RETURNING ` + suppressionColumns)
+
+// newRow is an entry that may become a row.
+type newRow struct {
+	entry
+
+	id   string
+	hash []byte
+}
+
+var newRows = batch.New("n",
+	batch.Text("id", func(n newRow) string { return n.id }),
+	batch.Computed[newRow]("account_id", "@account_id::text"),
+	batch.Bytes("address_hash", func(n newRow) []byte { return n.hash }),
+	batch.Text("email", func(n newRow) string { return canonical(n.email) }),
+	batch.Text("reason", func(n newRow) entsuppression.Reason { return n.reason }),
+	batch.Text("email_id", func(n newRow) string { return n.emailID }).OrNull(),
+	batch.Computed[newRow]("created_at", "now()"),
+)
 
 const suppressionColumns = `id, account_id, address_hash, email, reason, email_id, created_at`
 
@@ -88,15 +101,13 @@ func (s *Service) put(ctx context.Context, tx db.Execer, accountID string, entri
 
 // insert inserts the hashes, and looks up those that were there.
 func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, order [][]byte, byHash map[string]entry, found map[string]placed) error {
-	var ids, emails, reasons, emailIDs []string
+	fresh := make([]newRow, len(order))
 	made := map[string]bool{}
-	for _, hash := range order {
-		e := byHash[string(hash)]
-		ids, emails = append(ids, id.New(id.Suppression)), append(emails, canonical(e.email))
-		reasons, emailIDs = append(reasons, string(e.reason)), append(emailIDs, e.emailID)
-		made[ids[len(ids)-1]] = true
+	for i, hash := range order {
+		fresh[i] = newRow{entry: byHash[string(hash)], id: id.New(id.Suppression), hash: hash}
+		made[fresh[i].id] = true
 	}
-	rows, err := scanSuppressions(tx.QueryContext(ctx, putSQL, accountID, pq.Array(ids), pq.Array(order), pq.Array(emails), pq.Array(reasons), pq.Array(emailIDs)))
+	rows, err := db.All(ctx, tx, scanSuppression, putSQL.Text, putSQL.Args(newRows.Rows(fresh), db.Arg("account_id", accountID))...)
 	if err != nil {
 		return err
 	}
@@ -106,7 +117,7 @@ func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, or
 	if len(rows) == len(order) {
 		return nil
 	}
-	if rows, err = scanSuppressions(tx.QueryContext(ctx, heldSQL, accountID, pq.Array(order))); err != nil {
+	if rows, err = db.All(ctx, tx, scanSuppression, heldSQL, accountID, db.Array(order)); err != nil {
 		return err
 	}
 	for _, row := range rows {
@@ -140,24 +151,9 @@ func payload(row *ent.Suppression) event.Suppression {
 	return event.Suppression{SuppressionID: row.ID, Email: row.Email, Reason: string(row.Reason), EmailID: row.EmailID}
 }
 
-func scanSuppressions(rows *sql.Rows, err error) ([]*ent.Suppression, error) {
-	return scan(rows, err, func(r *ent.Suppression) []any {
-		return []any{&r.ID, &r.AccountID, &r.AddressHash, &r.Email, &r.Reason, &r.EmailID, &r.CreatedAt}
-	})
-}
-
-func scan[T any](rows *sql.Rows, err error, into func(*T) []any) ([]*T, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []*T
-	for rows.Next() {
-		row := new(T)
-		if err := rows.Scan(into(row)...); err != nil {
-			return nil, err
-		}
-		out = append(out, row)
-	}
-	return out, rows.Err()
+// scanSuppression takes suppressionColumns.
+func scanSuppression(row **ent.Suppression) []any {
+	r := &ent.Suppression{}
+	*row = r
+	return []any{&r.ID, &r.AccountID, &r.AddressHash, &r.Email, &r.Reason, &r.EmailID, &r.CreatedAt}
 }
