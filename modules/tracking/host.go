@@ -2,12 +2,9 @@ package tracking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
@@ -59,13 +56,13 @@ func (s *Service) SetHost(ctx context.Context, accountID, domainID string, in Ho
 		return Host{}, fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain %s before you give it a tracking host", d.Name)
 	}
 	err = s.putHost(ctx, accountID, domainID, name)
-	if isUnique(err) {
+	if fault.IsDuplicate(err) {
 		if err = s.evict(ctx, name); err == nil {
 			err = s.putHost(ctx, accountID, domainID, name)
 		}
 	}
 	switch {
-	case isUnique(err):
+	case fault.IsDuplicate(err):
 		return Host{}, fault.Conflictf(fault.CodeConflict, "The host %s is the tracking host of another domain already", name)
 	case err != nil:
 		return Host{}, fmt.Errorf("set tracking host: %w", err)
@@ -192,9 +189,4 @@ func ignoreMissing(err error) error {
 		return nil
 	}
 	return err
-}
-
-func isUnique(err error) bool {
-	var refused *pq.Error
-	return errors.As(err, &refused) && refused.Code == "23505" // unique_violation
 }

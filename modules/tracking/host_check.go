@@ -12,6 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
@@ -85,22 +86,22 @@ const (
 // storeHostSQL is the state machine: pending becomes verified; verified becomes
 // failed once the record was gone for FailAfter; failed becomes verified. An answer
 // that did not come changes no more than the time of the next check.
-const storeHostSQL = `
+var storeHostSQL = db.Compile(`
 UPDATE tracking_hosts t SET
        status = v.next, failing_since = v.failing, updated_at = CASE WHEN t.status = v.next THEN t.updated_at ELSE now() END,
        verified_at = CASE WHEN v.next = 'verified' AND t.status <> 'verified' THEN now() ELSE t.verified_at END,
-       found = CASE WHEN $4 THEN t.found ELSE $6::jsonb END, error = $7, fence = t.fence + 1,
-       last_checked_at = CASE WHEN $4 THEN t.last_checked_at ELSE now() END,
+       found = CASE WHEN @unanswered THEN t.found ELSE @chain::jsonb END, error = @advice, fence = t.fence + 1,
+       last_checked_at = CASE WHEN @unanswered THEN t.last_checked_at ELSE now() END,
        due_at = now() + (0.9 + 0.2 * random()) * CASE
-         WHEN $4 THEN make_interval(secs => $9)
-         WHEN $5 THEN make_interval(secs => $10)
-         ELSE least(greatest((now() - coalesce(v.failing, t.updated_at)) / 4, make_interval(secs => $11)), make_interval(secs => $12)) END
+         WHEN @unanswered THEN make_interval(secs => @after_no_answer)
+         WHEN @points THEN make_interval(secs => @healthy)
+         ELSE least(greatest((now() - coalesce(v.failing, t.updated_at)) / 4, make_interval(secs => @soonest)), make_interval(secs => @latest)) END
   FROM (SELECT h.id, h.status AS before,
-               CASE WHEN $4 THEN h.status WHEN $5 THEN 'verified'
-                    WHEN h.status = 'verified' AND h.failing_since <= now() - make_interval(secs => $8) THEN 'failed' ELSE h.status END AS next,
-               CASE WHEN $4 THEN h.failing_since WHEN NOT $5 AND h.status <> 'pending' THEN coalesce(h.failing_since, now()) END AS failing
-          FROM tracking_hosts h WHERE h.id = $1 AND h.account_id = $2 AND h.host = $3 AND ($13::bigint IS NULL OR h.fence = $13) FOR UPDATE) v
- WHERE t.id = v.id RETURNING v.before, v.next`
+               CASE WHEN @unanswered THEN h.status WHEN @points THEN 'verified'
+                    WHEN h.status = 'verified' AND h.failing_since <= now() - make_interval(secs => @fail_after) THEN 'failed' ELSE h.status END AS next,
+               CASE WHEN @unanswered THEN h.failing_since WHEN NOT @points AND h.status <> 'pending' THEN coalesce(h.failing_since, now()) END AS failing
+          FROM tracking_hosts h WHERE h.id = @id AND h.account_id = @account_id AND h.host = @host AND (@fence::bigint IS NULL OR h.fence = @fence) FOR UPDATE) v
+ WHERE t.id = v.id RETURNING v.before, v.next`)
 
 // storeHosts stores checks in one transaction. Of a host that was changed meanwhile,
 // or that another process has checked, nothing is stored.
@@ -133,16 +134,12 @@ func (s *Service) storeHost(ctx context.Context, tx *ent.Tx, c checkedHost) (bef
 	if err != nil {
 		return "", "", err
 	}
-	rows, err := tx.QueryContext(ctx, storeHostSQL, c.job.host.ID, c.job.host.AccountID, c.job.host.Host, c.seen.unanswered, c.seen.points, string(chain),
-		c.seen.advice, s.config.FailAfter.Seconds(), afterNoAnswer.Seconds(), healthy.Seconds(), soonest.Seconds(), latest.Seconds(), c.job.fence)
-	if err != nil {
-		return "", "", err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if rows.Next() {
-		err = rows.Scan(&before, &after)
-	}
-	return before, after, errors.Join(err, rows.Err())
+	err = db.Each(ctx, tx, func(row db.Row) error { return row.Scan(&before, &after) }, storeHostSQL.Text, storeHostSQL.Args(
+		db.Arg("id", c.job.host.ID), db.Arg("account_id", c.job.host.AccountID), db.Arg("host", c.job.host.Host), db.Arg("fence", c.job.fence),
+		db.Arg("unanswered", c.seen.unanswered), db.Arg("points", c.seen.points), db.Arg("chain", string(chain)), db.Arg("advice", c.seen.advice),
+		db.Arg("fail_after", s.config.FailAfter.Seconds()), db.Arg("after_no_answer", afterNoAnswer.Seconds()), db.Arg("healthy", healthy.Seconds()),
+		db.Arg("soonest", soonest.Seconds()), db.Arg("latest", latest.Seconds()))...)
+	return before, after, err
 }
 
 // The checks in the background.
@@ -170,20 +167,16 @@ UPDATE tracking_hosts SET fence = fence + 1, due_at = now() + make_interval(secs
  WHERE id IN (SELECT id FROM tracking_hosts WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING id, account_id, domain_id, host, fence`
 
-func (s *Service) claimHosts(ctx context.Context, limit int, lease time.Duration) (jobs []hostJob, err error) {
-	rows, err := s.db.SQL.QueryContext(ctx, claimHostsSQL, limit, lease.Seconds())
+func (s *Service) claimHosts(ctx context.Context, limit int, lease time.Duration) ([]hostJob, error) {
+	jobs, err := db.All(ctx, s.db.SQL, func(j *hostJob) []any {
+		h := &ent.TrackingHost{}
+		*j = hostJob{h, &h.Fence}
+		return []any{&h.ID, &h.AccountID, &h.DomainID, &h.Host, &h.Fence}
+	}, claimHostsSQL, limit, lease.Seconds())
 	if err != nil {
 		return nil, fmt.Errorf("claim tracking hosts: %w", err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		h := &ent.TrackingHost{}
-		if err := rows.Scan(&h.ID, &h.AccountID, &h.DomainID, &h.Host, &h.Fence); err != nil {
-			return nil, fmt.Errorf("claim tracking hosts: %w", err)
-		}
-		jobs = append(jobs, hostJob{h, &h.Fence})
-	}
-	return jobs, rows.Err()
+	return jobs, nil
 }
 
 // releaseHosts makes claimed hosts due again that were not checked.

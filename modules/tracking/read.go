@@ -2,12 +2,10 @@ package tracking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
 )
 
 // Counts is how often an email was opened and its links used. Of both, Machine is
@@ -20,22 +18,21 @@ SELECT email_id, count(*) FILTER (WHERE kind = 'open'), count(*) FILTER (WHERE k
   FROM engagements WHERE account_id = $1 AND email_id = ANY ($2) GROUP BY email_id`
 
 // Counts gives the counts by email; one without visits is not in it.
-func (s *Service) Counts(ctx context.Context, accountID string, emailIDs ...string) (found map[string]Counts, err error) {
-	found = make(map[string]Counts, len(emailIDs))
-	rows, err := s.db.SQL.QueryContext(ctx, countsSQL, accountID, pq.StringArray(emailIDs))
+func (s *Service) Counts(ctx context.Context, accountID string, emailIDs ...string) (map[string]Counts, error) {
+	found := make(map[string]Counts, len(emailIDs))
+	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
+		var emailID string
+		var c Counts
+		if err := row.Scan(&emailID, &c.Opens, &c.Clicks, &c.MachineOpens, &c.MachineClicks); err != nil {
+			return err
+		}
+		found[emailID] = c
+		return nil
+	}, countsSQL, accountID, db.Array(emailIDs))
 	if err != nil {
 		return nil, fmt.Errorf("count opens and clicks: %w", err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var emailID string
-		var c Counts
-		if err := rows.Scan(&emailID, &c.Opens, &c.Clicks, &c.MachineOpens, &c.MachineClicks); err != nil {
-			return nil, fmt.Errorf("count opens and clicks: %w", err)
-		}
-		found[emailID] = c
-	}
-	return found, rows.Err()
+	return found, nil
 }
 
 const engagementsSQL = `
@@ -45,19 +42,18 @@ SELECT g.id, g.account_id, g.email_id, g.kind, g.url, g.ip, g.user_agent, g.mach
  ORDER BY g.id DESC`
 
 // Engagements gives the latest opens and clicks by email, newest first.
-func (s *Service) Engagements(ctx context.Context, accountID string, first int, emailIDs ...string) (found map[string][]*ent.Engagement, err error) {
-	found = make(map[string][]*ent.Engagement, len(emailIDs))
-	rows, err := s.db.SQL.QueryContext(ctx, engagementsSQL, accountID, pq.StringArray(emailIDs), first)
+func (s *Service) Engagements(ctx context.Context, accountID string, first int, emailIDs ...string) (map[string][]*ent.Engagement, error) {
+	found := make(map[string][]*ent.Engagement, len(emailIDs))
+	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
+		g := &ent.Engagement{}
+		if err := row.Scan(&g.ID, &g.AccountID, &g.EmailID, &g.Kind, &g.URL, &g.IP, &g.UserAgent, &g.Machine, &g.CreatedAt); err != nil {
+			return err
+		}
+		found[g.EmailID] = append(found[g.EmailID], g)
+		return nil
+	}, engagementsSQL, accountID, db.Array(emailIDs), first)
 	if err != nil {
 		return nil, fmt.Errorf("list opens and clicks: %w", err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		g := &ent.Engagement{}
-		if err := rows.Scan(&g.ID, &g.AccountID, &g.EmailID, &g.Kind, &g.URL, &g.IP, &g.UserAgent, &g.Machine, &g.CreatedAt); err != nil {
-			return nil, fmt.Errorf("list opens and clicks: %w", err)
-		}
-		found[g.EmailID] = append(found[g.EmailID], g)
-	}
-	return found, rows.Err()
+	return found, nil
 }

@@ -2,14 +2,13 @@ package tracking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -20,21 +19,38 @@ const maxEngagements = 1000
 // recordSQL stores the hits of emails that are there and have room, and tells which
 // it stored. The emails are locked in the order of their ids, as everybody does who
 // changes several.
-const recordSQL = `
+var recordSQL = db.Compile(`
 WITH hit AS (
-	SELECT h.*, row_number() OVER (PARTITION BY h.email_id ORDER BY h.n) AS nth
-	  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[])
-	       WITH ORDINALITY AS h (account_id, email_id, kind, url, ip, user_agent, machine, age, n)
+	SELECT h.*, row_number() OVER (PARTITION BY h.email_id ORDER BY h.n) AS nth FROM ` + hitRows.Numbered("n") + `
 ), known AS (
-	SELECT e.id, e.account_id FROM emails e WHERE e.id = ANY ($2::text[]) ORDER BY e.id FOR UPDATE OF e
+	SELECT e.id, e.account_id FROM emails e WHERE e.id = ANY (@h.email_id) ORDER BY e.id FOR UPDATE OF e
 ), admitted AS (
 	SELECT h.* FROM hit h JOIN known k ON k.id = h.email_id AND k.account_id = h.account_id
-	 WHERE h.nth <= $9 - (SELECT count(*) FROM (SELECT FROM engagements g WHERE g.email_id = k.id LIMIT $9) recorded)
+	 WHERE h.nth <= @most - (SELECT count(*) FROM (SELECT FROM engagements g WHERE g.email_id = k.id LIMIT @most) recorded)
 ), stored AS (
-	INSERT INTO engagements (account_id, email_id, kind, url, ip, user_agent, machine, created_at)
-	SELECT account_id, email_id, kind, nullif(url, ''), ip, user_agent, machine, now() - make_interval(secs => age) FROM admitted ORDER BY n
+	INSERT INTO engagements (` + hitRows.Columns() + `)
+	SELECT ` + hitRows.Values() + ` FROM admitted h ORDER BY n
 )
-SELECT n FROM admitted ORDER BY n`
+SELECT n FROM admitted ORDER BY n`)
+
+var hitRows = batch.New("h",
+	batch.Text("account_id", func(h aged) string { return h.mark.AccountID }),
+	batch.Text("email_id", func(h aged) string { return h.mark.EmailID }),
+	batch.Text("kind", func(h aged) Kind { return h.mark.Kind }),
+	batch.Text("url", func(h aged) string { return h.mark.Target }).OrNull(),
+	batch.Text("ip", func(h aged) string { return h.ip }),
+	batch.Text("user_agent", func(h aged) string { return h.agent }),
+	batch.Text("machine", func(h aged) string { return h.machine }),
+	batch.Float("age", func(h aged) float64 { return h.age.Seconds() }).SourceOnly(),
+	batch.Computed[aged]("created_at", "now() - make_interval(secs => h.age)"),
+)
+
+// aged is a hit and how long ago it was: the database clock has the time.
+type aged struct {
+	hit
+
+	age time.Duration
+}
 
 // record stores hits and announces them, all in one transaction.
 func (s *Service) record(ctx context.Context, hits []hit) error {
@@ -57,31 +73,15 @@ func (s *Service) record(ctx context.Context, hits []hit) error {
 }
 
 func insertHits(ctx context.Context, tx *ent.Tx, hits []hit, now time.Time) (admitted []Seen, err error) {
-	columns := make([]pq.StringArray, 7)
-	ages := make(pq.Float64Array, len(hits))
+	rows := make([]aged, len(hits))
 	for i, h := range hits {
-		for c, value := range []string{h.mark.AccountID, h.mark.EmailID, string(h.mark.Kind), h.mark.Target, h.ip, h.agent, h.machine} {
-			columns[c] = append(columns[c], value)
-		}
-		ages[i] = max(now.Sub(h.at).Seconds(), 0)
+		rows[i] = aged{h, max(now.Sub(h.at), 0)}
 	}
-	args := make([]any, 0, 9)
-	for _, c := range columns {
-		args = append(args, c)
-	}
-	rows, err := tx.QueryContext(ctx, recordSQL, append(args, ages, maxEngagements)...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var n int
-		if err := rows.Scan(&n); err != nil {
-			return nil, err
-		}
+	numbers, err := db.All(ctx, tx, db.Value[int], recordSQL.Text, recordSQL.Args(hitRows.Rows(rows), db.Arg("most", maxEngagements))...)
+	for _, n := range numbers {
 		admitted = append(admitted, hits[n-1].seen())
 	}
-	return admitted, rows.Err()
+	return admitted, err
 }
 
 // seen is the hit as it is told.

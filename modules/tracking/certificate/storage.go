@@ -73,17 +73,13 @@ func (s *storage) List(ctx context.Context, folder string, recursive bool) (name
 	if folder == "" {
 		prefix = ""
 	}
-	rows, err := s.db.SQL.QueryContext(ctx, `SELECT name FROM certificate_files WHERE name LIKE $1 AND locked_until IS NULL ORDER BY name`, escapeLike.Replace(prefix)+"%")
+	files, err := db.All(ctx, s.db.SQL, db.Value[string],
+		`SELECT name FROM certificate_files WHERE name LIKE $1 AND locked_until IS NULL ORDER BY name`, escapeLike.Replace(prefix)+"%")
 	if err != nil {
 		return nil, wrap("list", folder, err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	seen := map[string]bool{}
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, wrap("list", folder, err)
-		}
+	for _, name := range files {
 		if first, _, deeper := strings.Cut(name[len(prefix):], "/"); deeper && !recursive {
 			name = prefix + first
 		}
@@ -91,9 +87,6 @@ func (s *storage) List(ctx context.Context, folder string, recursive bool) (name
 			seen[name] = true
 			names = append(names, name)
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, wrap("list", folder, err)
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("list %s: %w", folder, fs.ErrNotExist)
