@@ -2,15 +2,13 @@ package webhooks
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -56,35 +54,35 @@ WITH RECURSIVE waiting AS (
 // decides; an endpoint whose row another claim holds is left to that one. Where nothing is
 // admitted yet, or nothing is due, no row is locked.
 //
-// From the time $9 on, where there is one, nothing is taken: the process that has sent it
+// From the time @until on, where there is one, nothing is taken: the process that has sent it
 // may have been silent since, and others may be about to store what is due.
-const claimSQL = waitingSQL + `, orphaned AS (
-	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, fence = fence + 1, settled_at = now(), error = $8
+var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
+	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, fence = fence + 1, settled_at = now(), error = @deleted
 	FROM waiting LEFT JOIN webhooks w ON w.id = waiting.webhook_id
 	WHERE d.webhook_id = waiting.webhook_id AND d.due_at IS NOT NULL AND w.id IS NULL
 ), rated AS (
-	SELECT w.id, rate.every, rate.every * least(w.rate_limit, $11) AS most, greatest((extract(epoch FROM w.rate_full_at - now()) * 1000000)::bigint, 0) AS ahead
+	SELECT w.id, rate.every, rate.every * least(w.rate_limit, @per_endpoint) AS most, greatest((extract(epoch FROM w.rate_full_at - now()) * 1000000)::bigint, 0) AS ahead
 	FROM webhooks w CROSS JOIN LATERAL (SELECT ceil(1000000.0 / w.rate_limit)::bigint AS every) rate
 	WHERE w.id IN (SELECT webhook_id FROM waiting) AND w.enabled AND w.rate_limit IS NOT NULL
-		AND (w.rate_full_at IS NULL OR w.rate_full_at <= now() + rate.every * (least(w.rate_limit, $11) - 1) * interval '1 microsecond')
+		AND (w.rate_full_at IS NULL OR w.rate_full_at <= now() + rate.every * (least(w.rate_limit, @per_endpoint) - 1) * interval '1 microsecond')
 		AND EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.due_at <= now())
 	ORDER BY w.id FOR UPDATE OF w SKIP LOCKED
 ), endpoints AS (
-	SELECT w.id, least(coalesce(k.room, $5), CASE WHEN r.id IS NOT NULL THEN greatest((r.most - r.ahead) / r.every, 0) END) AS room, coalesce(k.doubtful, false) AS doubtful
+	SELECT w.id, least(coalesce(k.room, @room), CASE WHEN r.id IS NOT NULL THEN greatest((r.most - r.ahead) / r.every, 0) END) AS room, coalesce(k.doubtful, false) AS doubtful
 	FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id AND w.enabled
 	LEFT JOIN rated r ON r.id = w.id
-	LEFT JOIN unnest($2::text[], $3::bigint[], $4::bool[]) AS k (id, room, doubtful) ON k.id = w.id
+	LEFT JOIN ` + roomRows.Source() + ` ON k.id = w.id
 	WHERE w.rate_limit IS NULL OR r.id IS NOT NULL
 ), candidates AS (
 	SELECT d.id, d.due_at, e.doubtful FROM endpoints e CROSS JOIN LATERAL (
-		SELECT id, due_at FROM webhook_deliveries WHERE webhook_id = e.id AND due_at <= now() AND ($9::timestamptz IS NULL OR now() < $9)
+		SELECT id, due_at FROM webhook_deliveries WHERE webhook_id = e.id AND due_at <= now() AND (@until::timestamptz IS NULL OR now() < @until)
 		ORDER BY due_at LIMIT e.room FOR UPDATE SKIP LOCKED
 	) d WHERE e.room > 0
 ), picked AS (
 	SELECT id FROM (SELECT id, due_at, doubtful, row_number() OVER (PARTITION BY doubtful ORDER BY due_at) AS place FROM candidates) c
-	WHERE NOT doubtful OR place <= $6 ORDER BY due_at LIMIT $1
+	WHERE NOT doubtful OR place <= @shared ORDER BY due_at LIMIT @limit
 ), claimed AS (
-	UPDATE webhook_deliveries d SET due_at = now() + $7 * interval '1 microsecond', fence = d.fence + 1, attempts = d.attempts + 1, round = d.round + 1
+	UPDATE webhook_deliveries d SET due_at = now() + @lease * interval '1 microsecond', fence = d.fence + 1, attempts = d.attempts + 1, round = d.round + 1
 	FROM picked p WHERE d.id = p.id
 	RETURNING d.id, d.fence, d.account_id, d.webhook_id, d.event_id, d.event_type, d.event_created_at, d.attempts, d.round, d.data
 ), counted AS (
@@ -96,14 +94,21 @@ const claimSQL = waitingSQL + `, orphaned AS (
 	FROM claimed c WHERE c.attempts > 1 AND a.delivery_id = c.id AND a.outcome IS NULL
 ), opened AS (
 	INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr, node)
-	SELECT id, account_id, attempts, fence, now(), '', '', '', NULLIF($10::int, 0) FROM claimed
+	SELECT id, account_id, attempts, fence, now(), '', '', '', NULLIF(@node::int, 0) FROM claimed
 )
 SELECT c.id, c.fence, c.account_id, c.webhook_id, c.event_id, c.event_type, c.event_created_at, c.attempts, c.round, coalesce(c.data, f.data)::text,
 	w.url, w.secret, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END,
 	greatest(coalesce(u.ahead + u.every - u.most, 0), 0)
 FROM claimed c JOIN webhooks w ON w.id = c.webhook_id AND w.account_id = c.account_id
 LEFT JOIN counted u ON u.id = c.webhook_id
-LEFT JOIN facts f ON f.id = c.event_id AND f.account_id = c.account_id`
+LEFT JOIN facts f ON f.id = c.event_id AND f.account_id = c.account_id`)
+
+// roomRows are the endpoints whose room is not that of all others.
+var roomRows = batch.New("k",
+	batch.Text("id", func(a allowance) string { return a.webhookID }),
+	batch.Int("room", func(a allowance) int { return a.more }),
+	batch.Bool("doubtful", func(a allowance) bool { return a.doubtful }),
+)
 
 // claim takes due deliveries under a lease, with what is to be said.
 func (s *Service) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
@@ -115,15 +120,11 @@ func (s *Service) claim(ctx context.Context, limit int, length time.Duration) ([
 	if at := s.node.Until(); !at.IsZero() {
 		until = &at
 	}
-	rows, err := s.db.QueryPrepared(ctx, claimSQL, limit, db.Texts(l.ids), pq.Array(l.rooms), pq.Array(l.doubtful), l.room, l.shared, length.Microseconds(), deleted,
-		until, s.node.ID(), s.config.PerEndpoint)
-	if err != nil {
-		return nil, fmt.Errorf("claim webhook deliveries: %w", err)
-	}
-	jobs, err := scanAll(rows, func(d *delivery) []any {
-		return []any{&d.id, &d.fence, &d.accountID, &d.webhookID, &d.eventID, &d.eventType, &d.eventAt, &d.attempt, &d.round, optionalJSON{&d.data},
+	jobs, err := db.All(ctx, s.db.Prepared, func(d *delivery) []any {
+		return []any{&d.id, &d.fence, &d.accountID, &d.webhookID, &d.eventID, &d.eventType, &d.eventAt, &d.attempt, &d.round, (*[]byte)(&d.data),
 			&d.url, &d.secret, &d.previous, &d.again}
-	})
+	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared), db.Arg("per_endpoint", s.config.PerEndpoint),
+		db.Arg("limit", limit), db.Arg("lease", length.Microseconds()), db.Arg("deleted", deleted), db.Arg("until", until), db.Arg("node", s.node.ID()))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)
 	}
@@ -147,45 +148,11 @@ func (s *Service) release(ctx context.Context, jobs []delivery) error {
 	for i, d := range jobs {
 		ids[i], fences[i] = d.id, d.fence
 	}
-	if _, err := s.db.Hot.ExecContext(ctx, handBackSQL, pq.Array(ids), pq.Array(fences)); err != nil {
+	if _, err := s.db.Hot.ExecContext(ctx, handBackSQL, db.Array(ids), db.Array(fences)); err != nil {
 		return fmt.Errorf("hand back webhook deliveries: %w", err)
 	}
 	for _, d := range jobs {
 		s.flights.end(d, nil)
-	}
-	return nil
-}
-
-// scanAll reads every row and closes rows.
-func scanAll[T any](rows *sql.Rows, fields func(*T) []any) (out []T, err error) {
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		var row T
-		if err := rows.Scan(fields(&row)...); err != nil {
-			return nil, err
-		}
-		out = append(out, row)
-	}
-	return out, rows.Err()
-}
-
-// optionalJSON scans a JSON column, or leaves nil.
-type optionalJSON struct{ into *json.RawMessage }
-
-// Scan implements sql.Scanner.
-func (o optionalJSON) Scan(src any) error {
-	switch v := src.(type) {
-	case nil:
-	case []byte:
-		*o.into = append(json.RawMessage{}, v...)
-	case string:
-		*o.into = json.RawMessage(v)
-	default:
-		return fmt.Errorf("json column holds %T", src)
 	}
 	return nil
 }

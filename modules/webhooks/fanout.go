@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
@@ -84,16 +82,13 @@ func (s *Service) fanOut(ctx context.Context, tx db.Execer, fact event.Fact, dat
 
 // fanOutTo makes as many as there are ids, and says how many there should be.
 func (s *Service) fanOutTo(ctx context.Context, tx db.Execer, fact event.Fact, data json.RawMessage, room int) (made []string, endpoints int, err error) {
-	rows, err := tx.QueryContext(ctx, fanOutSQL, pq.Array(newIDs(room)), fact.AccountID, fact.ID, string(fact.Type), fact.CreatedAt, ownData(data),
-		id.Time(fact.ID).Add(bus.HoldBack)) // so much may the time of an id be before that of its transaction
-	if err != nil {
-		return nil, 0, fmt.Errorf("queue webhook deliveries: %w", err)
-	}
 	type line struct {
 		id        string
 		endpoints int
 	}
-	lines, err := scanAll(rows, func(l *line) []any { return []any{&l.id, &l.endpoints} })
+	begun := id.Time(fact.ID).Add(bus.HoldBack) // so much may the time of an id be before that of its transaction
+	lines, err := db.All(ctx, tx, func(l *line) []any { return []any{&l.id, &l.endpoints} },
+		fanOutSQL, db.Array(newIDs(room)), fact.AccountID, fact.ID, string(fact.Type), fact.CreatedAt, ownData(data), begun)
 	if err != nil {
 		return nil, 0, fmt.Errorf("queue webhook deliveries: %w", err)
 	}
@@ -122,12 +117,12 @@ func ownData(data json.RawMessage) any {
 }
 
 func (s *Service) queue(ctx context.Context, tx db.Execer, fact event.Fact, data json.RawMessage, endpoints ...string) ([]string, error) {
-	ids, own := newIDs(len(endpoints)), ownData(data)
-	rows, err := tx.QueryContext(ctx, insertSQL, pq.Array(ids), pq.Array(endpoints), fact.AccountID, fact.ID, string(fact.Type), fact.CreatedAt, own)
+	made, err := db.All(ctx, tx, db.Value[string], insertSQL, db.Array(newIDs(len(endpoints))), db.Array(endpoints),
+		fact.AccountID, fact.ID, string(fact.Type), fact.CreatedAt, ownData(data))
 	if err != nil {
 		return nil, fmt.Errorf("queue webhook deliveries: %w", err)
 	}
-	return scanAll(rows, func(made *string) []any { return []any{made} })
+	return made, nil
 }
 
 // Deliver tells the account's subscribed endpoints of a test event, which is no fact

@@ -58,12 +58,17 @@ func newFlights(most, per int) *flights {
 
 // limits is what a claim may take.
 type limits struct {
-	ids      []string // endpoints that are known here
-	rooms    []int64  // how many more of each
-	doubtful []bool   // which of them share the room of the doubtful
-	room     int      // of each endpoint that is not among them
-	most     int      // of all together
-	shared   int      // for all doubtful ones together
+	rooms  []allowance // of the endpoints that are known here
+	room   int         // of each endpoint that is not among them
+	most   int         // of all together
+	shared int         // for all doubtful ones together
+}
+
+// allowance is what a claim may take for one endpoint.
+type allowance struct {
+	webhookID string
+	more      int
+	doubtful  bool // it shares the room of the doubtful
 }
 
 func (f *flights) limits(now time.Time) limits {
@@ -76,9 +81,7 @@ func (f *flights) limits(now time.Time) limits {
 			delete(f.byID, id)
 			continue
 		}
-		l.ids = append(l.ids, id)
-		l.rooms = append(l.rooms, int64(f.roomOf(e, now)))
-		l.doubtful = append(l.doubtful, e.doubtful(now))
+		l.rooms = append(l.rooms, allowance{id, f.roomOf(e, now), e.doubtful(now)})
 		l.most -= len(e.begun) - e.late(now)
 	}
 	f.full = l.most <= 0
@@ -113,10 +116,10 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 		taken[j.webhookID]++
 	}
 	f.full = f.full || len(jobs) >= l.most
-	for i, id := range l.ids {
-		if e := f.byID[id]; e != nil && l.rooms[i] > 0 {
-			e.more = taken[id] == int(l.rooms[i])
-			delete(taken, id)
+	for _, r := range l.rooms {
+		if e := f.byID[r.webhookID]; e != nil && r.more > 0 {
+			e.more = taken[r.webhookID] == r.more
+			delete(taken, r.webhookID)
 		}
 	}
 	for id := range taken { // new here

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -81,15 +82,12 @@ func (s *Service) follow(ctx context.Context) (stop func()) {
 func (s *Service) reread(ctx context.Context) error {
 	s.interest.reading.Lock()
 	defer s.interest.reading.Unlock()
-	rows, err := s.db.SQL.QueryContext(ctx, `SELECT account_id, count(*) FROM webhooks WHERE enabled GROUP BY 1`)
-	if err != nil {
-		return fmt.Errorf("read endpoints: %w", err)
-	}
 	type owner struct {
 		account   string
 		endpoints int
 	}
-	list, err := scanAll(rows, func(o *owner) []any { return []any{&o.account, &o.endpoints} })
+	list, err := db.All(ctx, s.db.SQL, func(o *owner) []any { return []any{&o.account, &o.endpoints} },
+		`SELECT account_id, count(*) FROM webhooks WHERE enabled GROUP BY 1`)
 	if err != nil {
 		return fmt.Errorf("read endpoints: %w", err)
 	}

@@ -111,13 +111,13 @@ func TestHangingFlightsGiveTheirRoomBack(t *testing.T) {
 		t.Errorf("room %d while all is full", l.most)
 	}
 	l := f.limits(now.Add(promptly))
-	if l.most != 8 || l.rooms[0] != 0 || l.rooms[1] != 0 || !l.doubtful[0] || !l.doubtful[1] {
+	if l.most != 8 || l.rooms[0].more != 0 || l.rooms[1].more != 0 || !l.rooms[0].doubtful || !l.rooms[1].doubtful {
 		t.Errorf("room after two seconds: %+v", l)
 	}
 	for _, j := range jobs {
 		f.end(j, &answer{})
 	}
-	if l := f.limits(now.Add(promptly)); l.most != 8 || l.rooms[0] != 1 {
+	if l := f.limits(now.Add(promptly)); l.most != 8 || l.rooms[0].more != 1 {
 		t.Errorf("room after all have ended: %+v", l)
 	}
 }
@@ -129,16 +129,16 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	job := func(webhook string) delivery { return delivery{webhookID: webhook} }
 	jobs := []delivery{job("a"), job("a"), job("b")}
 	f.begin(f.limits(now), jobs, now)
-	room := func(webhook string, now time.Time) int64 {
+	room := func(webhook string, now time.Time) int {
 		l := f.limits(now)
-		for i, known := range l.ids {
-			if known == webhook {
-				return l.rooms[i]
+		for _, known := range l.rooms {
+			if known.webhookID == webhook {
+				return known.more
 			}
 		}
-		return int64(l.room)
+		return l.room
 	}
-	if got := []int64{room("a", now), room("b", now), room("c", now), int64(f.limits(now).shared)}; got[0] != 0 || got[1] != 0 || got[2] != 1 || got[3] != 6 {
+	if got := []int{room("a", now), room("b", now), room("c", now), f.limits(now).shared}; got[0] != 0 || got[1] != 0 || got[2] != 1 || got[3] != 6 {
 		t.Errorf("room %v", got)
 	}
 	f.end(jobs[0], &answer{failure: "no answer"})
@@ -147,7 +147,7 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	}
 	f.end(jobs[1], &answer{status: 200, took: time.Millisecond})
 	f.end(jobs[2], &answer{status: 500, took: time.Millisecond})
-	if got := []int64{room("a", now), room("b", now), int64(f.limits(now).shared)}; got[0] != 4 || got[1] != 4 || got[2] != 6 {
+	if got := []int{room("a", now), room("b", now), f.limits(now).shared}; got[0] != 4 || got[1] != 4 || got[2] != 6 {
 		t.Errorf("after the answers %v", got)
 	}
 	f.close()

@@ -2,13 +2,16 @@ package webhooks
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -81,20 +84,16 @@ func (s *Service) Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMes
 	const dataSQL = `
 SELECT coalesce(d.data, f.data)::text, d.event_created_at FROM webhook_deliveries d
 LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.id = $1 AND d.account_id = $2`
-	rows, err := s.db.SQL.QueryContext(ctx, dataSQL, d.ID, d.AccountID)
-	if err != nil {
-		return nil, fmt.Errorf("read webhook body: %w", err)
-	}
 	type stored struct {
-		data json.RawMessage
+		data []byte
 		at   time.Time
 	}
-	found, err := scanAll(rows, func(x *stored) []any { return []any{optionalJSON{&x.data}, &x.at} })
-	if err != nil {
+	found, err := db.One(ctx, s.db.SQL, func(x *stored) []any { return []any{&x.data, &x.at} }, dataSQL, d.ID, d.AccountID)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && found.data == nil:
+		return nil, nil
+	case err != nil:
 		return nil, fmt.Errorf("read webhook body: %w", err)
 	}
-	if len(found) == 0 || found[0].data == nil {
-		return nil, nil
-	}
-	return envelope(event.Type(d.EventType), found[0].at, found[0].data)
+	return envelope(event.Type(d.EventType), found.at, found.data)
 }

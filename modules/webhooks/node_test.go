@@ -78,12 +78,8 @@ func TestARateHoldsOverAllProcesses(t *testing.T) {
 		}()
 	}
 	within(t, "both endpoints have heard everything", func() bool { return len(limited.heard()) >= events && len(free.heard()) >= events })
-	rows, err := w.db.SQL.QueryContext(t.Context(), `SELECT extract(epoch FROM a.started_at) FROM webhook_attempts a JOIN webhook_deliveries d ON d.id = a.delivery_id
+	taken, err := db.All(t.Context(), w.db.SQL, db.Value[float64], `SELECT extract(epoch FROM a.started_at) FROM webhook_attempts a JOIN webhook_deliveries d ON d.id = a.delivery_id
 		JOIN webhooks w ON w.id = d.webhook_id WHERE w.rate_limit IS NOT NULL ORDER BY a.started_at`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	taken, err := scanAll(rows, func(at *float64) []any { return []any{at} })
 	if err != nil || len(taken) != events {
 		t.Fatalf("%d attempts, %v; want %d", len(taken), err, events)
 	}

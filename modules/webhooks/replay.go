@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -50,11 +49,7 @@ func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep
 		case !endpoint.Enabled:
 			return switchedOff()
 		}
-		result, err := tx.ExecContext(ctx, replaySQL, pq.Array([]string{deliveryID}), accountID)
-		if err != nil {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil || n == 0 {
+		if n, err := db.Exec(ctx, tx, replaySQL, db.Array([]string{deliveryID}), accountID); err != nil || n == 0 {
 			return orConflict(err)
 		}
 		found, err = tx.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID)).Only(ctx)
@@ -175,12 +170,9 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 			}
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, missedSQL, endpoint.AccountID, endpoint.ID, after, id.Since(id.Fact, in.Until.Add(time.Minute)),
-			pq.Array(s.Events(endpoint)), in.Since, *in.Until, in.OnlyFailed, recoverPage)
-		if err != nil {
-			return err
-		}
-		list, err := scanAll(rows, func(m *missed) []any { return []any{&m.fact.ID, &m.fact.Type, &m.fact.CreatedAt, &m.deliveryID} })
+		list, err := db.All(ctx, tx, func(m *missed) []any { return []any{&m.fact.ID, &m.fact.Type, &m.fact.CreatedAt, &m.deliveryID} },
+			missedSQL, endpoint.AccountID, endpoint.ID, after, id.Since(id.Fact, in.Until.Add(time.Minute)),
+			db.Array(s.Events(endpoint)), in.Since, *in.Until, in.OnlyFailed, recoverPage)
 		if err != nil {
 			return err
 		}
@@ -216,10 +208,6 @@ func (s *Service) bring(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook, 
 		}
 		queued += len(made)
 	}
-	result, err := tx.ExecContext(ctx, replaySQL, pq.Array(again), endpoint.AccountID)
-	if err != nil {
-		return 0, err
-	}
-	n, err := result.RowsAffected()
-	return queued + int(n), err
+	n, err := db.Exec(ctx, tx, replaySQL, db.Array(again), endpoint.AccountID)
+	return queued + n, err
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
-	"github.com/lib/pq"
-
+	"github.com/postrider/postrider/ent/webhookattempt"
+	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -21,10 +21,9 @@ const failingAfter = 30
 // changes only under the fence of the claim that made the attempt. The fence goes
 // up, so that a batch whose commit was not heard of can be repeated. Of an event
 // that was erased meanwhile no answer is kept, which may repeat it.
-const settleSQL = `
+var settleSQL = db.Compile(`
 WITH done AS (
-	SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::bigint[])
-		AS v (id, fence, state, wait, outcome, status, error, response, remote, took)
+	SELECT * FROM ` + attemptRows.Source() + `
 ), tried AS (
 	UPDATE webhook_attempts a SET finished_at = clock_timestamp(), outcome = v.outcome, status_code = NULLIF(v.status, 0), error = v.error,
 		response = CASE WHEN d.data IS NOT NULL OR EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id) THEN v.response ELSE '' END,
@@ -35,7 +34,27 @@ UPDATE webhook_deliveries d SET state = v.state, fence = d.fence + 1, status_cod
 	due_at = CASE WHEN v.state = 'pending' THEN now() + v.wait * interval '1 microsecond' END,
 	settled_at = CASE WHEN v.state <> 'pending' THEN clock_timestamp() END
 FROM done v WHERE d.id = v.id AND d.fence = v.fence AND d.due_at IS NOT NULL
-RETURNING d.webhook_id, d.state`
+RETURNING d.webhook_id, d.state`)
+
+// attempt is what came of a claimed delivery and what follows from that.
+type attempt struct {
+	delivery
+	answer
+	verdict
+}
+
+var attemptRows = batch.New("v",
+	batch.Text("id", func(a *attempt) string { return a.id }),
+	batch.Int("fence", func(a *attempt) int64 { return a.fence }),
+	batch.Text("state", func(a *attempt) webhookdelivery.State { return a.state }),
+	batch.Int("wait", func(a *attempt) int64 { return a.wait.Microseconds() }),
+	batch.Text("outcome", func(a *attempt) webhookattempt.Outcome { return a.outcome }),
+	batch.Int("status", func(a *attempt) int { return a.status }),
+	batch.Text("error", func(a *attempt) string { return a.failure }),
+	batch.Text("response", func(a *attempt) string { return a.response }),
+	batch.Text("remote", func(a *attempt) string { return a.remote }),
+	batch.Int("took", func(a *attempt) int64 { return a.took.Milliseconds() }),
+)
 
 // switchOffSQL disables an endpoint unless it was changed since.
 const switchOffSQL = `
@@ -55,19 +74,17 @@ type settled struct{ webhookID, state string }
 // settle stores what came of a batch of attempts. Mostly none has failed for good, and
 // then it is one statement by itself.
 func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, answer]) error {
-	args, failures := settleArgs(results)
+	attempts, failures := judgeAll(results)
 	if failures {
-		return s.settleFailures(ctx, results, args)
+		return s.settleFailures(ctx, attempts)
 	}
-	_, err := storeOutcomes(s.db.QueryPrepared(ctx, settleSQL, args...))
+	_, err := storeOutcomes(ctx, s.db.Prepared, attempts)
 	return err
 }
 
-func storeOutcomes(rows *sql.Rows, err error) ([]settled, error) {
-	if err != nil {
-		return nil, fmt.Errorf("store webhook outcomes: %w", err)
-	}
-	stored, err := scanAll(rows, func(x *settled) []any { return []any{&x.webhookID, &x.state} })
+func storeOutcomes(ctx context.Context, on db.Execer, attempts []*attempt) ([]settled, error) {
+	stored, err := db.All(ctx, on, func(x *settled) []any { return []any{&x.webhookID, &x.state} },
+		settleSQL.Text, settleSQL.Args(attemptRows.Rows(attempts))...)
 	if err != nil {
 		return nil, fmt.Errorf("store webhook outcomes: %w", err)
 	}
@@ -76,18 +93,18 @@ func storeOutcomes(rows *sql.Rows, err error) ([]settled, error) {
 
 // settleFailures also switches off the endpoints that ask for it or have failed for
 // too long.
-func (s *Service) settleFailures(ctx context.Context, results []worker.Result[delivery, answer], args []any) error {
+func (s *Service) settleFailures(ctx context.Context, attempts []*attempt) error {
 	gone := map[string]bool{}
 	var off []func()
 	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		off = nil
-		stored, err := storeOutcomes(tx.Look(ctx, settleSQL, args...))
+		stored, err := storeOutcomes(ctx, tx, attempts)
 		if err != nil {
 			return err
 		}
-		for _, r := range results {
-			if r.Value.gone() {
-				gone[r.Job.webhookID] = true
+		for _, a := range attempts {
+			if a.gone() {
+				gone[a.webhookID] = true
 			}
 		}
 		asked := map[string]bool{}
@@ -118,19 +135,15 @@ func (s *Service) switchOff(ctx context.Context, tx *sql.Tx, webhookID string, g
 	reason := ReasonGone
 	if !gone {
 		reason = ReasonFailing
-		var failing sql.NullBool
-		if err := tx.QueryRowContext(ctx, failingSQL, webhookID, failingAfter).Scan(&failing); err != nil {
+		failing, err := db.One(ctx, tx, db.Value[sql.NullBool], failingSQL, webhookID, failingAfter)
+		if err != nil {
 			return nil, err
 		}
 		if !failing.Bool {
 			return func() {}, nil
 		}
 	}
-	rows, err := tx.QueryContext(ctx, switchOffSQL, webhookID, reason)
-	if err != nil {
-		return nil, err
-	}
-	owners, err := scanAll(rows, func(accountID *string) []any { return []any{accountID} })
+	owners, err := db.All(ctx, tx, db.Value[string], switchOffSQL, webhookID, reason)
 	if err != nil || len(owners) == 0 {
 		return func() {}, err
 	}
@@ -139,18 +152,12 @@ func (s *Service) switchOff(ctx context.Context, tx *sql.Tx, webhookID string, g
 	}, nil
 }
 
-// settleArgs are the parameters of settleSQL; failures: a delivery has failed for good.
-func settleArgs(results []worker.Result[delivery, answer]) (args []any, failures bool) {
-	n := len(results)
-	ids, states, outcomes, errors, responses, remotes := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	fences, waited, statuses, took := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+// judgeAll says what follows from attempts; failures: a delivery has failed for good.
+func judgeAll(results []worker.Result[delivery, answer]) (attempts []*attempt, failures bool) {
+	attempts = make([]*attempt, len(results))
 	for i, r := range results {
-		v := judge(r.Value, r.Job.round)
-		failures = failures || string(v.state) == failed
-		ids[i], fences[i], states[i], outcomes[i] = r.Job.id, r.Job.fence, string(v.state), string(v.outcome)
-		waited[i], statuses[i], took[i] = v.wait.Microseconds(), int64(r.Value.status), int64(r.Value.took/time.Millisecond)
-		errors[i], responses[i], remotes[i] = r.Value.failure, r.Value.response, r.Value.remote
+		attempts[i] = &attempt{r.Job, r.Value, judge(r.Value, r.Job.round)}
+		failures = failures || string(attempts[i].state) == failed
 	}
-	return []any{db.Texts(ids), pq.Array(fences), db.Texts(states), pq.Array(waited), db.Texts(outcomes), pq.Array(statuses),
-		db.Texts(errors), db.Texts(responses), db.Texts(remotes), pq.Array(took)}, failures
+	return attempts, failures
 }

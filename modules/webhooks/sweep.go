@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
-
-	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 )
 
@@ -18,25 +16,21 @@ const sweepBatch = 500
 // Sweep deletes deliveries that are older than 30 days, by the database's clock, with
 // their attempts. Those that still wait, for an endpoint that is switched off, go too.
 func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
-	var now time.Time
-	if err := s.db.SQL.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
+	now, err := db.Now(ctx, s.db.SQL)
+	if err != nil {
 		return 0, fmt.Errorf("sweep webhook deliveries: %w", err)
 	}
 	before := id.Since(id.WebhookDelivery, now.Add(-Kept))
 	for {
 		n := 0
 		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-			rows, err := tx.QueryContext(ctx, `
+			ids, err := db.All(ctx, tx, db.Value[string], `
 DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`, before, sweepBatch)
 			if err != nil {
 				return err
 			}
-			ids, err := scanAll(rows, func(x *string) []any { return []any{x} })
-			if err != nil {
-				return err
-			}
 			n = len(ids)
-			_, err = tx.ExecContext(ctx, `DELETE FROM webhook_attempts WHERE delivery_id = ANY($1)`, pq.Array(ids))
+			_, err = tx.ExecContext(ctx, `DELETE FROM webhook_attempts WHERE delivery_id = ANY($1)`, db.Array(ids))
 			return err
 		})
 		if err != nil {
@@ -67,7 +61,7 @@ WHERE a.account_id = $1 AND a.response <> '' AND d.id = a.delivery_id AND (
 // answers of endpoints. emailIDs are its emails, which facts may not name any more.
 func (s *Service) Erase(ctx context.Context, accountID, address string, emailIDs []string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		_, err := tx.ExecContext(ctx, eraseSQL, accountID, strings.ToLower(address), pq.Array(emailIDs))
+		_, err := tx.ExecContext(ctx, eraseSQL, accountID, strings.ToLower(address), db.Array(emailIDs))
 		return err
 	})
 	if err != nil {
