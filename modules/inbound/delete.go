@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lib/pq"
-
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -46,21 +45,14 @@ UPDATE received_contents c SET data = NULL, ` + toDelete + ` FROM alone a WHERE 
 // deleteAll deletes records of the account and gives those that there were.
 func (s *Service) deleteAll(ctx context.Context, accountID string, ids []string) (deleted []string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		rows, err := tx.QueryContext(ctx, lockContentsSQL, accountID, pq.Array(ids))
+		contents, err := db.All(ctx, tx, db.Value[int64], lockContentsSQL, accountID, db.Array(ids))
 		if err != nil {
 			return err
 		}
-		contents, err := scanAll(rows, func(n *int64) []any { return []any{n} })
-		if err != nil {
+		if deleted, err = db.All(ctx, tx, db.Value[string], deleteRecordsSQL, accountID, db.Array(ids)); err != nil || len(deleted) == 0 {
 			return err
 		}
-		if rows, err = tx.QueryContext(ctx, deleteRecordsSQL, accountID, pq.Array(ids)); err != nil {
-			return err
-		}
-		if deleted, err = scanAll(rows, func(id *string) []any { return []any{id} }); err != nil || len(deleted) == 0 {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, dropContentsSQL, pq.Array(contents)); err != nil {
+		if _, err := tx.ExecContext(ctx, dropContentsSQL, db.Array(contents)); err != nil {
 			return err
 		}
 		_, err = s.bus.Forget(ctx, tx, accountID, deleted...)

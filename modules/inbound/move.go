@@ -10,8 +10,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/lib/pq"
-
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
@@ -54,11 +54,8 @@ WHERE c.id = due.id
 RETURNING c.id, c.fence, c.size, c.object_key, c.data IS NULL, c.attempts`
 
 func (s *Service) claimMoves(ctx context.Context, limit int, lease time.Duration) ([]move, error) {
-	rows, err := s.db.Hot.QueryContext(ctx, claimMovesSQL, limit, lease.Microseconds())
-	if err != nil {
-		return nil, fmt.Errorf("claim contents: %w", err)
-	}
-	jobs, err := scanAll(rows, func(m *move) []any { return []any{&m.id, &m.fence, &m.size, &m.key, &m.remove, &m.attempts} })
+	jobs, err := db.All(ctx, s.db.Hot, func(m *move) []any { return []any{&m.id, &m.fence, &m.size, &m.key, &m.remove, &m.attempts} },
+		claimMovesSQL, limit, lease.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("claim contents: %w", err)
 	}
@@ -96,9 +93,9 @@ func (s *Service) upload(ctx context.Context, m move) error {
 	}
 	for first := true; first || data.Size() < m.size; first = false {
 		before := data.Size()
-		err := s.slice(ctx, uploadSQL, func(rows *sql.Rows) error {
+		err := s.slice(ctx, uploadSQL, func(row db.Row) error {
 			var piece sql.RawBytes
-			if err := rows.Scan(&piece); err != nil {
+			if err := row.Scan(&piece); err != nil {
 				return err
 			}
 			return data.Append(ctx, piece)
@@ -138,9 +135,9 @@ func (s *Service) readBack(ctx context.Context, key string, data *intake.Content
 
 // The fence goes up, so that a batch whose commit was not heard of can be repeated. A
 // row that no record refers to has no other use than to name its object.
-const settleMovesSQL = `
+var settleMovesSQL = db.Compile(`
 WITH v AS (
-	SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[]) AS v (id, fence, outcome, wait)
+	SELECT * FROM ` + movedRows.Source() + `
 ), gone AS (
 	DELETE FROM received_contents c USING v WHERE c.id = v.id AND c.fence = v.fence AND v.outcome = 'removed'
 		AND NOT EXISTS (SELECT FROM received_emails e WHERE e.content_id = c.id) RETURNING c.id
@@ -150,25 +147,28 @@ UPDATE received_contents c SET fence = c.fence + 1,
 	object_key = CASE WHEN v.outcome = 'removed' THEN NULL ELSE c.object_key END,
 	due_at = CASE WHEN v.outcome = 'failed' THEN now() + v.wait * interval '1 microsecond' END,
 	attempts = CASE WHEN v.outcome = 'failed' THEN c.attempts ELSE 0 END
-FROM v WHERE c.id = v.id AND c.fence = v.fence AND v.id NOT IN (SELECT id FROM gone)`
+FROM v WHERE c.id = v.id AND c.fence = v.fence AND v.id NOT IN (SELECT id FROM gone)`)
+
+var movedRows = batch.New("v",
+	batch.Int("id", func(r worker.Result[move, moved]) int64 { return r.Job.id }),
+	batch.Int("fence", func(r worker.Result[move, moved]) int64 { return r.Job.fence }),
+	batch.Text("outcome", func(r worker.Result[move, moved]) string {
+		switch {
+		case r.Value.err != nil:
+			return "failed"
+		case r.Job.remove:
+			return "removed"
+		default:
+			return "stored"
+		}
+	}),
+	batch.Int("wait", func(r worker.Result[move, moved]) int64 { return moveBackoff.Delay(r.Job.attempts).Microseconds() }),
+)
 
 var moveBackoff = worker.Backoff{Min: 5 * time.Second, Max: 30 * time.Minute}
 
 func (s *Service) settleMoves(ctx context.Context, results []worker.Result[move, moved]) error {
-	n := len(results)
-	ids, fences, waits, outcomes := make([]int64, n), make([]int64, n), make([]int64, n), make([]string, n)
-	for i, r := range results {
-		ids[i], fences[i], waits[i] = r.Job.id, r.Job.fence, moveBackoff.Delay(r.Job.attempts).Microseconds()
-		switch {
-		case r.Value.err != nil:
-			outcomes[i] = "failed"
-		case r.Job.remove:
-			outcomes[i] = "removed"
-		default:
-			outcomes[i] = "stored"
-		}
-	}
-	if _, err := s.db.Hot.ExecContext(ctx, settleMovesSQL, pq.Array(ids), pq.Array(fences), pq.Array(outcomes), pq.Array(waits)); err != nil {
+	if _, err := s.db.Hot.ExecContext(ctx, settleMovesSQL.Text, settleMovesSQL.Args(movedRows.Rows(results))...); err != nil {
 		return fmt.Errorf("store what became of contents: %w", err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/search"
 )
@@ -18,13 +19,12 @@ const oldRecordsSQL = `SELECT id FROM received_emails WHERE account_id = $1 AND 
 // PurgeRecords deletes up to limit records that came in before the cutoff, the oldest
 // first, and says how many.
 func (s *Service) PurgeRecords(ctx context.Context, accountID string, cutoff time.Time, limit int) (int, error) {
-	rows, err := s.db.SQL.QueryContext(ctx, oldRecordsSQL, accountID, id.Since(id.ReceivedEmail, cutoff), limit)
+	ids, err := db.All(ctx, s.db.SQL, db.Value[string], oldRecordsSQL, accountID, id.Since(id.ReceivedEmail, cutoff), limit)
 	if err != nil {
 		return 0, fmt.Errorf("find old received mail: %w", err)
 	}
-	ids, err := scanAll(rows, func(id *string) []any { return []any{id} })
-	if err != nil || len(ids) == 0 {
-		return 0, err
+	if len(ids) == 0 {
+		return 0, nil
 	}
 	deleted, err := s.deleteAll(ctx, accountID, ids)
 	return len(deleted), err
@@ -53,15 +53,11 @@ func (s *Service) PurgeContents(ctx context.Context, accountID, after string, cu
 			return 0, "", fmt.Errorf("mark of purged contents: %w", err)
 		}
 	}
-	rows, err := s.db.SQL.QueryContext(ctx, purgeContentsSQL, accountID, begin, cutoff.UTC(), limit)
-	if err != nil {
-		return 0, "", fmt.Errorf("purge contents: %w", err)
-	}
 	type row struct {
 		id    int64
 		there bool
 	}
-	looked, err := scanAll(rows, func(r *row) []any { return []any{&r.id, &r.there} })
+	looked, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.there} }, purgeContentsSQL, accountID, begin, cutoff.UTC(), limit)
 	if err != nil {
 		return 0, "", fmt.Errorf("purge contents: %w", err)
 	}
@@ -87,13 +83,12 @@ func (s *Service) Erase(ctx context.Context, accountID, addr string) (erased []s
 	addr = fold(addr)
 	query := search.Lexeme(search.MarkAccount+accountID) + " & (" + search.Lexeme(markFrom+addr) + " | " + search.Lexeme(markEnvelope+addr) + " | " + search.Lexeme(markTo+addr) + ")"
 	for {
-		rows, err := s.db.SQL.QueryContext(ctx, namingSQL, query, accountID, eraseBatch)
+		ids, err := db.All(ctx, s.db.SQL, db.Value[string], namingSQL, query, accountID, eraseBatch)
 		if err != nil {
 			return erased, fmt.Errorf("find received mail of a person: %w", err)
 		}
-		ids, err := scanAll(rows, func(id *string) []any { return []any{id} })
-		if err != nil || len(ids) == 0 {
-			return erased, err
+		if len(ids) == 0 {
+			return erased, nil
 		}
 		deleted, err := s.deleteAll(ctx, accountID, ids)
 		if err != nil {

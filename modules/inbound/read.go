@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/receivedemail"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/intake"
@@ -150,9 +151,9 @@ func (s *Service) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedEm
 		var key string
 		moved := false
 		n := 0
-		err := s.slice(ctx, sliceSQL, func(rows *sql.Rows) error {
+		err := s.slice(ctx, sliceSQL, func(row db.Row) error {
 			var data sql.RawBytes
-			if err := rows.Scan(&data, &key, &moved); err != nil {
+			if err := row.Scan(&data, &key, &moved); err != nil {
 				return err
 			}
 			n = len(data)
@@ -172,17 +173,19 @@ func (s *Service) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedEm
 	return nil
 }
 
-// slice runs a statement that gives one row. What use scans is good until it returns.
-func (s *Service) slice(ctx context.Context, query string, use func(*sql.Rows) error, args ...any) (err error) {
-	rows, err := s.db.QueryPrepared(ctx, query, args...) // prepared: only then lib/pq takes binary results
-	if err != nil {
-		return err
+// slice runs a statement that gives one row. What use scans is good until it returns. The
+// error is sql.ErrNoRows if there is none.
+func (s *Service) slice(ctx context.Context, query string, use func(db.Row) error, args ...any) error {
+	found := false
+	// Prepared, because only then lib/pq takes binary results.
+	err := db.Each(ctx, s.db.Prepared, func(row db.Row) error {
+		found = true
+		return use(row)
+	}, query, args...)
+	if err == nil && !found {
+		return sql.ErrNoRows
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if !rows.Next() {
-		return errors.Join(rows.Err(), sql.ErrNoRows)
-	}
-	return use(rows)
+	return err
 }
 
 var errNoStore = errors.New("none is configured")

@@ -2,7 +2,6 @@ package inbound
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io"
 	"log/slog"
@@ -60,7 +59,7 @@ type Objects interface {
 
 // Bus publishes facts and forgets them.
 type Bus interface {
-	InsertArgs(facts ...event.Fact) ([]any, error)
+	PublishArgs(facts ...event.Fact) ([]db.Argument, error)
 	WakeFor(facts ...event.Fact)
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
 }
@@ -154,21 +153,4 @@ func (s *Service) Stop(ctx context.Context) error {
 		return nil
 	}
 	return s.moves.Stop(ctx)
-}
-
-// scanAll reads every row and closes rows.
-func scanAll[T any](rows *sql.Rows, fields func(*T) []any) (out []T, err error) {
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	for rows.Next() {
-		var row T
-		if err := rows.Scan(fields(&row)...); err != nil {
-			return nil, err
-		}
-		out = append(out, row)
-	}
-	return out, rows.Err()
 }
