@@ -15,8 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lib/pq"
-
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
@@ -220,7 +219,7 @@ func (h *hooks) publish(ctx context.Context, begun func(event string)) error {
 }
 
 func (h *hooks) storeAs(ctx context.Context, ids []string, statement, wake string) error {
-	if _, err := h.conn.ExecContext(ctx, statement, pq.Array(ids), string(sampleEvent())); err != nil {
+	if _, err := h.conn.ExecContext(ctx, statement, db.Array(ids), string(sampleEvent())); err != nil {
 		return err
 	}
 	_, err := h.conn.ExecContext(ctx, `SELECT pg_notify('postrider', 'bench:' || $1)`, wake)
