@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Accounts tells what plan an account has.
@@ -46,6 +47,7 @@ type Params struct {
 	Signals  Signals `optional:"true"` // nil: looked every few seconds only
 	Box      *secret.Box
 	Logger   *slog.Logger
+	Workers  *worker.Metrics `optional:"true"`
 }
 
 // Service knows the ways out. Safe for concurrent use.
@@ -63,8 +65,7 @@ type Service struct {
 	known   *snapshot // nil before Start
 	reading sync.Mutex
 
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	tasks *worker.Tasks
 }
 
 // New makes the service; Start reads the configuration and keeps it fresh.
@@ -72,7 +73,7 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
-	return &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, domains: p.Domains, signals: p.Signals, box: p.Box, log: p.Logger,
+	return &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, domains: p.Domains, signals: p.Signals, box: p.Box, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
 		bind: func(s source) error { return bindTest(s.addr) }}, nil
 }
 
@@ -90,42 +91,16 @@ func (s *Service) Start(ctx context.Context) error {
 		return fmt.Errorf("ways out: %w", err)
 	}
 	s.checkAddresses(ctx)
-	running, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.running.Go(func() {
-		defer unsubscribe()
-		s.follow(running, changed)
-	})
+	// What was not heard of is found a few seconds later.
+	s.tasks.Start(worker.Task{Name: "reading of the ways out", First: s.config.ReadEvery, Woken: changed, After: unsubscribe,
+		Step: func(ctx context.Context) (time.Duration, error) { return s.config.ReadEvery, s.read(ctx) }})
 	return nil
 }
 
 // Stop ends the reading.
-func (s *Service) Stop(context.Context) error {
-	if s.stop != nil {
-		s.stop()
-	}
-	s.running.Wait()
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
 	return nil
-}
-
-// follow reads again on a change, and every few seconds for what was not heard of.
-func (s *Service) follow(ctx context.Context, changed <-chan struct{}) {
-	tick := time.NewTicker(s.config.ReadEvery)
-	defer tick.Stop()
-	away := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-changed:
-		case <-tick.C:
-		}
-		err := s.read(ctx)
-		if err != nil && !away && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "ways out cannot be read; those known before go on", telemetry.KeyError, err)
-		}
-		away = err != nil
-	}
 }
 
 // checkAddresses warns once of what every delivery would run into.

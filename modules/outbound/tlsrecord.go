@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // TLSRecorder counts sessions with mail hosts in memory and stores the sums now and
@@ -19,14 +19,12 @@ import (
 // after midnight counts for the new day.
 type TLSRecorder struct {
 	db    *db.DB
-	log   *slog.Logger
 	every time.Duration
 
 	mutex  sync.Mutex
 	counts map[tlsCount]int64
 
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	tasks *worker.Tasks
 }
 
 var _ smtpclient.TLSReports = (*TLSRecorder)(nil)
@@ -44,9 +42,9 @@ type tlsCount struct {
 	result               string
 }
 
-// NewTLSRecorder makes the recorder; Start has it store.
-func NewTLSRecorder(config Config, d *db.DB, log *slog.Logger) *TLSRecorder {
-	return &TLSRecorder{db: d, log: log, every: config.withDefaults().ReportEvery, counts: map[tlsCount]int64{}}
+// NewTLSRecorder makes the recorder; Start has it store. metrics may be nil.
+func NewTLSRecorder(config Config, d *db.DB, log *slog.Logger, metrics *worker.Metrics) *TLSRecorder {
+	return &TLSRecorder{db: d, tasks: worker.NewTasks(log, metrics), every: config.withDefaults().ReportEvery, counts: map[tlsCount]int64{}}
 }
 
 // Report counts one session.
@@ -67,31 +65,13 @@ func (r *TLSRecorder) add(key tlsCount, sessions int64) {
 
 // Start stores the sums in the background until Stop.
 func (r *TLSRecorder) Start(context.Context) error {
-	ctx, stop := context.WithCancel(context.Background())
-	r.stop = stop
-	r.running.Go(func() {
-		tick := time.NewTicker(r.every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			if err := r.store(ctx); err != nil && ctx.Err() == nil {
-				r.log.WarnContext(ctx, "counts of TLS sessions were not stored; they wait", telemetry.KeyError, err)
-			}
-		}
-	})
+	r.tasks.Start(worker.Every("counts of TLS sessions", r.every, r.store))
 	return nil
 }
 
 // Stop stores what is left.
 func (r *TLSRecorder) Stop(ctx context.Context) error {
-	if r.stop != nil {
-		r.stop()
-	}
-	r.running.Wait()
+	r.tasks.Stop(ctx)
 	return r.store(ctx)
 }
 

@@ -23,7 +23,7 @@ import (
 
 func recorder(t testing.TB, d *db.DB, every time.Duration) *TLSRecorder {
 	t.Helper()
-	r := NewTLSRecorder(Config{ReportEvery: every}, d, slog.New(slog.DiscardHandler))
+	r := NewTLSRecorder(Config{ReportEvery: every}, d, slog.New(slog.DiscardHandler), nil)
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

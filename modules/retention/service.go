@@ -3,7 +3,6 @@ package retention
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"go.uber.org/fx"
@@ -13,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Accounts lists the accounts with what they keep, in the order of their ids.
@@ -82,6 +82,7 @@ type Params struct {
 	Neighbours Neighbours
 	Facts      Facts
 	Logger     *slog.Logger
+	Workers    *worker.Metrics `optional:"true"`
 }
 
 // Service purges in the background and erases on demand.
@@ -92,13 +93,12 @@ type Service struct {
 	accounts Accounts
 	facts    Facts
 	log      *slog.Logger
-	stop     func()
-	once     sync.Once
+	tasks    *worker.Tasks
 }
 
 // New makes the service; nothing runs before Start.
 func New(p Params) *Service {
-	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, facts: p.Facts, log: p.Logger}
+	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 
 // firstRun keeps a start from being followed by deleting at once, and restarts in a
@@ -108,47 +108,28 @@ const (
 	every    = time.Hour
 )
 
-// Start begins to purge, every hour. The context only bounds the start.
-func (s *Service) Start(ctx context.Context) error {
-	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stopped := make(chan struct{})
-	s.stop = func() { cancel(); <-stopped }
-	go func() {
-		defer close(stopped)
-		timer := time.NewTimer(firstRun)
-		defer timer.Stop()
-		for {
-			select {
-			case <-timer.C:
-				s.runOnce(run)
-				timer.Reset(every)
-			case <-run.Done():
-				return
-			}
-		}
-	}()
+// Start begins to purge, every hour.
+func (s *Service) Start(context.Context) error {
+	s.tasks.Start(worker.Task{Name: "purge of old mail", First: firstRun, Step: func(ctx context.Context) (time.Duration, error) { return every, s.runOnce(ctx) }})
 	return nil
 }
 
-// Stop ends after the step that runs.
-func (s *Service) Stop(context.Context) error {
-	s.once.Do(func() {
-		if s.stop != nil {
-			s.stop()
-		}
-	})
+// Stop cuts the purge that runs; the next start goes on.
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
 	return nil
 }
 
-// runOnce purges; a failure is logged, and the next run goes on where it was.
-func (s *Service) runOnce(ctx context.Context) {
+// runOnce purges and logs what went. After a failure the next run goes on where it was.
+func (s *Service) runOnce(ctx context.Context) error {
 	done, err := s.Purge(ctx)
 	switch {
-	case err != nil && ctx.Err() == nil:
-		s.log.ErrorContext(ctx, "purge ended early; it goes on in the next hour", "error", err)
-	case err == nil && done.Skipped:
+	case err != nil:
+		return err
+	case done.Skipped:
 		s.log.DebugContext(ctx, "another process purges")
-	case err == nil:
+	default:
 		s.log.InfoContext(ctx, "purged", "bodies", done.Bodies, "emails", done.Records, "received_contents", done.ReceivedContents, "received_emails", done.Received)
 	}
+	return nil
 }

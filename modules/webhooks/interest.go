@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Most accounts have no endpoint, and a fact that nobody is told of need not go over
@@ -55,27 +55,11 @@ func (s *Service) appeared(accountID string) {
 	s.signals.Wake(endpointsChannel)
 }
 
-// follow keeps what is known fresh until the returned function is called.
-func (s *Service) follow(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+// rereading is the task that keeps what is known fresh. It is subscribed at once.
+func (s *Service) rereading() worker.Task {
 	woken, unsubscribe := s.signals.Subscribe(endpointsChannel)
-	var done sync.WaitGroup
-	done.Go(func() {
-		tick := time.NewTicker(rereadEvery)
-		defer tick.Stop()
-		for {
-			if err := s.reread(ctx); err != nil && ctx.Err() == nil {
-				s.log.WarnContext(ctx, "webhooks: which accounts have endpoints could not be read", telemetry.KeyError, err)
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-woken:
-			case <-tick.C:
-			}
-		}
-	})
-	return func() { cancel(); unsubscribe(); done.Wait() }
+	return worker.Task{Name: "reading of which accounts have webhooks", Woken: woken, After: unsubscribe,
+		Step: func(ctx context.Context) (time.Duration, error) { return rereadEvery, s.reread(ctx) }}
 }
 
 // reread learns which accounts have endpoints.

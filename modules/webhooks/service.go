@@ -91,7 +91,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: c.Lookup}),
-		lookup: c.Lookup, public: publicTypes(), flights: newFlights(c.Concurrency, c.PerEndpoint), unhear: func() {}, unfollow: func() {}}
+		lookup: c.Lookup, public: publicTypes(), flights: newFlights(c.Concurrency, c.PerEndpoint), tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.deliveries = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: s.claim, Run: s.deliver, Settle: s.settle, Release: s.release,
 	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
@@ -128,34 +128,23 @@ func publicTypes() []string {
 
 // Start begins to deliver, unless this process only accepts.
 func (s *Service) Start(ctx context.Context) error {
-	s.unfollow = s.follow(ctx)
+	s.tasks.Start(s.rereading())
 	if s.config.AcceptOnly {
 		return nil
 	}
 	if err := s.deliveries.Start(ctx); err != nil {
 		return err
 	}
-	woken, unsubscribe := s.signals.Subscribe(deliveryChannel)
-	ended := make(chan struct{})
-	s.unhear = func() { unsubscribe(); close(ended) }
-	go func() {
-		for {
-			select {
-			case <-woken:
-				s.deliveries.Nudge()
-			case <-ended:
-				return
-			}
-		}
-	}()
+	s.tasks.Start(worker.OnWake("wakes of webhook deliveries", s.signals, deliveryChannel, func(context.Context) error {
+		s.deliveries.Nudge()
+		return nil
+	}))
 	return nil
 }
 
 // Stop lets the POSTs that have begun end while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
-	s.unfollow()
-	s.unhear()
-	s.unhear = func() {}
+	s.tasks.Stop(ctx)
 	err := s.deliveries.Stop(ctx)
 	s.client.CloseIdleConnections()
 	s.flights.close()

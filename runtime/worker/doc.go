@@ -1,5 +1,12 @@
-// Package worker runs work that waits in rows: SMTP attempts, webhook attempts,
-// automation runs, domain re-checks. There is one implementation for all.
+// Package worker runs the work that no request waits for. There are two kinds.
+//
+// A Worker takes jobs that wait in rows, several at once, each under a lease: SMTP
+// attempts, webhook attempts, domain re-checks. Most of this text is about it.
+//
+// Tasks repeat work that is in no row, each task in one goroutine: a sweep of old rows, a
+// cache that is read again, a wake that is passed on. A task waits between two steps for
+// as long as the step said. It survives a panic. When it begins to fail it logs once, and
+// once when it works again. No step begins after the stop (Tasks, Task, Every, OnWake).
 //
 // # Words
 //

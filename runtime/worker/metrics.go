@@ -7,12 +7,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics counts the work of all workers of a process, by queue.
+// Metrics counts the work of all workers of a process by queue, and that of all tasks by
+// task.
 type Metrics struct {
 	claimed, settled, late, released, abandoned *prometheus.CounterVec
 	errors                                      *prometheus.CounterVec
 	running                                     *prometheus.GaugeVec
 	duration                                    *prometheus.HistogramVec
+	tasks                                       *prometheus.CounterVec
 }
 
 // NewMetrics registers the metrics with reg; nil keeps them to ourselves.
@@ -32,9 +34,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Help: "Jobs running now."}, []string{"queue"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "postrider", Subsystem: "worker", Name: "run_seconds",
 			Help: "Duration of runs.", Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60, 300}}, []string{"queue"}),
+		tasks: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "worker", Name: "task_steps_total",
+			Help: "Steps of background tasks by how they ended: done, failed, panicked."}, []string{"task", "end"}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.claimed, m.settled, m.late, m.released, m.abandoned, m.errors, m.running, m.duration)
+		reg.MustRegister(m.claimed, m.settled, m.late, m.released, m.abandoned, m.errors, m.running, m.duration, m.tasks)
 	}
 	return m
 }
@@ -59,6 +63,19 @@ func (m *Metrics) of(queue string) series {
 		claimErrors: step("claim"), settleErrors: step("settle"), extendErrors: step("extend"), releaseErrors: step("release"), panics: step("panic"),
 		running: m.running.WithLabelValues(queue), duration: m.duration.WithLabelValues(queue),
 	}
+}
+
+// taskSeries are the metrics of one task, looked up once.
+type taskSeries struct {
+	done, failed, panicked prometheus.Counter
+}
+
+func (m *Metrics) ofTask(name string) taskSeries {
+	if m == nil {
+		m = NewMetrics(nil)
+	}
+	end := func(how string) prometheus.Counter { return m.tasks.WithLabelValues(name, how) }
+	return taskSeries{done: end("done"), failed: end("failed"), panicked: end("panicked")}
 }
 
 // condition logs when a step stops working and when it works again, and nothing
