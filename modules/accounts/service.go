@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/lastuse"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Params of New.
@@ -22,6 +23,7 @@ type Params struct {
 	DB      *db.DB
 	Cursors *page.Codec
 	Logger  *slog.Logger
+	Workers *worker.Metrics `optional:"true"`
 }
 
 // Service answers for accounts, users, plans and API keys. Safe for concurrent
@@ -30,14 +32,13 @@ type Service struct {
 	config  Config
 	db      *db.DB
 	cursors *page.Codec
-	log     *slog.Logger
 
 	keys     *otter.Cache[keyHash, credential]
 	accounts *otter.Cache[string, snapshot]
 	used     *lastuse.Recorder
 
-	stop func() // ends the background work and waits for it
-	once sync.Once
+	tasks *worker.Tasks
+	once  sync.Once
 }
 
 // New makes the service; Start runs its background work.
@@ -64,7 +65,8 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{config: config, db: p.DB, used: lastuse.New(p.DB.SQL, "api_keys", p.Logger), cursors: p.Cursors, log: p.Logger, keys: keys, accounts: accounts}, nil
+	return &Service{config: config, db: p.DB, used: lastuse.New(p.DB.SQL, "api_keys"), cursors: p.Cursors, keys: keys, accounts: accounts,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
 // remaining counts an entry's life from the moment its question was asked: a
@@ -73,14 +75,12 @@ func remaining(ttl time.Duration, askedAt time.Time) time.Duration {
 	return max(ttl-time.Since(askedAt), time.Nanosecond)
 }
 
-// Start begins to write last_used_at and to sweep. The context only bounds the
-// start.
+// Start begins to write last_used_at and to sweep.
 func (s *Service) Start(context.Context) error {
-	done := make(chan struct{})
-	var running sync.WaitGroup
-	running.Go(func() { s.used.Run(done, s.config.LastUsedEvery) })
-	running.Go(func() { s.sweeping(done) })
-	s.stop = func() { close(done); running.Wait() }
+	s.tasks.Start(
+		worker.Every("last use of API keys", s.config.LastUsedEvery, s.used.Flush),
+		worker.Every("sweep of old email counts", s.config.SweepEvery, s.sweepUsage),
+	)
 	return nil
 }
 
@@ -88,9 +88,7 @@ func (s *Service) Start(context.Context) error {
 func (s *Service) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
-		if s.stop != nil {
-			s.stop()
-		}
+		s.tasks.Stop(ctx)
 		s.keys.StopAllGoroutines()
 		s.accounts.StopAllGoroutines()
 		err = s.used.Flush(ctx)

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"log/slog"
 	"time"
 )
 
@@ -13,10 +12,16 @@ DELETE FROM usages WHERE id IN (
 	SELECT id FROM usages WHERE period COLLATE "C" < to_char((now() AT TIME ZONE 'UTC') - interval '13 months', 'YYYY-MM')
 	 LIMIT $1 FOR UPDATE SKIP LOCKED)`
 
-const sweepBatch = 1000
+const (
+	sweepBatch = 1000
+	sweepTime  = time.Minute
+)
 
-// sweepUsage deletes old counters, and none that a send is using.
+// sweepUsage deletes old counters, and none that a send is using. What it has no time for
+// is left to the next sweep.
 func (s *Service) sweepUsage(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, sweepTime)
+	defer cancel()
 	for {
 		done, err := s.db.SQL.ExecContext(ctx, sweepUsageSQL, sweepBatch)
 		if err != nil {
@@ -24,23 +29,6 @@ func (s *Service) sweepUsage(ctx context.Context) error {
 		}
 		if n, err := done.RowsAffected(); err != nil || n < sweepBatch {
 			return err
-		}
-	}
-}
-
-func (s *Service) sweeping(done <-chan struct{}) {
-	tick := time.NewTicker(s.config.SweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			if err := s.sweepUsage(ctx); err != nil {
-				s.log.WarnContext(ctx, "sweep of old email counts stopped; the next one goes on", slog.Any("error", err))
-			}
-			cancel()
 		}
 	}
 }

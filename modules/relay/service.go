@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/lastuse"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Username is the one that every credential has.
@@ -108,6 +109,7 @@ type Params struct {
 	Budget   *intake.Budget // of messages that come in
 	Cursors  *page.Codec
 	Logger   *slog.Logger
+	Workers  *worker.Metrics `optional:"true"`
 }
 
 // Service answers for credentials and takes messages. Safe for concurrent use.
@@ -127,8 +129,8 @@ type Service struct {
 	guard  *guard
 	budget *intake.Budget
 
-	stop func() // ends the background work and waits for it
-	once sync.Once
+	tasks *worker.Tasks
+	once  sync.Once
 }
 
 // New makes the service; Start runs its background work.
@@ -147,27 +149,20 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{config: config, db: p.DB, used: lastuse.New(p.DB.SQL, "smtp_credentials", p.Logger), sender: p.Sender, accounts: p.Accounts, rate: p.Rate, answers: p.Answers, signals: p.Signals,
-		cursors: p.Cursors, log: p.Logger, known: known, guard: newGuard(config.Failures, config.FailureTime), budget: p.Budget}, nil
+	return &Service{config: config, db: p.DB, used: lastuse.New(p.DB.SQL, "smtp_credentials"), sender: p.Sender, accounts: p.Accounts, rate: p.Rate, answers: p.Answers, signals: p.Signals,
+		cursors: p.Cursors, log: p.Logger, known: known, guard: newGuard(config.Failures, config.FailureTime), budget: p.Budget,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
 // Start begins to write last_used_at and to hear of revocations elsewhere.
 func (s *Service) Start(context.Context) error {
-	done := make(chan struct{})
-	var running sync.WaitGroup
-	revoked, unsubscribe := s.signals.Subscribe(revokedChannel)
-	running.Go(func() {
-		for {
-			select {
-			case <-revoked:
-				s.known.InvalidateAll()
-			case <-done:
-				return
-			}
-		}
-	})
-	running.Go(func() { s.used.Run(done, s.config.LastUsedEvery) })
-	s.stop = func() { unsubscribe(); close(done); running.Wait() }
+	s.tasks.Start(
+		worker.Every("last use of SMTP credentials", s.config.LastUsedEvery, s.used.Flush),
+		worker.OnWake("revoked SMTP credentials", s.signals, revokedChannel, func(context.Context) error {
+			s.known.InvalidateAll()
+			return nil
+		}),
+	)
 	return nil
 }
 
@@ -175,9 +170,7 @@ func (s *Service) Start(context.Context) error {
 func (s *Service) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
-		if s.stop != nil {
-			s.stop()
-		}
+		s.tasks.Stop(ctx)
 		s.known.StopAllGoroutines()
 		err = s.used.Flush(ctx)
 	})

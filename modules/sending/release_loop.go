@@ -2,10 +2,8 @@ package sending
 
 import (
 	"context"
-	"sync"
 	"time"
 
-	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -16,37 +14,15 @@ const releasePoll = time.Second
 // releaseRetry is for a database that is away.
 var releaseRetry = worker.Backoff{Min: 100 * time.Millisecond, Max: 2 * time.Second}
 
-// releaser runs releaseDue as often as there is something due.
-type releaser struct {
-	stopping chan struct{}
-	ended    chan struct{}
-	cut      context.CancelFunc
-	once     sync.Once
-}
-
-func (s *scheduler) startReleasing(ctx context.Context) *releaser {
-	ctx, cut := context.WithCancel(context.WithoutCancel(ctx)) // the start's context ends with the start
-	r := &releaser{stopping: make(chan struct{}), ended: make(chan struct{}), cut: cut}
-	go func() {
-		defer close(r.ended)
-		for failures, limit := 0, releaseBatch; ; {
-			wait, err := s.releasePass(ctx, limit)
-			limit = nextLimit(limit, err)
-			if err != nil {
-				failures++
-				wait = releaseRetry.Delay(failures)
-				if ctx.Err() == nil {
-					s.logger.WarnContext(ctx, "scheduled emails are not released", telemetry.KeyError, err)
-				}
-			} else {
-				failures = 0
-			}
-			if !r.pause(wait) {
-				return
-			}
-		}
-	}()
-	return r
+// releasing is the task that releases what is due. A release that has begun may end while
+// the stop has time.
+func (s *scheduler) releasing() worker.Task {
+	limit := releaseBatch
+	return worker.Task{Name: "release of scheduled emails", Retry: releaseRetry, Drain: true, Step: func(ctx context.Context) (wait time.Duration, err error) {
+		wait, err = s.releasePass(ctx, limit)
+		limit = nextLimit(limit, err)
+		return wait, err
+	}}
 }
 
 // nextLimit makes batches smaller while they fail: one that is too much work for
@@ -73,32 +49,4 @@ func (s *scheduler) releasePass(ctx context.Context, limit int) (wait time.Durat
 	}
 	// Rows that another process is releasing are due and not ours: no spinning.
 	return min(max(time.Duration(*next)*time.Microsecond, 10*time.Millisecond), releasePoll), nil
-}
-
-// pause waits, or reports false when it is time to stop.
-func (r *releaser) pause(wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-r.stopping:
-		return false
-	default:
-	}
-	select {
-	case <-r.stopping:
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
-// stop lets a release that has begun end, until ctx does.
-func (r *releaser) stop(ctx context.Context) {
-	r.once.Do(func() { close(r.stopping) })
-	select {
-	case <-r.ended:
-	case <-ctx.Done():
-	}
-	r.cut()
-	<-r.ended
 }

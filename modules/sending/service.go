@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Accounts tells who an account is and what its plan allows.
@@ -96,6 +97,7 @@ type Params struct {
 	Idempotency Answers
 	Signals     Signals
 	Logger      *slog.Logger
+	Workers     *worker.Metrics `optional:"true"`
 }
 
 // Service accepts messages, at once or for a time to come.
@@ -142,8 +144,8 @@ type scheduler struct {
 	quota       Quota
 	signals     Signals
 	logger      *slog.Logger
-	idle        bool      // this process leaves it to others
-	releases    *releaser // nil before Start and while idle
+	idle        bool          // this process leaves it to others
+	tasks       *worker.Tasks // the release of scheduled emails
 }
 
 // What one commit of accepted messages holds at most, but for a batch or two.
@@ -164,7 +166,7 @@ func New(p Params) (*Service, error) {
 		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, templates: p.Templates, quota: p.Quota, records: p.Records,
 		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression)},
 		scheduler: &scheduler{db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, quota: p.Quota, signals: p.Signals,
-			logger: p.Logger, idle: p.Config.AcceptOnly},
+			tasks: worker.NewTasks(p.Logger, p.Workers), logger: p.Logger, idle: p.Config.AcceptOnly},
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
@@ -175,9 +177,9 @@ func New(p Params) (*Service, error) {
 }
 
 // Start begins to release scheduled emails, unless this process only accepts.
-func (s *Service) Start(ctx context.Context) error {
+func (s *Service) Start(context.Context) error {
 	if !s.scheduler.idle {
-		s.scheduler.releases = s.scheduler.startReleasing(ctx)
+		s.scheduler.tasks.Start(s.scheduler.releasing())
 	}
 	return nil
 }
@@ -187,8 +189,6 @@ func (s *Service) Stop(ctx context.Context) error {
 	for _, line := range []*db.Joiner[*submission]{s.writer.lines.single, s.writer.lines.heavy, s.writer.lines.batch, s.writer.lines.apart} {
 		line.Close()
 	}
-	if s.scheduler.releases != nil {
-		s.scheduler.releases.stop(ctx)
-	}
+	s.scheduler.tasks.Stop(ctx)
 	return nil
 }

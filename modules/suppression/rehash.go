@@ -3,9 +3,10 @@ package suppression
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // A row is held under the hash of the first key. After a rotation older rows are
@@ -62,6 +63,9 @@ func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, ent
 // passBatch keeps the pass's statements short beside the traffic.
 const passBatch = 500
 
+// passRetry spaces passes that ended early: each begins at the first row again.
+var passRetry = worker.Backoff{Min: time.Minute, Max: time.Hour}
+
 // renewAll is the pass over everything. It reads the whole of both tables, and
 // only while more than one key is configured.
 func (s *Service) renewAll(ctx context.Context) error {
@@ -99,28 +103,20 @@ func (s *Service) renewBatch(ctx context.Context, pass, after string) (last stri
 
 // Start begins the pass, when there is something to do for it.
 func (s *Service) Start(context.Context) error {
-	ctx, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	if len(s.hashes.keys) == 1 {
-		return nil
-	}
-	s.done.Go(func() {
-		switch err := s.renewAll(ctx); {
-		case ctx.Err() != nil:
-		case err != nil:
-			s.log.Error("addresses are not all hashed under the first master key; the next start goes on", telemetry.KeyError, err)
-		default:
+	if len(s.hashes.keys) > 1 {
+		s.tasks.Start(worker.Task{Name: "pass over older address hashes", Retry: passRetry, Step: func(ctx context.Context) (time.Duration, error) {
+			if err := s.renewAll(ctx); err != nil {
+				return passRetry.Max, err
+			}
 			s.log.Info("all suppressed addresses that are known are hashed under the first master key")
-		}
-	})
+			return worker.UntilWoken, nil
+		}})
+	}
 	return nil
 }
 
 // Stop ends the pass.
-func (s *Service) Stop(context.Context) error {
-	if s.stop != nil {
-		s.stop()
-	}
-	s.done.Wait()
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
 	return nil
 }

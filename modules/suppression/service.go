@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 
 	"go.uber.org/fx"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Bus publishes facts inside a transaction and wakes their consumers after it.
@@ -30,6 +30,7 @@ type Params struct {
 	Box     *secret.Box
 	Cursors *page.Codec
 	Logger  *slog.Logger
+	Workers *worker.Metrics `optional:"true"`
 }
 
 // Service answers for suppressions and opt-outs. Safe for concurrent use.
@@ -41,8 +42,7 @@ type Service struct {
 	hashes  hasher
 	links   linker
 
-	stop context.CancelFunc // of the pass over older hashes
-	done sync.WaitGroup
+	tasks *worker.Tasks // the pass over older hashes
 }
 
 // New makes the service.
@@ -50,7 +50,7 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
-	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, log: p.Logger,
+	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
 		hashes: hasher{keys: p.Box.DeriveEach("suppression addresses")},
 		links:  linker{base: strings.TrimSuffix(p.Config.BaseURL, "/"), keys: p.Box.DeriveEach("unsubscribe links")},
 	}, nil

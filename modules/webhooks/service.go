@@ -67,11 +67,10 @@ type Service struct {
 	public  []string // the types that endpoints can have, by name
 
 	interest   interest
-	unfollow   func()      // ends the reading of who has endpoints
 	queued     atomic.Bool // deliveries that the bus has not committed yet
 	flights    *flights
 	deliveries *worker.Worker[delivery, answer]
-	unhear     func() // ends the subscription to deliveryChannel
+	tasks      *worker.Tasks // reading of who has endpoints, wakes of deliveries
 }
 
 // lateToo is how many times the concurrency may be under way with what hangs.

@@ -109,16 +109,16 @@ func newSignals(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*db.Signals, error
 	return s, err
 }
 
-func newIdempotency(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*idempotency.Store, error) {
-	s, err := idempotency.New(idempotency.Params{DB: d.Hot, Logger: log})
+func newIdempotency(lc fx.Lifecycle, d *db.DB, workers *worker.Metrics, log *slog.Logger) (*idempotency.Store, error) {
+	s, err := idempotency.New(idempotency.Params{DB: d.Hot, Logger: log, Workers: workers})
 	if err == nil {
 		lc.Append(fx.StartStopHook(s.Start, s.Stop))
 	}
 	return s, err
 }
 
-func newRateLimit(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*ratelimit.Limiter, error) {
-	l, err := ratelimit.New(ratelimit.Params{DB: d, Logger: log})
+func newRateLimit(lc fx.Lifecycle, d *db.DB, workers *worker.Metrics, log *slog.Logger) (*ratelimit.Limiter, error) {
+	l, err := ratelimit.New(ratelimit.Params{DB: d, Logger: log, Workers: workers})
 	if err == nil {
 		lc.Append(fx.StartStopHook(l.Start, l.Stop))
 	}

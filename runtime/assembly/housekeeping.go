@@ -2,14 +2,16 @@ package assembly
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 const (
@@ -40,9 +42,7 @@ type housekeeping struct {
 	facts  factSweeper
 	sweeps []sweep
 	log    *slog.Logger
-
-	stop context.CancelFunc
-	done sync.WaitGroup
+	tasks  *worker.Tasks
 }
 
 type housekeepingParams struct {
@@ -52,49 +52,38 @@ type housekeepingParams struct {
 	Bus       *bus.Bus
 	Sweeps    []sweep `group:"sweeps"`
 	Logger    *slog.Logger
+	Workers   *worker.Metrics
 }
 
 func keepHouse(p housekeepingParams) {
-	h := &housekeeping{facts: p.Bus, sweeps: p.Sweeps, log: p.Logger}
+	h := &housekeeping{facts: p.Bus, sweeps: p.Sweeps, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	p.Lifecycle.Append(fx.StartStopHook(h.Start, h.Stop))
 }
 
 // Start sweeps in the background until Stop.
 func (h *housekeeping) Start(context.Context) error {
-	ctx, stop := context.WithCancel(context.Background())
-	h.stop = stop
-	h.done.Go(func() {
-		next := time.NewTimer(firstSweep)
-		defer next.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-next.C:
-				h.sweep(ctx)
-				next.Reset(sweepEvery)
-			}
-		}
-	})
+	h.tasks.Start(worker.Task{Name: "housekeeping", First: firstSweep, Step: func(ctx context.Context) (time.Duration, error) { return sweepEvery, h.sweep(ctx) }})
 	return nil
 }
 
 // Stop ends the sweeping and waits for it.
-func (h *housekeeping) Stop(context.Context) error {
-	h.stop()
-	h.done.Wait()
+func (h *housekeeping) Stop(ctx context.Context) error {
+	h.tasks.Stop(ctx)
 	return nil
 }
 
-func (h *housekeeping) sweep(ctx context.Context) {
+// sweep sweeps everything. What fails stops nothing else, and is tried again by the next
+// sweep.
+func (h *housekeeping) sweep(ctx context.Context) error {
 	facts := sweep{what: "facts", run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
+	var failed []error
 	for _, old := range append([]sweep{facts}, h.sweeps...) {
 		swept, err := old.run(ctx)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			h.log.WarnContext(ctx, "sweep of old "+old.what+" stopped; the next one goes on", telemetry.KeyError, err)
-		case swept > 0:
+		if err != nil {
+			failed = append(failed, fmt.Errorf("sweep of old %s: %w", old.what, err))
+		} else if swept > 0 {
 			h.log.InfoContext(ctx, "old "+old.what+" swept", telemetry.KeyCount, swept)
 		}
 	}
+	return errors.Join(failed...)
 }

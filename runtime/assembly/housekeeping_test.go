@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 type countedSweeps struct {
@@ -24,7 +26,7 @@ func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sweeps, began := &countedSweeps{}, time.Now()
 		others := 0
-		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler),
+		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler), tasks: worker.NewTasks(slog.New(slog.DiscardHandler), nil),
 			sweeps: []sweep{{what: "counters", run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
 		if err := h.Start(t.Context()); err != nil {
 			t.Fatal(err)

@@ -20,10 +20,11 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
-func newBus(lc fx.Lifecycle, d *db.DB, signals *db.Signals, reg prometheus.Registerer, log *slog.Logger) *bus.Bus {
-	b := bus.New(d, log, bus.Options{Signals: signals, Registerer: reg})
+func newBus(lc fx.Lifecycle, d *db.DB, signals *db.Signals, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) *bus.Bus {
+	b := bus.New(d, log, bus.Options{Signals: signals, Registerer: reg, Workers: workers})
 	lc.Append(fx.StartStopHook(b.Start, b.Stop))
 	return b
 }

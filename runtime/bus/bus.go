@@ -54,6 +54,7 @@ type Handler func(ctx context.Context, tx db.Execer, fact event.Fact) error
 type Options struct {
 	Signals        Signals               // nil: messages are found by the poll only
 	Registerer     prometheus.Registerer // nil: metrics are kept to ourselves
+	Workers        *worker.Metrics       // of the tasks; nil: kept to ourselves
 	Batch          int                   // messages handled in one transaction; default 50
 	HandlerTimeout time.Duration         // default 5 s; less than the server's idle_in_transaction_session_timeout
 	Poll           time.Duration         // an idle group looks for messages at least so often; default 5 s
@@ -104,6 +105,7 @@ type Bus struct {
 	stopping chan struct{}
 	done     chan struct{}
 	cancel   context.CancelFunc
+	tasks    *worker.Tasks // the catch-up of each group
 }
 
 type state int
@@ -118,7 +120,8 @@ const (
 func New(d *db.DB, log *slog.Logger, options Options) *Bus {
 	options = options.withDefaults()
 	return &Bus{db: d, log: log, options: options, metrics: newMetrics(options.Registerer), audience: audience{},
-		stopping: make(chan struct{}), done: make(chan struct{}), cancel: func() {}}
+		stopping: make(chan struct{}), done: make(chan struct{}), cancel: func() {},
+		tasks: worker.NewTasks(log, options.Workers)}
 }
 
 // Register adds a consumer. It must happen before Start and before the first
@@ -167,10 +170,12 @@ func (b *Bus) Start(ctx context.Context) error {
 			break
 		}
 		groups.Go(g.run)
-		groups.Go(func() { g.catchUp(run) })
+		b.tasks.Start(g.catchUp())
 	}
 	go func() {
 		defer close(b.done)
+		<-b.stopping
+		b.tasks.Stop(run)
 		groups.Wait()
 		cancel()
 	}()

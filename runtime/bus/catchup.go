@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 const (
@@ -21,20 +22,17 @@ const (
 	aheadPause = 50 * time.Millisecond
 )
 
-// catchUp hands out, until the bus stops, the facts behind the group's mark that the
-// group is owed and that nothing stands for.
-func (g *group) catchUp(ctx context.Context) {
-	failing, unfinished := false, false
-	for !g.isStopping() {
-		more, err := g.lookAround(ctx, unfinished)
-		if unfinished = more; err != nil && !failing && ctx.Err() == nil {
-			g.log.Warn("bus: facts without a message cannot be looked for, trying again until it works", telemetry.KeyError, err)
+// catchUp is the task that hands out the facts behind the group's mark that the group is
+// owed and that nothing stands for.
+func (g *group) catchUp() worker.Task {
+	unfinished := false
+	return worker.Task{Name: "catch-up of " + g.name, Drain: true, Step: func(ctx context.Context) (wait time.Duration, err error) {
+		if unfinished, err = g.lookAround(ctx, unfinished); unfinished {
+			return 0, err
 		}
-		if failing = err != nil; !unfinished {
-			every := g.options.CatchUp
-			g.pause(every + rand.N(every/5+1)) // at least so long, or this process had just looked itself
-		}
-	}
+		every := g.options.CatchUp
+		return every + rand.N(every/5+1), err // at least so long, or this process had just looked itself
+	}}
 }
 
 // pause ends early when the bus stops.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Store looks up and keeps answers. It owns the table idempotency_keys.
@@ -18,17 +18,16 @@ type Store struct {
 	logger *slog.Logger
 	every  time.Duration
 	batch  int
-
-	stop context.CancelFunc
-	done sync.WaitGroup
+	tasks  *worker.Tasks
 }
 
 // Params is what New needs.
 type Params struct {
 	DB         Execer // a pool, not a transaction
 	Logger     *slog.Logger
-	SweepEvery time.Duration // 0: 5 minutes
-	SweepBatch int           // rows per sweeping transaction; 0: 500
+	Workers    *worker.Metrics // nil: of no interest
+	SweepEvery time.Duration   // 0: 5 minutes
+	SweepBatch int             // rows per sweeping transaction; 0: 500
 }
 
 // New makes a Store. It sweeps expired keys between Start and Stop.
@@ -36,7 +35,7 @@ func New(p Params) (*Store, error) {
 	if p.DB == nil || p.Logger == nil {
 		return nil, errors.New("idempotency: DB and Logger are needed")
 	}
-	s := &Store{db: p.DB, logger: p.Logger, every: p.SweepEvery, batch: p.SweepBatch}
+	s := &Store{db: p.DB, logger: p.Logger, every: p.SweepEvery, batch: p.SweepBatch, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if s.every <= 0 {
 		s.every = 5 * time.Minute
 	}
@@ -121,49 +120,30 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 
 // Start sweeps in the background until Stop.
 func (s *Store) Start(context.Context) error {
-	ctx, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.done.Go(func() { s.sweeping(ctx) })
+	s.tasks.Start(worker.Every("sweep of idempotency keys", s.every, s.sweepAll))
 	return nil
 }
 
 // Stop ends the sweeping and waits for it.
-func (s *Store) Stop(context.Context) error {
-	if s.stop != nil {
-		s.stop()
-	}
-	s.done.Wait()
+func (s *Store) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
 	return nil
 }
 
-func (s *Store) sweeping(ctx context.Context) {
-	tick := time.NewTicker(s.every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.sweepAll(ctx)
-		}
-	}
-}
-
 // sweepAll sweeps until a batch is not full.
-func (s *Store) sweepAll(ctx context.Context) {
-	total := 0
-	for {
+func (s *Store) sweepAll(ctx context.Context) error {
+	for total := 0; ; {
 		swept, err := s.Sweep(ctx)
 		total += swept
-		if err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "sweep of idempotency keys stopped; the next one goes on", telemetry.KeyError, err)
+		if err != nil {
+			return err
 		}
-		if err != nil || swept < s.batch {
-			break
+		if swept < s.batch {
+			if total > 0 {
+				s.logger.DebugContext(ctx, "idempotency keys swept", telemetry.KeyCount, total)
+			}
+			return nil
 		}
-	}
-	if total > 0 {
-		s.logger.DebugContext(ctx, "idempotency keys swept", telemetry.KeyCount, total)
 	}
 }
 

@@ -6,14 +6,12 @@ package lastuse
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // writeTime is how long one write may take.
@@ -25,17 +23,16 @@ type Recorder struct {
 	db     db.Execer
 	table  string
 	update string
-	log    *slog.Logger
 
 	mu   sync.Mutex
 	last map[string]time.Time // id to the latest use
 }
 
 // New makes a Recorder for a table, whose name is SQL.
-func New(on db.Execer, table string, log *slog.Logger) *Recorder {
+func New(on db.Execer, table string) *Recorder {
 	// Ages and not times are sent, so that the column is on the database clock. The rows
 	// are locked in one order, so that two processes cannot block each other.
-	return &Recorder{db: on, table: table, log: log, update: `
+	return &Recorder{db: on, table: table, update: `
 WITH used AS (SELECT * FROM unnest($1::text[], $2::float8[]) AS u(id, age)),
      held AS (SELECT c.id FROM ` + table + ` c JOIN used USING (id) ORDER BY c.id FOR NO KEY UPDATE OF c)
 UPDATE ` + table + ` c SET last_used_at = greatest(c.last_used_at, now() - make_interval(secs => used.age))
@@ -53,26 +50,11 @@ func (r *Recorder) Mark(id string) {
 	r.last[id] = now
 }
 
-// Run writes at that pace until done.
-func (r *Recorder) Run(done <-chan struct{}, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-			ctx, cancel := context.WithTimeout(context.Background(), writeTime)
-			if err := r.Flush(ctx); err != nil {
-				r.log.WarnContext(ctx, "last use of credentials not written, kept for the next time", telemetry.KeyError, err)
-			}
-			cancel()
-		}
-	}
-}
-
-// Flush writes what was collected. What cannot be written is kept.
+// Flush writes what was collected. It is called now and then and at the end. What cannot
+// be written is kept for the next Flush.
 func (r *Recorder) Flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
 	taken := r.take()
 	if len(taken) == 0 {
 		return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -30,7 +29,7 @@ func TestUseThatCouldNotBeWrittenIsKept(t *testing.T) {
 	r = New(refusing{meanwhile: func() {
 		r.Mark("key_b")
 		newer = r.last["key_b"]
-	}}, "keys", slog.New(slog.DiscardHandler))
+	}}, "keys")
 	r.Mark("key_a")
 	r.Mark("key_b")
 	older = r.last["key_a"]

@@ -63,6 +63,7 @@ type Params struct {
 	Version string // of the program
 	Roles   []string
 	Logger  *slog.Logger
+	Workers *worker.Metrics // nil: of no interest
 }
 
 // Node is this process. Safe for concurrent use.
@@ -78,8 +79,9 @@ type Node struct {
 	queues map[string]HandBack // by what is handed back; complete before Start
 	looks  map[int32]int       // at each node that is gone
 	swept  time.Time
-	stop   context.CancelFunc
-	done   sync.WaitGroup
+
+	tasks   *worker.Tasks
+	started bool
 
 	mu         sync.Mutex
 	id         int32
@@ -104,7 +106,7 @@ func New(p Params) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
-	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), times: standard,
+	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), times: standard, tasks: worker.NewTasks(p.Logger, p.Workers),
 		queues: map[string]HandBack{}, looks: map[int32]int{}, changed: make(chan struct{}), back: make(chan struct{})}, nil
 }
 
@@ -151,50 +153,29 @@ func (n *Node) Start(ctx context.Context) error {
 		case <-time.After(n.times.again):
 		}
 	}
-	living, stop := context.WithCancel(context.Background())
-	n.stop = stop
-	n.done.Go(func() { n.run(living) })
+	n.tasks.Start(worker.Task{Name: "beats of this process", First: n.times.every, Woken: n.signals.LockChanged(), Step: n.beatOnce})
+	n.started = true
 	return nil
 }
 
 // Stop ends the beats and takes the row away.
 func (n *Node) Stop(ctx context.Context) error {
-	if n.stop == nil {
+	n.tasks.Stop(ctx)
+	if !n.started {
 		return nil
 	}
-	n.stop()
-	n.done.Wait()
 	if err := n.leave(ctx); err != nil { // the others find it after a while
 		n.log.DebugContext(ctx, "node: the row stays", telemetry.KeyError, err)
 	}
 	return nil
 }
 
-func (n *Node) run(ctx context.Context) {
-	next := time.NewTimer(n.times.every)
-	defer next.Stop()
-	for failures := 0; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-n.signals.LockChanged():
-		case <-next.C:
-		}
-		wait := n.times.every
-		switch err := n.live(ctx); {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			wait = n.times.again
-			if failures++; failures == 1 {
-				n.log.WarnContext(ctx, "node: nothing can be stored, so nothing is claimed; trying again until it works", telemetry.KeyError, err)
-			}
-		case failures > 0:
-			n.log.InfoContext(ctx, "node: writes are stored again", "failures", failures)
-			failures = 0
-		}
-		next.Reset(wait)
+// beatOnce says when to beat again. While nothing can be stored, nothing is claimed.
+func (n *Node) beatOnce(ctx context.Context) (wait time.Duration, err error) {
+	if err := n.live(ctx); err != nil {
+		return n.times.again, err
 	}
+	return n.times.every, nil
 }
 
 // live is one beat, and then care for those that are gone.

@@ -90,9 +90,8 @@ func may(await func(<-chan struct{}) bool) bool {
 // kill ends a member as kill -9 does: no more beats, and its lock is free.
 func (m *member) kill(t *testing.T) {
 	t.Helper()
-	m.stop()
-	m.done.Wait()
-	m.Node.stop = nil // Stop leaves the row
+	m.tasks.Stop(t.Context())
+	m.started = false // Stop leaves the row
 	if err := m.signals.Close(); err != nil {
 		t.Error(err)
 	}

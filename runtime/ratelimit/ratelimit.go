@@ -24,12 +24,11 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // burst is how much of its rate an account may use at once.
@@ -45,19 +44,17 @@ type Account struct {
 // Limiter counts the requests of all accounts. Safe for concurrent use.
 type Limiter struct {
 	db     *db.DB
-	log    *slog.Logger
 	every  time.Duration
 	counts *db.Joiner[*request]
-
-	stop context.CancelFunc
-	done sync.WaitGroup
+	tasks  *worker.Tasks
 }
 
 // Params is what New needs.
 type Params struct {
 	DB         *db.DB
 	Logger     *slog.Logger
-	SweepEvery time.Duration // 0: 10 minutes
+	Workers    *worker.Metrics // nil: of no interest
+	SweepEvery time.Duration   // 0: 10 minutes
 }
 
 // New makes a Limiter. It sweeps rows that say nothing any more between Start
@@ -66,7 +63,7 @@ func New(p Params) (*Limiter, error) {
 	if p.DB == nil || p.Logger == nil {
 		return nil, errors.New("ratelimit: DB and Logger are needed")
 	}
-	l := &Limiter{db: p.DB, log: p.Logger, every: p.SweepEvery}
+	l := &Limiter{db: p.DB, every: p.SweepEvery, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if l.every <= 0 {
 		l.every = 10 * time.Minute
 	}
@@ -94,31 +91,13 @@ func (l *Limiter) Admit(ctx context.Context, account Account, header http.Header
 
 // Start sweeps in the background until Stop.
 func (l *Limiter) Start(context.Context) error {
-	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
-	l.done.Go(func() {
-		tick := time.NewTicker(l.every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if err := l.sweep(ctx); err != nil && ctx.Err() == nil {
-					l.log.WarnContext(ctx, "sweep of rate limits stopped; the next one goes on", telemetry.KeyError, err)
-				}
-			}
-		}
-	})
+	l.tasks.Start(worker.Every("sweep of rate limits", l.every, l.sweep))
 	return nil
 }
 
 // Stop ends the sweeping and counts nothing more.
-func (l *Limiter) Stop(context.Context) error {
-	if l.stop != nil {
-		l.stop()
-	}
+func (l *Limiter) Stop(ctx context.Context) error {
 	l.counts.Close()
-	l.done.Wait()
+	l.tasks.Stop(ctx)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -20,6 +21,7 @@ type Tasks struct {
 	metrics *Metrics
 
 	mu       sync.Mutex
+	names    []string
 	stopped  bool
 	running  sync.WaitGroup
 	stopping chan struct{} // closed by Stop: no step begins after it
@@ -63,8 +65,16 @@ func (t *Tasks) start(task Task) bool {
 	log := t.log.With("task", task.Name)
 	r := repeater{task: task, log: log, metrics: t.metrics.ofTask(task.Name), stopping: t.stopping, last: task.First,
 		working: condition{log: log, step: task.Name}}
+	t.names = append(t.names, task.Name)
 	t.running.Go(func() { r.run(ctx) })
 	return true
+}
+
+// Names gives the names of the tasks that were started, in the order of their starts.
+func (t *Tasks) Names() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.names)
 }
 
 // Stop ends the tasks and waits for their steps: those with Drain may finish while ctx

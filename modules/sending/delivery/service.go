@@ -114,7 +114,7 @@ type Service struct {
 	logger      *slog.Logger
 	idle        bool // this process delivers nothing
 	worker      *worker.Worker[Job, smtpclient.Outcome]
-	stopNudging func()
+	tasks       *worker.Tasks // wakes of deliveries
 }
 
 // claimer takes recipients from the queue and gives them back.
@@ -167,6 +167,7 @@ func New(p Params) (*Service, error) {
 		composer:  &composer{db: p.DB, domains: p.Domains, links: p.Links, rewriter: p.Rewriter, contents: p.Contents, budget: p.Budget},
 		settler:   &settler{db: p.DB, bus: p.Bus, ways: p.Ways, parking: parked, begun: begun},
 		transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, logger: p.Logger, idle: p.Config.Concurrency == 0,
+		tasks: worker.NewTasks(p.Logger, p.Workers),
 	}
 	p.Node.OnGone("deliveries", s.claimer.handBackOf)
 	s.worker = worker.New(s.Work(), worker.Config{
@@ -199,27 +200,16 @@ func (s *Service) Start(ctx context.Context) error {
 	if err := s.worker.Start(ctx); err != nil {
 		return err
 	}
-	woken, unsubscribe := s.signals.Subscribe(lifecycle.DueChannel)
-	done := make(chan struct{})
-	s.stopNudging = func() { unsubscribe(); close(done) }
-	go func() {
-		for {
-			select {
-			case <-woken:
-				s.worker.Nudge()
-			case <-done:
-				return
-			}
-		}
-	}()
+	s.tasks.Start(worker.OnWake("wakes of deliveries", s.signals, lifecycle.DueChannel, func(context.Context) error {
+		s.worker.Nudge()
+		return nil
+	}))
 	return nil
 }
 
 // Stop claims nothing more, and lets deliveries that have begun end until ctx does.
 func (s *Service) Stop(ctx context.Context) error {
-	if s.stopNudging != nil {
-		s.stopNudging()
-	}
+	s.tasks.Stop(ctx)
 	err := s.worker.Stop(ctx)
 	if err == nil && s.claimer.begun.shown() { // else somebody has to find out what became of the rest
 		err = s.claimer.begun.forgetNode(ctx, s.claimer.node.ID())
