@@ -4,20 +4,16 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/libdns/cloudflare"
 	"github.com/libdns/digitalocean"
 	"github.com/libdns/gandi"
 	"github.com/libdns/hetzner/v2"
 	"github.com/libdns/libdns"
 	"github.com/libdns/ovh"
-	"github.com/libdns/route53"
 )
 
 // Credential is one field of what a provider wants to know.
@@ -120,21 +116,6 @@ var catalog = []provider{
 		},
 		open: openRoute53,
 	},
-}
-
-// route53Region is where its one API is reached; the service has no regions.
-const route53Region = "us-east-1"
-
-// openRoute53 loads the configuration once more than needed: where that fails,
-// on a broken environment, the library ends the process.
-func openRoute53(ctx context.Context, _ *Service, c given) (backend, error) {
-	_, err := config.LoadDefaultConfig(ctx, config.WithRegion(route53Region),
-		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(c["access_key_id"], c["secret_access_key"], c["session_token"])))
-	if err != nil {
-		return nil, fmt.Errorf("load the aws configuration: %w", err)
-	}
-	return &route53.Provider{Region: route53Region, AccessKeyId: c["access_key_id"], SecretAccessKey: c["secret_access_key"],
-		SessionToken: c["session_token"], HostedZoneID: c["hosted_zone_id"], MaxRetries: 2}, nil
 }
 
 // recognised are providers that are known by their name servers and that records

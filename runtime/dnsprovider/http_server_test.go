@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,8 +21,7 @@ import (
 )
 
 // swapper sends what is meant for a provider's host to the scripted server of the
-// test that has the token. Most libraries use the default transport only; that of
-// route53 does not, and is led to a server by its environment.
+// test that has the token. Most libraries use the default transport only.
 type swapper struct {
 	mu      sync.Mutex
 	servers map[string]*httptest.Server
@@ -34,19 +32,6 @@ var swap = &swapper{servers: map[string]*httptest.Server{}, wire: &http.Transpor
 
 func TestMain(m *testing.M) {
 	http.DefaultTransport = swap
-	aws := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		server := swap.find(r)
-		if server == nil {
-			http.Error(w, "no server has the key", http.StatusForbidden)
-			return
-		}
-		server.Config.Handler.ServeHTTP(w, r)
-	}))
-	aws.Config.SetKeepAlivesEnabled(false)
-	aws.Start()
-	if err := os.Setenv("AWS_ENDPOINT_URL_ROUTE_53", aws.URL); err != nil {
-		panic(err)
-	}
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 

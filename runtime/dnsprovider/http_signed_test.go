@@ -58,16 +58,6 @@ func ovhAPI(b *book) http.Handler {
 	return mux
 }
 
-const route53Space = "https://route53.amazonaws.com/doc/2013-04-01/"
-
-type route53Set struct {
-	Name, Type string
-	TTL        int
-	Values     []route53Value `xml:"ResourceRecords>ResourceRecord"`
-}
-
-type route53Value struct{ Value string }
-
 func replyXML(w http.ResponseWriter, status int, name, inner string) {
 	w.Header().Set("Content-Type", "text/xml")
 	w.WriteHeader(status)
@@ -78,7 +68,7 @@ func refuseRoute53(w http.ResponseWriter, said string) {
 	replyXML(w, 403, "ErrorResponse", "<Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>"+said+"</Message></Error><RequestId>r</RequestId>")
 }
 
-func route53API(b *book) http.Handler {
+func route53Server(b *book) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /2013-04-01/hostedzonesbyname", func(w http.ResponseWriter, _ *http.Request) {
 		replyXML(w, 200, "ListHostedZonesByNameResponse", "<HostedZones><HostedZone><Id>/hostedzone/Z1</Id><Name>example.com.</Name><CallerReference>c</CallerReference>"+

@@ -25,7 +25,7 @@ func TestHTTPProviders(t *testing.T) {
 		"hetzner":      {hetznerAPI, false, quoteStrings},
 		"gandi":        {gandiAPI, false, quoteStrings},
 		"ovh":          {ovhAPI, false, func(s string) string { return `"` + s + `"` }},
-		"route53":      {route53API, true, quoteStrings},
+		"route53":      {route53Server, true, quoteStrings},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

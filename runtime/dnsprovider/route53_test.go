@@ -1,0 +1,101 @@
+package dnsprovider
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/libdns/libdns"
+)
+
+func TestRoute53TextsAreReadAsTheyAreMeant(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		`"v=spf1 -all"`:         "v=spf1 -all",
+		`"one " "two"`:          "one two",
+		`"caf\303\251"`:         "café",
+		`"say \"hi\""`:          `say "hi"`,
+		`"a backslash: \\101"`:  `a backslash: \101`,
+		`"\052 is an asterisk"`: "* is an asterisk",
+		`unquoted`:              "unquoted",
+		`""`:                    "",
+	} {
+		if got := (route53Set{Name: "example.com.", Type: "TXT"}).record("example.com.", route53Value{value}).RR().Data; got != want {
+			t.Errorf("the text %s was read as %q, want %q", value, got, want)
+		}
+	}
+}
+
+// Long zones come in pages; of several zones of a name the public one is meant.
+func TestRoute53ReadsEveryPageOfThePublicZone(t *testing.T) {
+	t.Parallel()
+	zone := func(id string, private bool) string {
+		return fmt.Sprintf("<HostedZone><Id>/hostedzone/%s</Id><Name>example.com.</Name><Config><PrivateZone>%t</PrivateZone></Config></HostedZone>", id, private)
+	}
+	set := func(name string) string {
+		return "<ResourceRecordSet><Name>" + name + "</Name><Type>A</Type><TTL>60</TTL><ResourceRecords><ResourceRecord><Value>192.0.2.1</Value></ResourceRecord></ResourceRecords></ResourceRecordSet>"
+	}
+	_, z := serve(t, "route53", func(*book) http.Handler {
+		mux := http.NewServeMux()
+		mux.HandleFunc("GET /2013-04-01/hostedzonesbyname", func(w http.ResponseWriter, _ *http.Request) {
+			replyXML(w, 200, "ListHostedZonesByNameResponse", "<HostedZones>"+zone("Z0", true)+zone("Z1", false)+zone("Z2", true)+"</HostedZones>")
+		})
+		mux.HandleFunc("GET /2013-04-01/hostedzone/Z1/rrset", func(w http.ResponseWriter, r *http.Request) {
+			if r.FormValue("name") != "b.example.com." {
+				replyXML(w, 200, "ListResourceRecordSetsResponse", "<ResourceRecordSets>"+set("a.example.com.")+
+					"</ResourceRecordSets><IsTruncated>true</IsTruncated><NextRecordName>b.example.com.</NextRecordName><NextRecordType>A</NextRecordType>")
+				return
+			}
+			replyXML(w, 200, "ListResourceRecordSetsResponse", "<ResourceRecordSets>"+set("b.example.com.")+"</ResourceRecordSets><IsTruncated>false</IsTruncated>")
+		})
+		return mux
+	})
+	records, err := z.backend.GetRecords(t.Context(), "example.com.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range records {
+		names = append(names, r.RR().Name)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, names); diff != "" {
+		t.Errorf("a zone of two pages gave these names (-want +got):\n%s", diff)
+	}
+}
+
+func TestRoute53AsksOnceMoreWhatIsRefusedForAMoment(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	_, z := serve(t, "route53", func(b *book) http.Handler {
+		whole := route53Server(b)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked++; asked == 1 {
+				replyXML(w, 400, "ErrorResponse", "<Error><Code>Throttling</Code><Message>Rate exceeded</Message></Error>")
+				return
+			}
+			whole.ServeHTTP(w, r)
+		})
+	})
+	if _, err := z.backend.GetRecords(t.Context(), "example.com."); err != nil {
+		t.Errorf("a zone read after one request was throttled: %v, want the records", err)
+	}
+}
+
+func TestRoute53LeavesSetsWithARoutingPolicyAlone(t *testing.T) {
+	t.Parallel()
+	_, z := serve(t, "route53", func(*book) http.Handler {
+		mux := http.NewServeMux()
+		mux.Handle("GET /2013-04-01/hostedzonesbyname", route53Server(&book{}))
+		mux.HandleFunc("GET /2013-04-01/hostedzone/Z1/rrset", func(w http.ResponseWriter, _ *http.Request) {
+			replyXML(w, 200, "ListResourceRecordSetsResponse", "<ResourceRecordSets><ResourceRecordSet><Name>example.com.</Name><Type>TXT</Type>"+
+				"<SetIdentifier>eu</SetIdentifier><TTL>60</TTL></ResourceRecordSet></ResourceRecordSets>")
+		})
+		return mux
+	})
+	_, err := z.backend.AppendRecords(t.Context(), "example.com.", []libdns.Record{libdns.TXT{Name: "@", Text: "new"}})
+	if err == nil || !strings.Contains(err.Error(), "routing policy") {
+		t.Errorf("a record beside those with a routing policy was added with the error %v, want a refusal that names the policy", err)
+	}
+}
