@@ -16,8 +16,8 @@
 // Whoever accepts the message should have put the Return-Path field in front of it
 // (RFC 5321, 4.4): the null path is one of the signs of a mail system.
 //
-// The message comes through mime.Parse with its bounds (20 levels, 500 parts, 256 KB
-// of header); of a part 2 MB are looked at, of the message 10 MB. More is not read.
+// The message is read by package message with its bounds (20 levels, 500 parts, 256 KB of
+// header). Parse looks at 2 MB of its files and at 10 MB in all. More is not read.
 package dsn
 
 import (
@@ -26,7 +26,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // Kind is what a message turned out to be.
@@ -91,7 +91,7 @@ type Original struct {
 	From      string // addr-spec
 	To        []string
 	Subject   string
-	Headers   []mime.Header // all fields that came back, decoded
+	Headers   []message.Field // all fields that came back, decoded
 }
 
 // Get returns the first value of a field that came back.
@@ -117,11 +117,11 @@ const (
 // it has been looked at.
 func Parse(r io.Reader) (Report, error) {
 	var raw prefix
-	message, err := mime.Parse(io.TeeReader(r, &raw), mime.Limits{TextBytes: maxText, DataBytes: maxData, TotalBytes: maxTotal})
+	read, err := message.ReadWhole(io.TeeReader(r, &raw), message.Bounds{Text: maxText, Contents: maxData, Total: maxTotal})
 	if err != nil {
 		err = fmt.Errorf("read report: %w", err)
 	}
-	return newExamination(message, string(raw)).report(), err
+	return newExamination(read, string(raw)).report(), err
 }
 
 // prefix keeps the first octets written to it.
@@ -136,7 +136,8 @@ func (p *prefix) Write(b []byte) (int, error) {
 
 // examination is one message with everything that more than one question needs.
 type examination struct {
-	message    mime.Parsed
+	message    *message.Whole
+	parts      []part
 	raw        string // the first octets, for messages whose structure is broken
 	reportType string // parameter of multipart/report, lower case
 	subject    string // lower case, one space between words
@@ -145,15 +146,24 @@ type examination struct {
 	origin     origin
 }
 
-func newExamination(message mime.Parsed, raw string) *examination {
-	e := &examination{message: message, raw: raw, subject: squeeze(message.Subject)}
-	e.reportType = reportType(message.Get("Content-Type"))
-	text := message.Text
+// part is a file of the message with as much of its content as is looked at.
+type part struct {
+	contentType string
+	data        []byte
+}
+
+func newExamination(read *message.Whole, raw string) *examination {
+	e := &examination{message: read, raw: raw, subject: squeeze(read.Subject)}
+	for i, file := range read.Files {
+		e.parts = append(e.parts, part{file.ContentType, read.Contents[i]})
+	}
+	e.reportType = reportType(read.Get("Content-Type"))
+	text := read.Text
 	if strings.TrimSpace(text) == "" {
-		text = textOf(message.HTML)
+		text = textOf(read.HTML)
 	}
 	e.text, e.returned = cutReturned(strings.ReplaceAll(text, "\r\n", "\n"))
-	e.origin = originOf(message, e.subject)
+	e.origin = originOf(read, e.subject)
 	return e
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // Feedback is a report of RFC 5965: a reader, or a filter on a reader's behalf, says
@@ -29,10 +29,10 @@ type Feedback struct {
 // feedback reads message/feedback-report, or its fields where they stand otherwise.
 func (e *examination) feedback(r *Report) bool {
 	var fields []field
-	for _, part := range e.message.Parts {
-		if declares(part.ContentType, "feedback-report") ||
-			e.reportType != "" && !isMessage(part.ContentType) && len(part.Data) < maxText && feedbackType.Match(part.Data) {
-			fields = readFields(text(part.Data))
+	for _, part := range e.parts {
+		if declares(part.contentType, "feedback-report") ||
+			e.reportType != "" && !isMessage(part.contentType) && len(part.data) < maxText && feedbackType.Match(part.data) {
+			fields = readFields(text(part.data))
 			break
 		}
 	}
@@ -113,11 +113,11 @@ func (e *examination) microsoftComplaint(r *Report) bool {
 
 // receipt reads a disposition notification (RFC 8098).
 func (e *examination) receipt(r *Report) bool {
-	for _, part := range e.message.Parts {
-		if !declares(part.ContentType, "disposition-notification") {
+	for _, part := range e.parts {
+		if !declares(part.contentType, "disposition-notification") {
 			continue
 		}
-		fields := readFields(text(part.Data))
+		fields := readFields(text(part.data))
 		one := RecipientReport{Address: addressOf(value(fields, "final-recipient")), OriginalAddress: addressOf(value(fields, "original-recipient"))}
 		one.Diagnostic = oneLine(value(fields, "disposition"))
 		r.Kind, r.Recipients = Receipt, []RecipientReport{one}
@@ -135,10 +135,4 @@ func firstOf(a, b string) string {
 }
 
 // text is a part's data as it should have been.
-func text(data []byte) string {
-	p, err := mime.Parse(strings.NewReader("\n"+string(data)), mime.Limits{TextBytes: maxData})
-	if err != nil {
-		return "" // a string has no errors
-	}
-	return p.Text
-}
+func text(data []byte) string { return message.UTF8(data) }

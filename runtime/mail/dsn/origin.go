@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // origin is what the header tells about who wrote a message.
@@ -46,9 +46,9 @@ var (
 		`自动回复|自動回覆|自動返信|自動応答|otomatik yanıt|αυτόματη απάντηση)`)
 )
 
-func originOf(m mime.Parsed, subject string) origin {
+func originOf(m *message.Whole, subject string) origin {
 	var o origin
-	for _, from := range m.From {
+	for _, from := range m.Authors {
 		local, _, _ := strings.Cut(from.Address, "@")
 		o.daemon = o.daemon || daemonName.MatchString(local) || daemonText.MatchString(from.Name)
 	}
@@ -56,7 +56,7 @@ func originOf(m mime.Parsed, subject string) origin {
 	o.null = path == "<>"
 	o.bounce = bounceSubject.MatchString(subject)
 	o.failed = m.Get("X-Failed-Recipients") != ""
-	o.answers = m.InReplyTo != "" || len(m.References) > 0
+	o.answers = m.InReplyTo != nil || len(m.References) > 0
 	get := func(name string) string { return strings.ToLower(strings.TrimSpace(m.Get(name))) }
 	submitted := autoSubmitted(get("Auto-Submitted"))
 	precedence := get("Precedence")

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // isMessage: a part that holds a message, or the header of one.
@@ -20,9 +20,9 @@ func isMessage(contentType string) bool {
 // text. Failing that, a reply tells at least what it replies to.
 func (e *examination) original() Original {
 	o := Original{}
-	for _, part := range e.message.Parts {
-		if isMessage(part.ContentType) {
-			if o = readOriginal(part.Data); o.known() {
+	for _, part := range e.parts {
+		if isMessage(part.contentType) {
+			if o = readOriginal(part.data); o.known() {
 				break
 			}
 		}
@@ -30,8 +30,8 @@ func (e *examination) original() Original {
 	if !o.known() && e.returned != "" {
 		o = readOriginal([]byte(e.returned))
 	}
-	if o.MessageID == "" {
-		o.MessageID = oneLine(e.message.InReplyTo)
+	if o.MessageID == "" && e.message.InReplyTo != nil {
+		o.MessageID = oneLine(*e.message.InReplyTo)
 	}
 	if o.MessageID == "" && len(e.message.References) > 0 {
 		o.MessageID = oneLine(e.message.References[len(e.message.References)-1])
@@ -47,21 +47,21 @@ const maxHeaders = 200
 func readOriginal(data []byte) Original {
 	// Some gateways put the fields of the part into it once more, or an empty line.
 	head := strings.TrimLeft(string(data[:min(len(data), maxText)]), " \t\r\n")
-	m, err := mime.Parse(strings.NewReader(head), mime.Limits{TextBytes: 1, DataBytes: 1, Parts: 1})
+	m, err := message.ReadHead(strings.NewReader(head))
 	if err != nil {
 		return Original{} // a string has no errors
 	}
 	o := Original{MessageID: bounded(m.MessageID), Subject: bounded(m.Subject)}
-	if len(m.From) > 0 {
-		o.From = bounded(m.From[0].Address)
+	if len(m.Authors) > 0 {
+		o.From = bounded(m.Authors[0].Address)
 	}
-	for _, to := range m.To[:min(len(m.To), maxRecipients)] {
+	for _, to := range m.Recipients[:min(len(m.Recipients), maxRecipients)] {
 		if to.Address != "" {
 			o.To = append(o.To, bounded(to.Address))
 		}
 	}
-	for _, h := range m.Headers[:min(len(m.Headers), maxHeaders)] {
-		o.Headers = append(o.Headers, mime.Header{Name: h.Name, Value: bounded(h.Value)})
+	for _, f := range m.Header[:min(len(m.Header), maxHeaders)] {
+		o.Headers = append(o.Headers, message.Field{Name: f.Name, Value: bounded(f.Value)})
 	}
 	return o
 }

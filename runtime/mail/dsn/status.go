@@ -12,10 +12,10 @@ import (
 // mail system attached with the fields in it.
 func (e *examination) deliveryStatus(r *Report) bool {
 	system := e.origin.reports() || e.reportType != ""
-	for _, part := range e.message.Parts {
-		if declares(part.ContentType, "delivery-status") ||
-			system && !isMessage(part.ContentType) && len(part.Data) < maxText && finalRecipient.Match(part.Data) {
-			r.take(readFields(text(part.Data)))
+	for _, part := range e.parts {
+		if declares(part.contentType, "delivery-status") ||
+			system && !isMessage(part.contentType) && len(part.data) < maxText && finalRecipient.Match(part.data) {
+			r.take(readFields(text(part.data)))
 		}
 	}
 	return e.finish(r)

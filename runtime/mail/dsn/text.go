@@ -164,7 +164,7 @@ func (one *RecipientReport) read(said string) {
 
 // withFailedRecipients adds those of Exim's and Gmail's field.
 func (e *examination) withFailedRecipients(list []RecipientReport) []RecipientReport {
-	for _, h := range e.message.Headers {
+	for _, h := range e.message.Header {
 		if !strings.EqualFold(h.Name, "X-Failed-Recipients") {
 			continue
 		}

@@ -121,7 +121,7 @@ func (p *parser) decode(b *body, which string) string {
 		}
 	}
 	if enc != nil {
-		out := buffer{limit: maxText}
+		out := buffer{limit: p.maxText}
 		w := transform.NewWriter(&out, enc.NewDecoder())
 		if _, err := w.Write(data); err == nil && w.Close() == nil {
 			data, over = out.data, over || out.over
@@ -132,9 +132,9 @@ func (p *parser) decode(b *body, which string) string {
 	if over {
 		data = wholeRunes(data)
 	}
-	text, more := cleanUpTo(data, maxText)
+	text, more := cleanUpTo(data, p.maxText)
 	if over || more {
-		p.defect("%s is longer than %d octets, the rest was left out.", which, maxText)
+		p.defect("%s is longer than %d octets, the rest was left out.", which, p.maxText)
 	}
 	return text
 }

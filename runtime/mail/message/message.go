@@ -16,8 +16,8 @@
 //
 // The message is read once, line by line, whatever its nesting, so the work is
 // proportional to its octets and the memory to the bounds below, not to its size.
-// Postrider's other reader, mime.Parse, keeps the files in memory; it is for messages
-// of the platform itself and for reports.
+// ReadWhole also keeps the files in memory; it is for messages of the platform itself and
+// for reports.
 package message
 
 import (

@@ -11,6 +11,7 @@ import (
 // mailbox is one of an address field as a stranger wrote it.
 type mailbox struct {
 	name string // decoded
+	said string // the same as it stands there, without quotes
 	spec string // between the angle brackets, or bare; not validated
 	raw  string // as it stands there
 }
@@ -122,12 +123,13 @@ func (s *listScanner) end() {
 	box := mailbox{raw: raw}
 	switch {
 	case s.hasSpec:
-		box.spec, box.name = withoutRoute(s.spec.String()), tidyName(s.phrase.String())
+		box.spec, box.said = withoutRoute(s.spec.String()), s.phrase.String()
 	case strings.Contains(raw, "@"):
-		box.spec, box.name = raw, tidyName(s.comment.String())
+		box.spec, box.said = raw, s.comment.String()
 	default:
-		box.name = tidyName(s.phrase.String())
+		box.said = s.phrase.String()
 	}
+	box.name = tidyName(box.said)
 	if raw != "" && raw != "<>" {
 		s.list = append(s.list, box)
 	}

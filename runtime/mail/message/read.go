@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Read reads a message to its end. The error is that of r; what came before it is
@@ -101,9 +102,12 @@ type parser struct {
 	lines lines
 	out   *Message
 
-	headerLeft int // octets that the headers of parts may still have
+	top        header // of the message
+	headerLeft int    // octets that the headers of parts may still have
 	parts      int
-	text, html *body
+	maxText    int  // octets of Text and of HTML
+	joins      bool // all bodies of a kind, and not only the first
+	text, html []*body
 	preamble   buffer // of a multipart in which no part has begun
 	wanted     int    // number of the file to write, -1: none
 	to         io.Writer
@@ -116,6 +120,7 @@ func newParser(r io.Reader) *parser {
 		lines:      newLines(r),
 		out:        &Message{To: []string{}, CC: []string{}, ReplyTo: []string{}, References: []string{}, Files: []File{}, Defects: []string{}, Header: []Field{}},
 		headerLeft: maxHeader,
+		maxText:    maxText,
 		preamble:   buffer{limit: maxText},
 		wanted:     -1,
 	}
@@ -133,15 +138,27 @@ func (p *parser) root() header {
 
 // finish decodes the bodies.
 func (p *parser) finish() {
-	if p.text == nil && p.html == nil && len(p.out.Files) == 0 && len(p.preamble.data) > 0 {
-		p.text = &body{buffer: p.preamble}
+	if len(p.text)+len(p.html)+len(p.out.Files) == 0 && len(p.preamble.data) > 0 {
+		p.text = []*body{{buffer: p.preamble}}
 	}
-	if p.text != nil {
-		p.out.Text = p.decode(p.text, "The text")
+	p.out.Text = p.joined(p.text, "The text")
+	p.out.HTML = p.joined(p.html, "The HTML")
+}
+
+// joined decodes the bodies of a kind, which are mostly one.
+func (p *parser) joined(bodies []*body, which string) string {
+	if len(bodies) == 1 {
+		return p.decode(bodies[0], which)
 	}
-	if p.html != nil {
-		p.out.HTML = p.decode(p.html, "The HTML")
+	var text strings.Builder
+	for _, b := range bodies {
+		next := p.decode(b, which)
+		if text.Len() > 0 && next != "" {
+			text.WriteByte('\n')
+		}
+		text.WriteString(next)
 	}
+	return bounded(text.String(), p.maxText)
 }
 
 // defect remembers a sentence, once.

@@ -47,7 +47,3 @@ type body struct {
 	charset string
 	html    bool
 }
-
-func newBody(kind contentType) *body {
-	return &body{buffer: buffer{limit: maxText}, charset: kind.charset, html: kind.name == "text/html"}
-}

@@ -54,10 +54,10 @@ func (p *parser) multipart(kind contentType, depth int) {
 		p.lines.enter()
 		p.copyTo(io.Discard)
 	}
-	if !began && len(p.preamble.data) > 0 && p.text == nil {
+	if !began && len(p.preamble.data) > 0 && len(p.text) == 0 {
 		p.defect("A multipart has no parts.")
-		p.text = &body{buffer: p.preamble}
-		p.preamble = buffer{limit: maxText}
+		p.text = []*body{{buffer: p.preamble}}
+		p.preamble = buffer{limit: p.maxText}
 	}
 }
 
@@ -88,13 +88,11 @@ func (p *parser) leaf(h header, kind contentType, root bool) {
 	attached := disposition.kind == "attachment" || name != "" && !root
 	switch {
 	case attached:
-	case kind.name == "text/plain" && p.text == nil:
-		p.text = newBody(kind)
-		p.decodeTo(p.text, encoding)
+	case kind.name == "text/plain" && (p.joins || len(p.text) == 0):
+		p.text = append(p.text, p.body(kind, p.text, encoding))
 		return
-	case kind.name == "text/html" && p.html == nil:
-		p.html = newBody(kind)
-		p.decodeTo(p.html, encoding)
+	case kind.name == "text/html" && (p.joins || len(p.html) == 0):
+		p.html = append(p.html, p.body(kind, p.html, encoding))
 		return
 	}
 	id := contentID(h.get("Content-Id"))
@@ -118,6 +116,16 @@ func (p *parser) leaf(h header, kind contentType, root bool) {
 	} else if len(p.out.Files) == p.wanted+1 {
 		p.lines.stop() // it is all that was asked for
 	}
+}
+
+// body takes in a body of the message, in the room that those before it leave.
+func (p *parser) body(kind contentType, before []*body, encoding string) *body {
+	b := &body{buffer: buffer{limit: p.maxText}, charset: kind.charset, html: kind.name == "text/html"}
+	for _, other := range before {
+		b.limit -= len(other.data)
+	}
+	p.decodeTo(b, encoding)
+	return b
 }
 
 // decodeTo writes the content of a part without its transfer encoding.

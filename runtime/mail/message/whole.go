@@ -1,0 +1,125 @@
+package message
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Whole is a message together with the contents of its files, for messages that fit into
+// memory: reports, and those of the platform itself.
+type Whole struct {
+	*Message
+	Authors    []Mailbox // of the first From
+	Recipients []Mailbox // of the first To
+	Contents   [][]byte  // of Files, decoded; shorter than the file's Size when Bounds.Contents was used up
+}
+
+// Mailbox is one address of a field, decoded and not validated.
+type Mailbox struct {
+	Name    string // what stands there, when there is no address
+	Address string // as its writer wrote it; empty: none can be read
+}
+
+// Bounds of ReadWhole. A zero value means the default.
+type Bounds struct {
+	Total    int64 // octets of the message, default: all; the rest is not read
+	Text     int   // octets of Text and of HTML, default 5 MB
+	Contents int   // octets of all contents together, default 50 MB
+}
+
+const maxContents = 50 << 20
+
+// ReadWhole reads a message to its end, with the contents of its files. Unlike Read it
+// joins all bodies of a kind, as the footer of a mailing list is one. The error is that of
+// r; what came before it is in the Whole, which is never nil.
+func ReadWhole(r io.Reader, bounds Bounds) (*Whole, error) {
+	if bounds.Total <= 0 {
+		bounds.Total = math.MaxInt64
+	}
+	in := &io.LimitedReader{R: r, N: bounds.Total}
+	p := newParser(in)
+	p.joins = true
+	if bounds.Text > 0 {
+		p.maxText, p.preamble.limit = bounds.Text, bounds.Text
+	}
+	var contents []*buffer
+	room := bounds.Contents
+	if room <= 0 {
+		room = maxContents
+	}
+	p.each = func(int) io.Writer {
+		if n := len(contents); n > 0 {
+			room -= len(contents[n-1].data)
+		}
+		contents = append(contents, &buffer{limit: room})
+		return contents[len(contents)-1]
+	}
+	whole := p.head()
+	p.entity(p.top, 0)
+	p.finish()
+	whole.Contents = make([][]byte, len(contents))
+	for i, c := range contents {
+		whole.Contents[i] = c.data
+	}
+	if p.lines.err != nil {
+		return whole, fmt.Errorf("read message: %w", p.lines.err)
+	}
+	if in.N > 0 {
+		return whole, nil
+	}
+	switch n, err := io.ReadFull(r, make([]byte, 1)); {
+	case n > 0:
+		p.defect("The message is longer than %d octets, the rest was not read.", bounds.Total)
+	case !errors.Is(err, io.EOF):
+		return whole, fmt.Errorf("read message: %w", err)
+	}
+	return whole, nil
+}
+
+// ReadHead reads the header of a message and nothing more of it. The error is that of r.
+func ReadHead(r io.Reader) (*Whole, error) {
+	p := newParser(r)
+	whole := p.head()
+	if p.lines.err != nil {
+		return whole, fmt.Errorf("read header: %w", p.lines.err)
+	}
+	return whole, nil
+}
+
+// head reads the header of the message and describes it.
+func (p *parser) head() *Whole {
+	p.top = p.root()
+	p.describe(p.top)
+	return &Whole{Message: p.out, Authors: p.top.mailboxes("From"), Recipients: p.top.mailboxes("To")}
+}
+
+// mailboxes reads the first field of a name. A field without any address is one name: a
+// person still sees who it claims to be.
+func (h header) mailboxes(name string) []Mailbox {
+	value := h.get(name)
+	boxes, _ := mailboxes(value)
+	list := make([]Mailbox, 0, len(boxes))
+	readable := false
+	for _, box := range boxes {
+		m := Mailbox{Name: bounded(strings.TrimSpace(decodeWords(bounded(box.said, 8*maxDisplay))), maxDisplay)}
+		if strings.Contains(box.spec, "@") {
+			m.Address, readable = oneLine(clean([]byte(bounded(box.spec, maxID)))), true
+		} else {
+			m.Name = bounded(decodeWords(bounded(box.raw, maxDisplay)), maxDisplay)
+		}
+		list = append(list, m)
+	}
+	switch {
+	case readable:
+		return list
+	case value == "":
+		return nil
+	}
+	return []Mailbox{{Name: bounded(decodeWords(bounded(value, maxDisplay)), maxDisplay)}}
+}
+
+// UTF8 gives octets of no declared charset as valid UTF-8 without NUL.
+func UTF8(octets []byte) string { return clean(octets) }
