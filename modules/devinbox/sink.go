@@ -13,7 +13,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"github.com/postrider/postrider/ent/capturedmail"
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -21,8 +21,7 @@ const (
 	sinkTimeout  = time.Minute
 	storeTimeout = 10 * time.Second
 	largeTimeout = 2 * time.Minute // for what does not come in one part
-	headerLimit  = 256 << 10
-	trimEvery    = 100 // captures between two looks at what is too old
+	trimEvery    = 100             // captures between two looks at what is too old
 )
 
 // newServer has no limits on clients: only this process knows the port, and it
@@ -84,8 +83,8 @@ type mail struct {
 // list's columns empty and nothing else.
 func newMail(from string, to []string, head []byte) mail {
 	m := mail{mailFrom: from, to: to, head: head}
-	if header, err := mime.Parse(bytes.NewReader(headerOf(head)), mime.Limits{}); err == nil {
-		m.from, m.subject, m.messageID = display(header.From), header.Subject, header.MessageID
+	if read, err := message.ReadHead(bytes.NewReader(head)); err == nil {
+		m.from, m.subject, m.messageID = display(read.Authors), read.Subject, read.MessageID
 	}
 	return m
 }
@@ -108,25 +107,19 @@ func (s *Service) capture(m mail, buffer []byte, more bool, r io.Reader) error {
 }
 
 // display is for people to read; it is never parsed again.
-func display(list []mime.Mailbox) string {
+func display(list []message.Mailbox) string {
 	shown := make([]string, 0, len(list))
 	for _, m := range list {
-		if m.Name == "" {
+		switch {
+		case m.Name == "":
 			shown = append(shown, m.Address)
-		} else {
+		case m.Address == "":
+			shown = append(shown, m.Name)
+		default:
 			shown = append(shown, m.Name+" <"+m.Address+">")
 		}
 	}
 	return strings.Join(shown, ", ")
-}
-
-// headerOf is the header block alone.
-func headerOf(raw []byte) []byte {
-	end := bytes.Index(raw, []byte("\r\n\r\n"))
-	if end < 0 {
-		end = len(raw)
-	}
-	return append(bytes.Clone(raw[:min(end, headerLimit)]), "\r\n\r\n"...)
 }
 
 // trim deletes all but the newest.

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/runtime/fault"
-	mailmime "github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 //go:embed inbox.css
@@ -90,11 +90,11 @@ var cidReference = regexp.MustCompile(`(?i)\bcid:([^"'\s<>()\\]+)`)
 
 // inlinePictures turns references to parts of the message (RFC 2392) into data
 // URLs: the frame may load nothing.
-func inlinePictures(m mailmime.Parsed) string {
-	pictures := map[string]mailmime.Part{}
-	for _, part := range m.Parts {
+func inlinePictures(m *message.Whole) string {
+	pictures := map[string]int{} // in Files
+	for i, part := range m.Files {
 		if part.ContentID != "" && strings.HasPrefix(part.ContentType, "image/") {
-			pictures[part.ContentID] = part
+			pictures[part.ContentID] = i
 		}
 	}
 	return cidReference.ReplaceAllStringFunc(m.HTML, func(reference string) string {
@@ -102,11 +102,11 @@ func inlinePictures(m mailmime.Parsed) string {
 		if err != nil {
 			return reference
 		}
-		part, found := pictures[id]
-		if !found || !plainType.MatchString(part.ContentType) {
+		i, found := pictures[id]
+		if !found || !plainType.MatchString(m.Files[i].ContentType) {
 			return reference
 		}
-		return "data:" + part.ContentType + ";base64," + base64.StdEncoding.EncodeToString(part.Data)
+		return "data:" + m.Files[i].ContentType + ";base64," + base64.StdEncoding.EncodeToString(m.Contents[i])
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/fault"
-	mailmime "github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // shownSource is how much of a message's source stands on its page.
@@ -29,7 +29,7 @@ type messagePage struct {
 	View      string // html, text, headers, source
 	Views     []view
 	Text      string
-	Headers   []mailmime.Header
+	Headers   []message.Field
 	Signature *signature
 	Source    string
 	Cut       bool // Source is not all of it
@@ -55,8 +55,8 @@ func (p *pages) message(w http.ResponseWriter, r *http.Request) error {
 	subject := orElse(mail.Subject, "(no subject)")
 	page := messagePage{frame: newFrame(subject), Mail: mail, From: orElse(mail.From, mail.MailFrom), Subject: subject,
 		Received: mail.ReceivedAt.UTC().Format(time.RFC1123), Size: octets(int64(mail.Size)), Link: linkTo(mail.ID), Text: parsed.Text,
-		Headers: parsed.Headers, Signature: signatureOf(parsed), Problems: parsed.Problems}
-	for i, part := range parsed.Parts {
+		Headers: parsed.Header, Signature: signatureOf(parsed), Problems: parsed.Defects}
+	for i, part := range parsed.Files {
 		page.Files = append(page.Files, file{Name: nameOf(part, i), Type: part.ContentType, Size: octets(part.Size), Inline: part.Inline,
 			Link: fmt.Sprintf("%s/files/%d", page.Link, i)})
 	}
@@ -98,19 +98,19 @@ func (p *pages) load(r *http.Request) (*ent.CapturedMail, error) {
 	return p.inbox.Get(r.Context(), id)
 }
 
-func (p *pages) open(r *http.Request) (*ent.CapturedMail, mailmime.Parsed, error) {
+func (p *pages) open(r *http.Request) (*ent.CapturedMail, *message.Whole, error) {
 	mail, err := p.load(r)
 	if err != nil {
-		return nil, mailmime.Parsed{}, err
+		return nil, nil, err
 	}
-	parsed, err := mailmime.Parse(bytes.NewReader(mail.Raw), mailmime.Limits{DataBytes: int64(len(mail.Raw)) + 1})
+	parsed, err := message.ReadWhole(bytes.NewReader(mail.Raw), message.Bounds{Contents: len(mail.Raw) + 1})
 	if err != nil {
-		return nil, mailmime.Parsed{}, fmt.Errorf("parse captured mail %d: %w", mail.ID, err)
+		return nil, nil, fmt.Errorf("parse captured mail %d: %w", mail.ID, err)
 	}
 	return mail, parsed, nil
 }
 
-func signatureOf(m mailmime.Parsed) *signature {
+func signatureOf(m *message.Whole) *signature {
 	field := m.Get("DKIM-Signature")
 	if field == "" {
 		return nil
@@ -123,8 +123,8 @@ func signatureOf(m mailmime.Parsed) *signature {
 	return &signature{Domain: tags["d"], Selector: tags["s"], Algorithm: tags["a"]}
 }
 
-func nameOf(part mailmime.Part, i int) string {
-	return orElse(part.Name, fmt.Sprintf("part-%d", i+1))
+func nameOf(part message.File, i int) string {
+	return orElse(part.Filename, fmt.Sprintf("part-%d", i+1))
 }
 
 func octets(n int64) string {
@@ -154,11 +154,11 @@ func (p *pages) file(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	i, err := strconv.Atoi(r.PathValue("file"))
-	if err != nil || i < 0 || i >= len(parsed.Parts) {
+	if err != nil || i < 0 || i >= len(parsed.Files) {
 		return fault.Missing("attachment", strings.ToValidUTF8(r.PathValue("file"), "\uFFFD"))
 	}
-	part := parsed.Parts[i]
-	return download(w, part.ContentType, nameOf(part, i), part.Data)
+	part := parsed.Files[i]
+	return download(w, part.ContentType, nameOf(part, i), parsed.Contents[i])
 }
 
 func download(w http.ResponseWriter, contentType, name string, content []byte) error {
@@ -199,10 +199,10 @@ func (p *pages) messageJSON(w http.ResponseWriter, r *http.Request) error {
 		Text        string       `json:"text"`
 		Attachments []attachment `json:"attachments"`
 	}{newMailJSON(mail), []header{}, parsed.HTML, parsed.Text, []attachment{}}
-	for _, h := range parsed.Headers {
+	for _, h := range parsed.Header {
 		out.Headers = append(out.Headers, header{h.Name, h.Value})
 	}
-	for i, part := range parsed.Parts {
+	for i, part := range parsed.Files {
 		out.Attachments = append(out.Attachments, attachment{nameOf(part, i), part.ContentType, part.ContentID, part.Size,
 			fmt.Sprintf("%s/files/%d", linkTo(mail.ID), i)})
 	}

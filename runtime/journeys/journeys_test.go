@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/mail/dkim"
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
@@ -67,7 +67,7 @@ func checkArrived(t *testing.T, app *runtimetest.App) {
 	}
 	raw := app.MX.Messages()[0].Data
 	checkSignature(t, app, raw)
-	parsed, err := mime.Parse(bytes.NewReader(raw), mime.Limits{})
+	parsed, err := message.ReadWhole(bytes.NewReader(raw), message.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

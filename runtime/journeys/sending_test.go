@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
@@ -76,7 +76,7 @@ func TestOneClickInTheMessageThatArrivedStopsTheCategory(t *testing.T) {
 	if signed := strings.Join(strings.Fields(string(signature)), ""); !strings.Contains(signed, ":List-Unsubscribe:") || !strings.Contains(signed, ":List-Unsubscribe-Post") {
 		t.Errorf("RFC 8058 section 3.1 wants both fields signed: %s", signature)
 	}
-	got, err := mime.Parse(bytes.NewReader(raw), mime.Limits{})
+	got, err := message.ReadWhole(bytes.NewReader(raw), message.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

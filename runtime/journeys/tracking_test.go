@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
 
@@ -23,15 +23,15 @@ var (
 )
 
 // received waits for a message and gives its bodies.
-func received(t *testing.T, app *runtimetest.App, id string) *mime.Parsed {
+func received(t *testing.T, app *runtimetest.App, id string) *message.Whole {
 	t.Helper()
 	waitForStatus(t, app, id, "delivered")
 	messages := app.MX.Messages()
-	parsed, err := mime.Parse(bytes.NewReader(messages[len(messages)-1].Data), mime.Limits{})
+	parsed, err := message.ReadWhole(bytes.NewReader(messages[len(messages)-1].Data), message.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &parsed
+	return parsed
 }
 
 // follow asks as a browser does, without following redirects. A Host may be given.

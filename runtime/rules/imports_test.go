@@ -90,7 +90,7 @@ func edgeMay(pkg, imported string) bool {
 	case isEnt(imported):
 		return imported != "ent/migrate" && !strings.HasPrefix(imported, "ent/schema/mixin")
 	default:
-		return oneOf("runtime/fault", "runtime/event", "runtime/id", "runtime/idempotency", "runtime/intake", "runtime/loopback", "runtime/page", "runtime/secret", "runtime/sse", "runtime/telemetry", "runtime/mail/mime")(pkg, imported)
+		return oneOf("runtime/fault", "runtime/event", "runtime/id", "runtime/idempotency", "runtime/intake", "runtime/loopback", "runtime/page", "runtime/secret", "runtime/sse", "runtime/telemetry", "runtime/mail/message")(pkg, imported)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/dkim"
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -65,13 +65,13 @@ func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
 	if e, _, _, _ := f.state(t, id); e.Status != email.StatusDelivered || len(c.messages) != 2 {
 		t.Fatalf("status %s, %d messages", e.Status, len(c.messages))
 	}
-	parsed, err := mime.Parse(bytes.NewReader(c.messages[0]), mime.Limits{DataBytes: 64 << 20})
-	if err != nil || !strings.HasPrefix(string(c.messages[0]), "DKIM-Signature:") || len(parsed.Parts) != 2 {
-		t.Fatalf("message: %v, %.30q, %d attachments", err, c.messages[0], len(parsed.Parts))
+	parsed, err := message.ReadWhole(bytes.NewReader(c.messages[0]), message.Bounds{Contents: 64 << 20})
+	if err != nil || !strings.HasPrefix(string(c.messages[0]), "DKIM-Signature:") || len(parsed.Files) != 2 {
+		t.Fatalf("message: %v, %.30q, %d attachments", err, c.messages[0], len(parsed.Files))
 	}
-	for i, a := range parsed.Parts {
-		if !bytes.Equal(a.Data, m.Attachments[i].Data) {
-			t.Errorf("attachment %d came out as %d octets %.20q", i, len(a.Data), a.Data)
+	for i, content := range parsed.Contents {
+		if !bytes.Equal(content, m.Attachments[i].Data) {
+			t.Errorf("attachment %d came out as %d octets %.20q", i, len(content), content)
 		}
 	}
 	record := dkim.PublicRecord(sendingtest.Key().(*rsa.PrivateKey))

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dkim"
-	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // tracker marks what it was given.
@@ -24,7 +24,7 @@ func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html, text stri
 }
 
 // wire gives the message as it goes out, verified.
-func (f *fixture) wire(t *testing.T, id string) mime.Parsed {
+func (f *fixture) wire(t *testing.T, id string) *message.Whole {
 	t.Helper()
 	for _, j := range f.claimAll(t) {
 		if j.emailID != id {
@@ -46,22 +46,22 @@ func (f *fixture) wire(t *testing.T, id string) mime.Parsed {
 				t.Errorf("%s is not signed: %s", name, signature)
 			}
 		}
-		parsed, err := mime.Parse(bytes.NewReader(signed.raw), mime.Limits{})
+		parsed, err := message.ReadWhole(bytes.NewReader(signed.raw), message.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return parsed
 	}
 	t.Fatalf("%s was not claimed", id)
-	return mime.Parsed{}
+	return nil
 }
 
 func unfolded(field []byte) string {
 	return strings.Join(strings.Fields(string(field)), "") + ":"
 }
 
-func header(m mime.Parsed, name string) (values []string) {
-	for _, h := range m.Headers {
+func header(m *message.Whole, name string) (values []string) {
+	for _, h := range m.Header {
 		if strings.EqualFold(h.Name, name) {
 			values = append(values, h.Value)
 		}

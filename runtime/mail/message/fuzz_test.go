@@ -25,6 +25,22 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+func FuzzReadWhole(f *testing.F) {
+	seeds(f, func(raw []byte) { f.Add(raw) })
+	f.Add([]byte("Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/html; charset=utf-16\r\nContent-Transfer-Encoding: base64\r\n\r\nAAA\r\n--b\r\nbroken"))
+	f.Add([]byte("From: \xff\x00<>\nTo: (((\nContent-Disposition: attachment; filename*0*=utf-8''%; filename*1=x\n\n=\x00"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		p, err := message.ReadWhole(bytes.NewReader(raw), message.Bounds{Text: 1000, Contents: 1000, Total: 100000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkStrings(t, p)
+		if len(p.Text) > 1000 || len(p.HTML) > 1000 {
+			t.Errorf("with a bound of 1000 octets the text has %d and the html %d", len(p.Text), len(p.HTML))
+		}
+	})
+}
+
 func FuzzReadFile(f *testing.F) {
 	seeds(f, func(raw []byte) { f.Add(raw, 0) })
 	f.Fuzz(func(t *testing.T, raw []byte, n int) {

@@ -1,4 +1,4 @@
-// Package mime writes messages and reads them.
+// Package mime writes messages. Package message reads them.
 //
 // Compose is pure: the same Message gives the same bytes, so a message composed
 // again after a crash carries the same signature. What it gives is fit for any
@@ -19,9 +19,6 @@
 // boundary, and lets line breaks in field names through. Here every octet that
 // comes out passes one check at the end, and a message that fails it is an error
 // instead of garbage on the wire.
-//
-// Parse is for messages that others wrote: it reads a stream once, keeps bounds
-// on everything, and takes what it can from a broken message.
 package mime
 
 import (
