@@ -23,6 +23,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // Signer says for whom to sign.
@@ -147,51 +149,32 @@ func plain(name string) bool {
 type field struct{ name, raw []byte }
 
 // split finds the fields and the body.
-func split(message []byte) ([]field, []byte, error) {
+func split(raw []byte) ([]field, []byte, error) {
 	fields := make([]field, 0, 24)
-	for len(message) > 0 {
-		end := fieldEnd(message)
-		if end < 0 {
+	for len(raw) > 0 {
+		next, rest, ok := message.NextField(raw)
+		next, whole := bytes.CutSuffix(next, crlf)
+		if !ok || !whole {
 			return nil, nil, ErrNotCanonical
 		}
-		raw := message[:end]
-		message = message[end+2:]
-		if len(raw) == 0 {
-			return fields, message, nil
+		raw = rest
+		if len(next) == 0 {
+			return fields, raw, nil
 		}
-		if bytes.IndexByte(raw, '\r') >= 0 && !foldedOnly(raw) {
+		if bytes.IndexByte(next, '\r') >= 0 && !foldedOnly(next) {
 			return nil, nil, ErrNotCanonical
 		}
-		colon := bytes.IndexByte(raw, ':')
-		if colon <= 0 || raw[0] == ' ' || raw[0] == '\t' {
+		colon := bytes.IndexByte(next, ':')
+		if colon <= 0 || next[0] == ' ' || next[0] == '\t' {
 			return nil, nil, errors.New("message has a malformed header line")
 		}
-		fields = append(fields, field{name: bytes.TrimRight(raw[:colon], " \t"), raw: raw})
+		fields = append(fields, field{name: bytes.TrimRight(next[:colon], " \t"), raw: next})
 	}
 	return nil, nil, ErrNotCanonical
 }
 
-// fieldEnd is the index of the CRLF that ends the field, folds skipped.
-func fieldEnd(b []byte) int {
-	for i := 0; ; {
-		n := bytes.IndexByte(b[i:], '\n')
-		if n < 0 {
-			return -1
-		}
-		i += n
-		if i == 0 || b[i-1] != '\r' {
-			return -1
-		}
-		// The empty line ends the header, whatever the body starts with.
-		if i == 1 || i+1 == len(b) || (b[i+1] != ' ' && b[i+1] != '\t') {
-			return i - 1
-		}
-		i++
-	}
-}
-
 // foldedOnly says that every CR in a field belongs to a CRLF. (Every LF does:
-// fieldEnd saw to that.)
+// NextField saw to that.)
 func foldedOnly(raw []byte) bool {
 	return bytes.Count(raw, []byte{'\r'}) == bytes.Count(raw, []byte{'\n'})
 }

@@ -15,6 +15,10 @@ type lines struct {
 	boundaries []string // of the open multiparts, the outermost first
 	inside     bool     // the next piece goes on with a line
 	held       []byte   // given back, to be given again
+	seen       int      // octets that were read, those of boundaries too
+	hitAt      int      // where the line of the boundary that was hit begins
+	hitEnd     int      // how long the line end before it is
+	lastEnd    int      // of the line before
 	err        error    // of the reader, apart from the end
 
 	// Why next gives nothing: the boundary of an open multipart (its place, from 0),
@@ -52,14 +56,29 @@ func (l *lines) next() (piece []byte, begins, ok bool) {
 		l.stop()
 		return nil, false, false
 	}
+	l.seen += len(piece)
 	if begins && !l.inside && l.boundary(piece) {
+		l.hitAt, l.hitEnd = l.seen-len(piece), l.lastEnd
 		return nil, false, false
 	}
+	l.lastEnd = len(piece) - len(withoutLineEnd(piece))
 	return piece, begins, true
 }
 
 // back gives the last piece back. It was the beginning of a line.
 func (l *lines) back(piece []byte) { l.held = piece }
+
+// position is where the next piece begins.
+func (l *lines) position() int { return l.seen - len(l.held) }
+
+// contentEnd is where the content ends that is behind us: at a boundary without the line
+// end before it, or at the end.
+func (l *lines) contentEnd() int {
+	if l.hit == ended {
+		return l.seen
+	}
+	return l.hitAt - l.hitEnd
+}
 
 // stop ends the message here.
 func (l *lines) stop() { l.hit, l.halted, l.held = ended, true, nil }

@@ -103,6 +103,8 @@ type parser struct {
 	out   *Message
 
 	top        header // of the message
+	place      *Part  // the part at hand, when places are wanted and no contents
+	beyond     bool   // a bound on parts was met
 	headerLeft int    // octets that the headers of parts may still have
 	parts      int
 	maxText    int  // octets of Text and of HTML

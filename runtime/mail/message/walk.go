@@ -15,6 +15,7 @@ func (p *parser) entity(h header, depth int) {
 			kind.name = "text/plain"
 		case depth >= maxDepth:
 			p.defect("Parts are nested deeper than %d, what is deeper is one file.", maxDepth)
+			p.beyond = true
 		default:
 			p.multipart(kind, depth)
 			return
@@ -27,6 +28,7 @@ func (p *parser) entity(h header, depth int) {
 // and after the last is for programs that know no MIME, and is left out unless there
 // is nothing else.
 func (p *parser) multipart(kind contentType, depth int) {
+	p.multipartAt(kind.boundary)
 	p.lines.boundaries = append(p.lines.boundaries, kind.boundary)
 	level := len(p.lines.boundaries) - 1
 	p.preamble.reset()
@@ -39,9 +41,13 @@ func (p *parser) multipart(kind contentType, depth int) {
 		if p.parts++; p.parts > maxParts {
 			p.defect("The message has more than %d parts, the rest was not read.", maxParts)
 			p.lines.stop()
+			p.beyond = true
 			return
 		}
-		p.part(kind, depth)
+		p.placed(func() { p.part(kind, depth) })
+	}
+	if p.place != nil {
+		p.place.Closed = p.lines.hit == level
 	}
 	switch {
 	case p.lines.hit == ended:
@@ -79,6 +85,9 @@ func (p *parser) part(within contentType, depth int) {
 // leaf takes in a part with content: as the text or html of the message when it is
 // the first of its kind, else as a file.
 func (p *parser) leaf(h header, kind contentType, root bool) {
+	if p.skip() {
+		return
+	}
 	disposition := readDisposition(h.get("Content-Disposition"))
 	name := disposition.filename
 	if name == "" {

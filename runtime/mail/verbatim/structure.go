@@ -1,15 +1,10 @@
 package verbatim
 
 import (
-	"bytes"
 	"mime"
 	"strings"
-)
 
-// The bounds of what is looked into; beyond them everything stays as it is.
-const (
-	maxDepth = 20
-	maxParts = 500
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // part is a leaf of a message's structure, by where it stands in it.
@@ -32,25 +27,26 @@ type structure struct {
 	body    int // where it begins
 	leaves  []part
 	holders []part
-	parts   int
 	broken  bool // something could not be taken apart
 }
 
 // read takes a whole message apart.
-func read(message []byte) (*structure, error) {
-	fields, body, err := splitFields(message)
+func read(raw []byte) (*structure, error) {
+	fields, body, err := splitFields(raw)
 	if err != nil {
 		return nil, err
 	}
-	s := &structure{message: message, fields: fields, body: len(message) - len(body)}
-	s.entity(part{fields: fields, begin: s.body, end: len(message)}, 0)
+	s := &structure{message: raw, fields: fields, body: len(raw) - len(body)}
+	root, complete := message.Structure(raw)
+	s.broken = !complete
+	s.entity(part{fields: fields, begin: s.body, end: len(raw)}, root)
 	return s, nil
 }
 
 // Names are all file names that parts of the message go by, also those that a reader may
 // take for bodies: others may not.
-func Names(message []byte) []string {
-	s, err := read(message)
+func Names(raw []byte) []string {
+	s, err := read(raw)
 	if err != nil {
 		return nil
 	}
@@ -66,21 +62,19 @@ func Names(message []byte) []string {
 	return names
 }
 
-func (s *structure) entity(p part, depth int) {
+// entity takes in a part whose place package message has found. Where the strict reading
+// of its header does not lead to the same parts, it stays one part.
+func (s *structure) entity(p part, place *message.Part) {
 	p.contentType, p.params = mediaType(Get(p.fields, "Content-Type"))
 	p.disposition, _, _ = strings.Cut(strings.ToLower(Get(p.fields, "Content-Disposition")), ";")
 	p.disposition = strings.TrimSpace(p.disposition)
 	p.encoding = strings.ToLower(strings.TrimSpace(Get(p.fields, "Content-Transfer-Encoding")))
-	boundary := p.params["boundary"]
-	if s.parts++; s.parts > maxParts || depth > maxDepth {
-		s.broken = true
-		return
-	}
+	multipart, boundary := strings.HasPrefix(p.contentType, "multipart/"), p.params["boundary"]
 	switch {
-	case !strings.HasPrefix(p.contentType, "multipart/"):
+	case !multipart && place.Boundary == "":
 		s.leaves = append(s.leaves, p)
 		return
-	case boundary == "" || len(boundary) > 200:
+	case !multipart, boundary == "", boundary != place.Boundary:
 		s.broken = true
 		s.leaves = append(s.leaves, p)
 		return
@@ -88,49 +82,27 @@ func (s *structure) entity(p part, depth int) {
 		p.opaque = true
 	}
 	s.holders = append(s.holders, p)
-	for _, at := range s.between(p.begin, p.end, boundary) {
-		fields, body, err := splitFields(s.message[at[0]:at[1]])
-		if err != nil {
-			s.broken = true
-			continue
-		}
-		child := part{fields: fields, header: at[0], begin: at[1] - len(body), end: at[1], opaque: p.opaque, enclosed: p.enclosed}
-		if body == nil { // its header has no end, and so it has no place for a body
-			child.opaque = true
-		}
-		if Get(fields, "Content-Type") == "" && p.contentType == "multipart/digest" {
-			child.enclosed = true // RFC 2046 section 5.1.5: each is a message
-		}
-		s.entity(child, depth+1)
+	s.broken = s.broken || len(place.Parts) > 0 && !place.Closed
+	for _, inner := range place.Parts {
+		s.inner(p, inner)
 	}
 }
 
-// between finds the parts of a multipart by its delimiter lines (RFC 2046 section
-// 5.1.1).
-func (s *structure) between(begin, end int, boundary string) (parts [][2]int) {
-	open := -1
-	for at := begin; at < end; {
-		line := end - at
-		if n := bytes.Index(s.message[at:end], []byte("\r\n")); n >= 0 {
-			line = n + 2
-		}
-		text := strings.TrimRight(string(s.message[at:at+min(line, len(boundary)+80)]), " \t\r\n")
-		if rest, found := strings.CutPrefix(text, "--"+boundary); found && (rest == "" || rest == "--") {
-			if open >= 0 {
-				parts = append(parts, [2]int{open, max(open, at-2)}) // the CRLF before it is the delimiter's
-			}
-			if rest == "--" {
-				return parts
-			}
-			open = at + line
-		}
-		at += line
+// inner takes in a part of a multipart.
+func (s *structure) inner(holder part, place *message.Part) {
+	fields, body, err := splitFields(s.message[place.Header:place.End])
+	if err != nil {
+		s.broken = true
+		return
 	}
-	if open >= 0 {
-		s.broken = true // it was not ended
-		parts = append(parts, [2]int{min(open, end), end})
+	p := part{fields: fields, header: place.Header, begin: place.End - len(body), end: place.End, opaque: holder.opaque, enclosed: holder.enclosed}
+	if body == nil { // its header has no end, and so it has no place for a body
+		p.opaque = true
 	}
-	return parts
+	if Get(fields, "Content-Type") == "" && holder.contentType == "multipart/digest" {
+		p.enclosed = true // RFC 2046 section 5.1.5: each is a message
+	}
+	s.entity(p, place)
 }
 
 // mediaType is text/plain where there is none that can be read (RFC 2045 section 5.2).

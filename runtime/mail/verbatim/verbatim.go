@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // Field is a header field.
@@ -54,41 +56,50 @@ func Split(message []byte) (fields []Field, body []byte, err error) {
 
 // splitFields reads a header block up to and with its empty line.
 func splitFields(block []byte) (fields []Field, rest []byte, err error) {
-	start := len(block)
-	for number := 1; len(block) > 0; number++ {
-		end := bytes.Index(block, []byte("\r\n"))
-		if end < 0 {
-			end = len(block)
-		} else {
-			end += 2
+	whole := block
+	for len(block) > 0 {
+		raw, rest, ok := message.NextField(block)
+		switch {
+		case !ok:
+			return nil, nil, errors.New("the header has a line that does not end with CRLF")
+		case len(bytes.TrimRight(raw, "\r\n")) == 0:
+			return fields, rest, nil
+		case raw[0] == ' ' || raw[0] == '\t':
+			return nil, nil, errors.New("the header begins with a continuation line")
 		}
-		line := block[:end]
-		if len(bytes.TrimRight(line, "\r\n")) == 0 {
-			return fields, block[end:], nil
-		}
-		block = block[end:]
-		if start-len(block) > MaxHeader || len(fields) > MaxFields {
+		if len(whole)-len(rest) > MaxHeader || len(fields) > MaxFields {
 			return nil, nil, fmt.Errorf("the header has more than %d octets or %d fields", MaxHeader, MaxFields)
 		}
-		if line[0] == ' ' || line[0] == '\t' {
-			switch {
-			case len(fields) == 0:
-				return nil, nil, errors.New("the header begins with a continuation line")
-			case len(bytes.TrimSpace(line)) == 0:
-				// A fold without text (RFC 5322 section 4.2) ends the header for some readers.
-				continue
-			}
-			last := &fields[len(fields)-1]
-			last.Raw = append(last.Raw[:len(last.Raw):len(last.Raw)], line...)
-			continue
-		}
-		name, _, found := bytes.Cut(line, []byte(":"))
+		name, _, found := bytes.Cut(raw, []byte(":"))
 		if !found || !isName(name) {
+			number := 1 + bytes.Count(whole[:len(whole)-len(block)], []byte("\n"))
 			return nil, nil, fmt.Errorf("line %d of the header is no field", number)
 		}
-		fields = append(fields, Field{Name: string(name), Raw: line})
+		fields = append(fields, Field{Name: string(name), Raw: withoutBlankFolds(raw)})
+		block = rest
 	}
 	return fields, nil, nil
+}
+
+// withoutBlankFolds leaves out folds without text (RFC 5322 section 4.2): they end the
+// header for some readers.
+func withoutBlankFolds(raw []byte) []byte {
+	var kept []byte
+	at := 0
+	for line := range bytes.Lines(raw) {
+		blank := at > 0 && len(bytes.TrimSpace(line)) == 0
+		switch {
+		case blank && kept == nil:
+			kept = append(make([]byte, 0, len(raw)), raw[:at]...)
+		case !blank && kept != nil:
+			kept = append(kept, line...)
+		}
+		at += len(line)
+	}
+	if kept != nil {
+		return kept
+	}
+	return raw
 }
 
 // isName is field-name of RFC 5322 section 3.6.8. White space before the colon, which
