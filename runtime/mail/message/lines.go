@@ -35,6 +35,11 @@ const pieceSize = 32 << 10
 
 func newLines(r io.Reader) lines { return lines{in: bufio.NewReaderSize(r, pieceSize)} }
 
+// linesOf gives the lines of octets that are in memory.
+func linesOf(raw []byte) lines {
+	return lines{in: bufio.NewReaderSize(bytes.NewReader(raw), min(pieceSize, len(raw)+1))}
+}
+
 // next gives a line with its line end, or a piece of a long one; begins says that it
 // is the beginning. The bytes are good until the next call. It gives nothing at a
 // boundary or at the end.
@@ -127,6 +132,13 @@ func (l *lines) copyTo(w io.Writer) error {
 		return write(w, end)
 	}
 	return nil
+}
+
+// skip goes on to the next boundary or the end.
+func (l *lines) skip() {
+	for ok := true; ok; {
+		_, _, ok = l.next()
+	}
 }
 
 // withoutLineEnd also takes a carriage return off the end of a piece, whose line feed

@@ -10,7 +10,7 @@ import (
 // Read reads a message to its end. The error is that of r; what came before it is
 // in the Message, which is never nil.
 func Read(r io.Reader) (*Message, error) {
-	p := newParser(r)
+	p := newParser(newLines(r))
 	root := p.root()
 	p.describe(root)
 	p.entity(root, 0)
@@ -27,7 +27,7 @@ func ReadFile(r io.Reader, n int, w io.Writer) (File, error) {
 	if n < 0 {
 		return File{}, ErrNoFile
 	}
-	p := newParser(r)
+	p := newParser(newLines(r))
 	p.wanted, p.to = n, w
 	p.entity(p.root(), 0)
 	switch files := p.out.Files; {
@@ -44,7 +44,7 @@ func ReadFile(r io.Reader, n int, w io.Writer) (File, error) {
 // ReadFiles writes every one of Files, decoded, as the message is read: that of number
 // n to the writer that to(n) gives. The error is that of r or of a writer.
 func ReadFiles(r io.Reader, to func(n int) io.Writer) error {
-	p := newParser(r)
+	p := newParser(newLines(r))
 	p.each = to
 	p.entity(p.root(), 0)
 	switch {
@@ -58,7 +58,7 @@ func ReadFiles(r io.Reader, to func(n int) io.Writer) error {
 
 // Header reads the header of a message and nothing more of it.
 func Header(r io.Reader) ([]Field, error) {
-	p := newParser(r)
+	p := newParser(newLines(r))
 	decoded := p.root().decoded()
 	if p.lines.err != nil {
 		return decoded, fmt.Errorf("read header: %w", p.lines.err)
@@ -69,7 +69,7 @@ func Header(r io.Reader) ([]Field, error) {
 // Hops counts the Received fields of a header: the servers that a message has passed. The
 // error is that of r.
 func Hops(r io.Reader) (int, error) {
-	p := newParser(r)
+	p := newParser(newLines(r))
 	n := p.root().received
 	if p.lines.err != nil {
 		return n, fmt.Errorf("read header: %w", p.lines.err)
@@ -80,7 +80,7 @@ func Hops(r io.Reader) (int, error) {
 // Authors are the addresses of every From field, in order, as FromAddress gives the
 // first of them: an empty string stands for one that cannot be read.
 func Authors(r io.Reader) ([]string, error) {
-	p := newParser(r)
+	p := newParser(newLines(r))
 	var authors []string
 	for _, value := range p.root().all("From") {
 		boxes, _ := mailboxes(value)
@@ -117,9 +117,9 @@ type parser struct {
 	writeErr   error
 }
 
-func newParser(r io.Reader) *parser {
+func newParser(lines lines) *parser {
 	return &parser{
-		lines:      newLines(r),
+		lines:      lines,
 		out:        &Message{To: []string{}, CC: []string{}, ReplyTo: []string{}, References: []string{}, Files: []File{}, Defects: []string{}, Header: []Field{}},
 		headerLeft: maxHeader,
 		maxText:    maxText,

@@ -1,10 +1,5 @@
 package message
 
-import (
-	"bytes"
-	"io"
-)
-
 // Part is the message, or a part of it, by where it stands in the octets of the message.
 type Part struct {
 	Header int // where its header begins
@@ -19,7 +14,7 @@ type Part struct {
 // Structure finds the parts of a message. It decodes nothing. complete is false when there
 // are more parts, or deeper ones, than Read takes in.
 func Structure(raw []byte) (root *Part, complete bool) {
-	p := newParser(bytes.NewReader(raw))
+	p := newParser(linesOf(raw))
 	p.place = &Part{End: len(raw)}
 	p.maxText, p.preamble.limit = 0, 0
 	root = p.place
@@ -53,6 +48,6 @@ func (p *parser) skip() bool {
 	if p.place == nil {
 		return false
 	}
-	p.copyTo(io.Discard)
+	p.lines.skip()
 	return true
 }

@@ -40,7 +40,7 @@ func ReadWhole(r io.Reader, bounds Bounds) (*Whole, error) {
 		bounds.Total = math.MaxInt64
 	}
 	in := &io.LimitedReader{R: r, N: bounds.Total}
-	p := newParser(in)
+	p := newParser(newLines(in))
 	p.joins = true
 	if bounds.Text > 0 {
 		p.maxText, p.preamble.limit = bounds.Text, bounds.Text
@@ -81,7 +81,7 @@ func ReadWhole(r io.Reader, bounds Bounds) (*Whole, error) {
 
 // ReadHead reads the header of a message and nothing more of it. The error is that of r.
 func ReadHead(r io.Reader) (*Whole, error) {
-	p := newParser(r)
+	p := newParser(newLines(r))
 	whole := p.head()
 	if p.lines.err != nil {
 		return whole, fmt.Errorf("read header: %w", p.lines.err)
