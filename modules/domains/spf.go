@@ -7,7 +7,7 @@ import (
 	"net"
 	"strings"
 
-	"blitiri.com.ar/go/spf"
+	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
 // unlisted is an address that no record names: of the class that is reserved for
@@ -18,9 +18,9 @@ var unlisted = net.IPv4(240, 0, 0, 1)
 // our servers: they are whoever our include matches, wherever in the record, its
 // includes and redirects it stands. The found values are those of the domain
 // itself; the error is that of a look-up further down that got no answer.
-func compareSPF(ctx context.Context, e expectation, found []string, dns spfSource) (observation, error) {
+func compareSPF(ctx context.Context, e expectation, found []string, dns spf.Source) (observation, error) {
 	o := observation{purpose: SPF, status: Mismatch}
-	records := spfRecords(found)
+	records := spf.Records(found)
 	o.found = records
 	switch len(records) {
 	case 0:
@@ -39,9 +39,9 @@ func compareSPF(ctx context.Context, e expectation, found []string, dns spfSourc
 	}
 	// What our own name holds is our affair. That it matches is what makes the
 	// client ours, so that the result tells about everything around it.
-	asked := &spfDNS{source: dns, known: map[string][]string{e.name: found, e.spfInclude: {"v=spf1 +all"}}, reverse: []string{"ours.invalid."}}
-	result, err := evaluateSPF(ctx, asked, spfClient{ip: unlisted, helo: e.returnPathHost, sender: "bounce@" + e.name})
-	switch reached := asked.names[e.spfInclude]; {
+	asked := &spf.Evaluation{Source: dns, Known: map[string][]string{e.name: found, e.spfInclude: {"v=spf1 +all"}}, Reverse: []string{"ours.invalid."}}
+	result, err := asked.Check(ctx, spf.Client{IP: unlisted, Hello: e.returnPathHost, Sender: "bounce@" + e.name})
+	switch reached := asked.Names[e.spfInclude]; {
 	case result == spf.TempError:
 		return observation{}, err
 	case result == spf.PermError:
@@ -56,23 +56,11 @@ func compareSPF(ctx context.Context, e expectation, found []string, dns spfSourc
 	return o, nil
 }
 
-// spfRecords keeps the values that are SPF records: the version is compared
-// without case and ends with a space or the record (RFC 7208 sections 4.5, 12).
-func spfRecords(values []string) []string {
-	records := []string{}
-	for _, value := range values {
-		if version, _, _ := strings.Cut(value, " "); strings.EqualFold(version, "v=spf1") {
-			records = append(records, value)
-		}
-	}
-	return records
-}
-
 // spfQuoted finds what would be records without what a control panel put around.
 func spfQuoted(values []string) []string {
 	var quoted []string
 	for _, value := range values {
-		if len(spfRecords([]string{unquote(value)})) > 0 {
+		if len(spf.Records([]string{unquote(value)})) > 0 {
 			quoted = append(quoted, value)
 		}
 	}
@@ -80,22 +68,22 @@ func spfQuoted(values []string) []string {
 }
 
 // spfFault says why receivers stop at a record with a permanent error.
-func spfFault(e expectation, asked *spfDNS, err error) string {
-	var broken *spfSyntaxError
+func spfFault(e expectation, asked *spf.Evaluation, err error) string {
+	var broken *spf.SyntaxError
 	switch {
 	case errors.As(err, &broken):
 		where := ""
-		if broken.name != e.name {
-			where = " of " + clipText(broken.name)
+		if broken.Name != e.name {
+			where = " of " + clipText(broken.Name)
 		}
-		return fmt.Sprintf("the term %q%s is not valid, and receivers refuse the whole record for it", clipText(broken.term), where)
-	case errors.Is(err, spf.ErrLookupLimitReached):
+		return fmt.Sprintf("the term %q%s is not valid, and receivers refuse the whole record for it", clipText(broken.Term), where)
+	case errors.Is(err, spf.ErrTooManyLookups):
 		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached; move that include to the front or remove others", e.spfInclude)
-	case errors.Is(err, spf.ErrVoidLookupLimitReached):
-		return fmt.Sprintf("more than 2 of its terms lead to names that hold nothing, the last one to %s; remove them", clipText(asked.void))
-	case errors.Is(err, spf.ErrNoResult), errors.Is(err, spf.ErrMultipleRecords):
-		return fmt.Sprintf("an include or redirect leads to %d SPF records and must lead to one, at %s", asked.records, clipText(asked.last))
-	case errors.Is(err, spf.ErrTooManyMXRecords):
+	case errors.Is(err, spf.ErrTooManyVoid):
+		return fmt.Sprintf("more than 2 of its terms lead to names that hold nothing, the last one to %s; remove them", clipText(asked.Void))
+	case errors.Is(err, spf.ErrNoRecord), errors.Is(err, spf.ErrMultipleRecords):
+		return fmt.Sprintf("an include or redirect leads to %d SPF records and must lead to one, at %s", asked.Records, clipText(asked.Last))
+	case errors.Is(err, spf.ErrTooManyMX):
 		return "an mx term leads to more than 10 mail hosts"
 	}
 	return "receivers cannot evaluate it (" + clipText(err.Error()) + ")"

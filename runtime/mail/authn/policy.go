@@ -7,6 +7,7 @@ import (
 
 	"github.com/mjl-/mox/dmarc"
 	"github.com/mjl-/mox/dns"
+	"github.com/mjl-/mox/spf"
 
 	"github.com/postrider/postrider/runtime/mail/message"
 )
@@ -50,7 +51,7 @@ func (v *Verifier) dmarc(ctx context.Context, authors []dns.Domain, f found) (wo
 		if f.spfDomain.IsZero() {
 			identity = nil
 		}
-		_, result := dmarc.Verify(ctx, quiet, v.resolver, author, f.signatures, f.spf, identity, false)
+		_, result := dmarc.Verify(ctx, quiet, v.resolver, author, f.signatures, spf.Status(f.spf), identity, false)
 		if f.dkimWord == temperror && result.Status == dmarc.StatusFail {
 			result.Status = dmarc.StatusTemperror // a signature may have passed
 		}

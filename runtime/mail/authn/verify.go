@@ -13,16 +13,15 @@ import (
 
 	"github.com/mjl-/mox/dkim"
 	"github.com/mjl-/mox/dns"
-	"github.com/mjl-/mox/smtp"
-	"github.com/mjl-/mox/spf"
 
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
 // found is what the three methods say that need no other. They begin as what a
 // method has that never came to its end.
 type found struct {
-	spf        spf.Status
+	spf        spf.Result
 	spfDomain  dns.Domain
 	signatures []dkim.Result
 	dkimWord   string // when the signatures were not looked at
@@ -78,24 +77,28 @@ func (v *Verifier) guard(method string, f func()) {
 // quiet is what mox logs to: it is told everything, and says it at debug level.
 var quiet = slog.New(slog.DiscardHandler)
 
-func (v *Verifier) spf(ctx context.Context, c Client) (spf.Status, dns.Domain) {
-	args := spf.Args{RemoteIP: octets(c.IP)}
-	if hello, err := dns.ParseDomainLax(strings.TrimSuffix(c.Hello, ".")); err == nil {
-		args.HelloDomain = dns.IPDomain{Domain: hello}
+// spf checks the domain of the envelope sender, or that of the greeting when the return
+// path is null.
+func (v *Verifier) spf(ctx context.Context, c Client) (spf.Result, dns.Domain) {
+	client := spf.Client{IP: octets(c.IP)}
+	hello, err := dns.ParseDomainLax(strings.TrimSuffix(c.Hello, "."))
+	if err == nil {
+		client.Hello = hello.ASCII
 	}
-	if ours, err := dns.ParseDomainLax(c.Hostname); err == nil {
-		args.LocalHostname = ours
-	}
+	domain := hello
 	if c.MailFrom != "" {
-		local, domain, found := cutAddress(c.MailFrom)
-		parsed, err := dns.ParseDomainLax(domain)
+		local, name, found := cutAddress(c.MailFrom)
+		parsed, err := dns.ParseDomainLax(name)
 		if !found || err != nil {
-			return spf.StatusNone, dns.Domain{} // RFC 7208, 4.3: no domain that could have a record
+			return spf.None, dns.Domain{} // RFC 7208, 4.3: no domain that could have a record
 		}
-		args.MailFromLocalpart, args.MailFromDomain = smtp.Localpart(local), parsed
+		client.Sender, domain = local+"@"+parsed.ASCII, parsed
 	}
-	received, domain, _, _, _ := spf.Verify(ctx, quiet, v.resolver, args) // the result is always set
-	return received.Result, domain
+	if domain.IsZero() {
+		return spf.None, dns.Domain{}
+	}
+	result, _ := (&spf.Evaluation{Source: source{v.resolver}}).Check(ctx, client) // the result is always set
+	return result, domain
 }
 
 func octets(ip netip.Addr) net.IP { return net.IP(ip.Unmap().AsSlice()) }

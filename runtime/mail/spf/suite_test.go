@@ -1,4 +1,4 @@
-package domains
+package spf
 
 import (
 	"errors"
@@ -21,11 +21,11 @@ import (
 // The RFC 7208 test suite of the SPF community, as it is in
 // testdata/rfc7208, licence beside it (the remarks "skip" in the file are those
 // of the library that ships it, and are not heeded here). It runs against the
-// function that checks a domain's record, over our resolver and a DNS server.
+// evaluation, over our resolver and a DNS server.
 //
 // What is left out is answered otherwise than the suite wants, and says why; a
 // case that comes to agree has to leave this list.
-var spfSuiteLeftOut = map[string]string{
+var leftOut = map[string]string{
 	"a-colon-domain":            "a slash inside a domain-spec, which no host name has, is taken for the prefix length",
 	"a-colon-domain-ip4mapped":  "the same",
 	"mx-colon-domain":           "the same",
@@ -33,24 +33,24 @@ var spfSuiteLeftOut = map[string]string{
 	"p-macro-multiple":          "the macro p is always \"unknown\", which RFC 7208 section 7.3 allows: it should not be used",
 }
 
-const spfSuiteCases = 203
+const suiteCases = 203
 
-type spfSuite struct {
+type suite struct {
 	Description string
-	Tests       map[string]spfCase
+	Tests       map[string]suiteCase
 	ZoneData    map[string][]yaml.Node
 }
 
-type spfCase struct {
+type suiteCase struct {
 	Helo, Host string
 	MailFrom   string `yaml:"mailfrom"`
-	Result     spfStrings
+	Result     oneOrMore
 }
 
-// spfStrings is one string or several.
-type spfStrings []string
+// oneOrMore is one string or several.
+type oneOrMore []string
 
-func (s *spfStrings) UnmarshalYAML(node *yaml.Node) error {
+func (s *oneOrMore) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.SequenceNode {
 		return node.Decode((*[]string)(s))
 	}
@@ -58,7 +58,7 @@ func (s *spfStrings) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode(&(*s)[0])
 }
 
-func TestSPFSuite(t *testing.T) {
+func TestSuite(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/rfc7208/rfc7208-tests.yml")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestSPFSuite(t *testing.T) {
 	t.Cleanup(func() { _ = file.Close() })
 	cases, left := 0, 0
 	for decoder := yaml.NewDecoder(file); ; {
-		var suite spfSuite
+		var suite suite
 		if err := decoder.Decode(&suite); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -75,7 +75,7 @@ func TestSPFSuite(t *testing.T) {
 		}
 		cases += len(suite.Tests)
 		for name := range suite.Tests {
-			if _, out := spfSuiteLeftOut[name]; out {
+			if _, out := leftOut[name]; out {
 				left++
 			}
 		}
@@ -84,13 +84,13 @@ func TestSPFSuite(t *testing.T) {
 			suite.run(t)
 		})
 	}
-	if cases != spfSuiteCases || left != len(spfSuiteLeftOut) {
-		t.Errorf("%d cases in the file, want %d; %d of the %d that are left out", cases, spfSuiteCases, left, len(spfSuiteLeftOut))
+	if cases != suiteCases || left != len(leftOut) {
+		t.Errorf("%d cases in the file, want %d; %d of the %d that are left out", cases, suiteCases, left, len(leftOut))
 	}
 	t.Logf("%d cases run, %d of them known to differ", cases, left)
 }
 
-func (suite spfSuite) run(t *testing.T) {
+func (suite suite) run(t *testing.T) {
 	server := dnsxtest.New(t)
 	suite.fill(t, server)
 	resolver, err := dnsx.New(dnsx.Config{Server: server.Addr(), Timeout: 100 * time.Millisecond, Rounds: 1})
@@ -99,9 +99,8 @@ func (suite spfSuite) run(t *testing.T) {
 	}
 	t.Cleanup(resolver.Close)
 	for name, c := range suite.Tests {
-		got, err := evaluateSPF(t.Context(), &spfDNS{source: resolver.Uncached()},
-			spfClient{ip: net.ParseIP(c.Host), helo: c.Helo, sender: c.MailFrom})
-		reason, out := spfSuiteLeftOut[name]
+		got, err := (&Evaluation{Source: resolver.Uncached()}).Check(t.Context(), Client{IP: net.ParseIP(c.Host), Hello: c.Helo, Sender: c.MailFrom})
+		reason, out := leftOut[name]
 		switch agrees := slices.Contains(c.Result, string(got)); {
 		case out && agrees:
 			t.Errorf("%s is left out (%s), and agrees: %s", name, reason, got)
@@ -112,11 +111,11 @@ func (suite spfSuite) run(t *testing.T) {
 }
 
 // fill publishes what the cases of a section find in DNS.
-func (suite spfSuite) fill(t *testing.T, server *dnsxtest.Server) {
+func (suite suite) fill(t *testing.T, server *dnsxtest.Server) {
 	for name, entries := range suite.ZoneData {
-		records := map[string][]spfStrings{}
+		records := map[string][]oneOrMore{}
 		for _, entry := range entries {
-			var fields map[string]spfStrings
+			var fields map[string]oneOrMore
 			if err := entry.Decode(&fields); err != nil {
 				t.Fatal(err)
 			}
@@ -131,19 +130,19 @@ func (suite spfSuite) fill(t *testing.T, server *dnsxtest.Server) {
 		}
 		for kind, all := range records {
 			for _, values := range all {
-				if rr := spfSuiteRecord(t, name, kind, values); rr != nil {
+				if rr := suiteRecord(t, name, kind, values); rr != nil {
 					server.Put(rr)
 				}
 			}
 		}
 		// A time-out is of the types that the entry does not give.
-		if records["TIMEOUT"] != nil && !slices.ContainsFunc(records["TXT"], func(values spfStrings) bool { return values[0] != "NONE" }) {
+		if records["TIMEOUT"] != nil && !slices.ContainsFunc(records["TXT"], func(values oneOrMore) bool { return values[0] != "NONE" }) {
 			server.Fault(name, dnsxtest.Timeout)
 		}
 	}
 }
 
-func spfSuiteRecord(t *testing.T, name, kind string, values []string) dns.RR {
+func suiteRecord(t *testing.T, name, kind string, values []string) dns.RR {
 	name = strings.ReplaceAll(name, " ", `\ `)
 	header := func(qtype uint16) dns.RR_Header {
 		return dns.RR_Header{Name: dns.Fqdn(name), Rrtype: qtype, Class: dns.ClassINET, Ttl: 60}
@@ -170,7 +169,7 @@ func spfSuiteRecord(t *testing.T, name, kind string, values []string) dns.RR {
 		}
 		txt := &dns.TXT{Hdr: header(dns.TypeTXT)}
 		for _, value := range values {
-			txt.Txt = append(txt.Txt, spfSuiteText(value))
+			txt.Txt = append(txt.Txt, suiteText(value))
 		}
 		return txt
 	case "SPF", "TIMEOUT":
@@ -180,8 +179,8 @@ func spfSuiteRecord(t *testing.T, name, kind string, values []string) dns.RR {
 	return nil
 }
 
-// spfSuiteText escapes a string as the DNS library keeps it.
-func spfSuiteText(value string) string {
+// suiteText escapes a string as the DNS library keeps it.
+func suiteText(value string) string {
 	var b strings.Builder
 	for i := range len(value) {
 		switch c := value[i]; {
