@@ -227,7 +227,7 @@ func (p *route53) write(ctx context.Context, zoneID, action string, set route53S
 		Action string
 		Set    route53Set `xml:"ResourceRecordSet"`
 	}
-	body, err := xml.Marshal(struct {
+	body, err := xml.Marshal(struct { //nolint:musttag // the names of the API are those of the fields
 		XMLName xml.Name `xml:"ChangeResourceRecordSetsRequest"`
 		Space   string   `xml:"xmlns,attr"`
 		Changes []change `xml:"ChangeBatch>Changes>Change"`
@@ -242,7 +242,7 @@ func (p *route53) write(ctx context.Context, zoneID, action string, set route53S
 // asked once more.
 func (p *route53) ask(ctx context.Context, method, path string, query url.Values, body []byte, into any) error {
 	err := p.once(ctx, method, path, query, body, into)
-	var refused *route53Refusal
+	var refused *route53Error
 	if !errors.As(err, &refused) || !refused.passes() {
 		return err
 	}
@@ -271,7 +271,7 @@ func (p *route53) once(ctx context.Context, method, path string, query url.Value
 	defer answer.Body.Close()
 	said := xml.NewDecoder(io.LimitReader(answer.Body, route53Answer))
 	if answer.StatusCode != http.StatusOK {
-		refused := &route53Refusal{status: answer.StatusCode}
+		refused := &route53Error{status: answer.StatusCode}
 		if err := said.Decode(refused); err != nil {
 			refused.Code = http.StatusText(answer.StatusCode) // not in the words of the API
 		}
@@ -286,20 +286,20 @@ func (p *route53) once(ctx context.Context, method, path string, query url.Value
 	return nil
 }
 
-// route53Refusal is ErrorResponse, or InvalidChangeBatch, which has Messages.
-type route53Refusal struct {
+// route53Error is a refusal: ErrorResponse, or InvalidChangeBatch, which has Messages.
+type route53Error struct {
 	status   int
 	Code     string   `xml:"Error>Code"`
 	Message  string   `xml:"Error>Message"`
 	Messages []string `xml:"Messages>Message"`
 }
 
-func (e *route53Refusal) Error() string {
+func (e *route53Error) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", e.status, e.Code, strings.Join(append(e.Messages, e.Message), " ")))
 }
 
 // passes tells whether the same request may work a moment later.
-func (e *route53Refusal) passes() bool {
+func (e *route53Error) passes() bool {
 	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests ||
 		e.Code == "Throttling" || e.Code == "PriorRequestNotComplete"
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"mime/quotedprintable"
 	"slices"
@@ -125,9 +126,7 @@ type edit struct {
 
 func (p part) withText(content string) (edit, error) {
 	params := map[string]string{}
-	for k, v := range p.params {
-		params[k] = v
-	}
+	maps.Copy(params, p.params)
 	params["charset"] = "utf-8"
 	contentType := mime.FormatMediaType(p.contentType, params)
 	if contentType == "" {
