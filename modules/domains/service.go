@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/spf"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/worker"
@@ -50,7 +51,7 @@ type publisher interface {
 
 // resolver is what is needed of DNS.
 type resolver interface {
-	spfSource
+	spf.Source
 	LookupCNAME(ctx context.Context, name string) (string, error)
 }
 
