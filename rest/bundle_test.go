@@ -10,6 +10,15 @@ import (
 
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/account"
+	"github.com/postrider/postrider/rest/contacts"
+	"github.com/postrider/postrider/rest/domains"
+	"github.com/postrider/postrider/rest/emails"
+	events "github.com/postrider/postrider/rest/eventlog"
+	"github.com/postrider/postrider/rest/received"
+	"github.com/postrider/postrider/rest/suppressions"
+	"github.com/postrider/postrider/rest/templates"
+	"github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/secret"
@@ -56,25 +65,25 @@ func (b *bundle) routes() []rest.Routes {
 func (b *bundle) routesBelow(resource string) []rest.Routes {
 	switch resource {
 	case "domains":
-		return []rest.Routes{rest.Domains(b.domains, b.store), rest.DomainDNS(b.dns, b.store), rest.TrackingHost(b.hosts)}
+		return []rest.Routes{domains.Routes(b.domains), domains.DNSRoutes(b.dns), domains.TrackingHostRoutes(b.hosts)}
 	case "account", "api-keys":
-		return []rest.Routes{rest.Account(b.accounts), rest.APIKeys(b.accounts, b.store, b.box)}
+		return []rest.Routes{account.Routes(b.accounts), account.KeyRoutes(b.accounts)}
 	case "suppressions", "category-opt-outs":
-		return []rest.Routes{rest.Suppressions(b.suppression, b.store)}
+		return []rest.Routes{suppressions.Routes(b.suppression)}
 	case "templates":
-		return []rest.Routes{rest.Templates(b.templates, b.store)}
+		return []rest.Routes{templates.Routes(b.templates)}
 	case "webhooks", "webhook-deliveries":
-		return []rest.Routes{rest.Webhooks(b.webhooks, b.store, b.box), rest.WebhookDeliveries(b.webhooks, b.store)}
+		return []rest.Routes{webhooks.Routes(b.webhooks), webhooks.DeliveryRoutes(b.webhooks)}
 	case "received-emails":
-		return []rest.Routes{rest.ReceivedEmails(b.received, b.store, true)}
+		return []rest.Routes{received.Routes(b.received, true)}
 	case "contacts":
-		return []rest.Routes{rest.Contacts(b.contacts)}
+		return []rest.Routes{contacts.Routes(b.contacts)}
 	case "smtp-credentials":
-		return []rest.Routes{rest.SMTPCredentials(b.relay, b.store, b.box)}
+		return []rest.Routes{account.SMTPCredentialRoutes(b.relay)}
 	case "event-log":
-		return []rest.Routes{rest.EventLog(b.events)}
+		return []rest.Routes{events.Routes(b.events)}
 	default:
-		return []rest.Routes{rest.Emails(b.sending, b.store), rest.TestEvents(b.sending, nil)}
+		return []rest.Routes{emails.Routes(b.sending, b.sending), webhooks.TestEventRoutes(b.sending, nil)}
 	}
 }
 
@@ -109,7 +118,7 @@ func newFakes(t *testing.T) *bundle {
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {
 	t.Helper()
-	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Logger: slog.New(slog.DiscardHandler), Routes: routes, Budget: budget(t, intake.Config{})}
+	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Answers: b.store, Sealer: b.box, Logger: slog.New(slog.DiscardHandler), Routes: routes, Budget: budget(t, intake.Config{})}
 	for _, c := range change {
 		c(&options)
 	}

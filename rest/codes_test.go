@@ -43,7 +43,7 @@ var shownBy = map[string]struct{ file, beside string }{
 // Programs decide by the code: each one that there is has a body that is looked at.
 func TestEveryErrorCodeIsShown(t *testing.T) {
 	t.Parallel()
-	declared := append(codesIn(t, "../runtime/fault/fault.go", "Code"), codesIn(t, "errors.go", "code")...)
+	declared := append(codesIn(t, "../runtime/fault/fault.go", "Code"), codesIn(t, "problem/problem.go", "Code")...)
 	slices.Sort(declared)
 	if diff := cmp.Diff(declared, slices.Sorted(maps.Keys(shownBy))); diff != "" {
 		t.Errorf("the codes that are declared (-) and those that are shown (+) differ:\n%s", diff)

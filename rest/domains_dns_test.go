@@ -13,6 +13,7 @@ import (
 
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/rest"
+	restdomains "github.com/postrider/postrider/rest/domains"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
@@ -172,7 +173,8 @@ func TestApplyWhoseAnswerWasLostIsDoneAgain(t *testing.T) {
 	t.Parallel()
 	dns := &fakeDNS{}
 	b := newBundle(t, func(o *rest.Options) {
-		o.Routes = []rest.Routes{rest.DomainDNS(dns, &forgetful{fakeStore: fakeStore{answers: map[string]idempotency.Answer{}}})}
+		o.Routes = []rest.Routes{restdomains.DNSRoutes(dns)}
+		o.Answers = &forgetful{fakeStore: fakeStore{answers: map[string]idempotency.Answer{}}}
 	})
 	q := request{method: "POST", path: applyPath, body: `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`, header: map[string]string{"Idempotency-Key": "k"}}
 	if first := b.do(t, q); first.status < 500 || len(dns.asked) != 1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
@@ -15,16 +16,10 @@ type Idempotency interface {
 	Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
 	Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, answer idempotency.Answer) error
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
-}
-
-// IdempotencyRecorder also keeps the answers of work that shares no transaction with
-// anything here.
-type IdempotencyRecorder interface {
-	Idempotency
 	Record(ctx context.Context, claim *idempotency.Claim, answer idempotency.Answer) (idempotency.Answer, error)
 }
 
-var _ IdempotencyRecorder = (*idempotency.Store)(nil)
+var _ Idempotency = (*idempotency.Store)(nil)
 
 // stored is an answer whose bytes are kept, so that a replay is the same octet
 // for octet.
@@ -56,11 +51,25 @@ func idempotencyKey(header http.Header) (string, error) {
 	}
 }
 
+// keeper keeps answers, those with a secret sealed.
+type keeper struct {
+	Idempotency
+
+	box Sealer
+}
+
+func (k keeper) storeFor(c *Call, secret bool) Idempotency {
+	if secret {
+		return sealAnswers(k, c)
+	}
+	return k.Idempotency
+}
+
 // replay gives the answer of the request that was first with the key.
-func (a *API) replay(ctx context.Context, store Idempotency, c *call, claim *idempotency.Claim) (*stored, error) {
+func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency.Claim) (*stored, error) {
 	winner, err := store.Replay(ctx, claim)
 	if err != nil {
-		return nil, a.fail(ctx, c.requestID, err)
+		return nil, c.Fail(ctx, err)
 	}
 	winner.Replayed = true
 	return answered(*winner), nil
@@ -70,41 +79,66 @@ func (a *API) replay(ctx context.Context, store Idempotency, c *call, claim *ide
 // answered. run keeps its success under the claim, in the transaction of its effect. A
 // refusal is kept nowhere; it gives way to the success of an equal request that was
 // faster, which may be why this one was refused.
-func (a *API) once(ctx context.Context, store Idempotency, c *call, operation string,
-	run func(*idempotency.Claim) (idempotency.Answer, error)) (*stored, error) {
-	var claim *idempotency.Claim
-	if c.idempotencyKey != "" {
-		canonical, err := idempotency.Canonical(c.body)
-		if err != nil {
-			return nil, a.fail(ctx, c.requestID, fault.Invalidf("The body is not valid JSON").Because(err))
-		}
-		var earlier *idempotency.Answer
-		if claim, earlier, err = store.Begin(ctx, c.AccountID, operation, c.idempotencyKey, canonical); err != nil {
-			return nil, a.fail(ctx, c.requestID, err)
-		}
-		if earlier != nil {
-			earlier.Replayed = true
-			return answered(*earlier), nil
-		}
+func (c *Call) once(ctx context.Context, store Idempotency, run func(*idempotency.Claim) (idempotency.Answer, error)) (*stored, error) {
+	claim, earlier, err := c.claim(ctx, store)
+	if err != nil {
+		return nil, c.Fail(ctx, err)
+	}
+	if earlier != nil {
+		earlier.Replayed = true
+		return answered(*earlier), nil
 	}
 	answer, err := run(claim)
 	if errors.Is(err, idempotency.ErrTaken) {
-		return a.replay(ctx, store, c, claim)
+		return c.replay(ctx, store, claim)
 	}
 	if err == nil {
 		return answered(answer), nil
 	}
-	refusal := a.fail(ctx, c.requestID, err)
-	if claim == nil || refusal.status >= http.StatusInternalServerError || refusal.status == http.StatusTooManyRequests {
+	refusal := c.Fail(ctx, err)
+	if claim == nil || refusal.Status >= http.StatusInternalServerError || refusal.Status == http.StatusTooManyRequests {
 		return nil, refusal
 	}
 	winner, err := store.Lookup(ctx, claim)
 	switch {
 	case err != nil:
-		return nil, a.fail(ctx, c.requestID, err)
+		return nil, c.Fail(ctx, err)
 	case winner == nil:
 		return nil, refusal
 	}
 	winner.Replayed = true
 	return answered(*winner), nil
+}
+
+// claim takes the key of the call, if it has one, or gives the answer that was kept
+// under it. A call without a body is compared as if it had an empty one.
+func (c *Call) claim(ctx context.Context, store Idempotency) (*idempotency.Claim, *idempotency.Answer, error) {
+	if c.idempotencyKey == "" {
+		return nil, nil, nil
+	}
+	given := c.body
+	if len(given) == 0 {
+		given = []byte("{}")
+	}
+	canonical, err := idempotency.Canonical(given)
+	if err != nil {
+		return nil, nil, fault.Invalidf("The body is not valid JSON").Because(err)
+	}
+	return store.Begin(ctx, c.AccountID, c.operation, c.idempotencyKey, canonical)
+}
+
+// Answer is the successful answer of an operation, to be kept under its key.
+func Answer(of any) (idempotency.Answer, error) {
+	encoded, err := wire.Marshal(of)
+	return idempotency.Answer{Status: http.StatusOK, Body: encoded}, err
+}
+
+// Record keeps the answer of work that shares no transaction with anything here, and
+// returns the one that is kept.
+func (c *Call) Record(ctx context.Context, claim *idempotency.Claim, of any) (idempotency.Answer, error) {
+	answer, err := Answer(of)
+	if err != nil || claim == nil {
+		return answer, err
+	}
+	return c.api.answers.Record(ctx, claim, answer)
 }

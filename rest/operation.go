@@ -2,57 +2,146 @@ package rest
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/openapi"
+	"github.com/postrider/postrider/runtime/fault"
 )
 
-// operation declares one operation: for the router, for the guard in front of its
+// Operation declares one operation: for the router, for the guard in front of its
 // handler, and for the OpenAPI document.
-type operation struct {
-	method      string
-	path        string // below Prefix
-	id          string
-	tag         string
-	summary     string
-	description string
-	needs       accounts.Operation // decides which scopes may ask
-	body        *requestBody       // nil: takes none
-	idempotent  bool               // reads Idempotency-Key
-	problems    []int              // statuses beside those that every operation can answer
-	answer      reflect.Type       // of the successful answer, where the handler gives bytes
-	example     any                // of the successful answer
-	media       string             // of the successful answer, when it is text and not JSON
-	query       []string           // filled by register
+type Operation struct {
+	Method      string
+	Path        string // below Prefix
+	ID          string
+	Summary     string
+	Description string
+	Needs       accounts.Operation // decides which scopes may ask
+	Of          Noun               // what {id} in the path names
+	Body        *Body              // nil: takes none
+	Problems    []int              // statuses beside those that every operation can answer
+	Example     any                // of the successful answer
+	Answer      any                // a value of the successful answer's type, where the handler writes octets
+	Media       string             // of the successful answer, when it is text and not JSON
+	Secret      bool               // the answer shows a secret: it is kept sealed
+
+	idempotent bool // reads Idempotency-Key
+	query      []string
+	schema     func(huma.Registry) *huma.Schema // of the successful answer
 }
 
-// none is the input of an operation without parameters.
-type none struct{}
+// Body is what an operation says of its body, beside the declaration of its fields.
+type Body struct {
+	About    string
+	Limit    int64          // octets; 0: 1 MB
+	Large    bool           // what is done with it takes a part of the memory for large bodies
+	Examples map[string]any // by name
+}
 
-// register adds an operation. I holds its path and query parameters, O is the
-// JSON of its answer.
-func register[I, O any](a *API, op operation, handle func(context.Context, *call, *I) (*O, error)) {
-	type output struct{ Body *O }
-	add(a, op, func(ctx context.Context, in *I) (*output, error) {
+func (b *Body) limit() int64 {
+	if b.Limit == 0 {
+		return bodyLimit
+	}
+	return b.Limit
+}
+
+// document describes the body of an operation.
+func (b *Body) document(schema *huma.Schema) *huma.RequestBody {
+	media := &huma.MediaType{Schema: schema, Examples: map[string]*huma.Example{}}
+	for name, example := range b.Examples {
+		media.Examples[name] = &huma.Example{Value: example}
+	}
+	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: media},
+		Description: fmt.Sprintf("%s At most %d octets.", b.About, b.limit())}
+}
+
+// Noun is what the {id} of a path names.
+type Noun struct {
+	Name    string // for "No such …"
+	About   string
+	Example string
+	Is      func(word string) bool // spares the service what can be none; nil: asks it always
+}
+
+// Check refuses what can be no id of the noun.
+func (n Noun) Check(id string) error {
+	if n.Is == nil || n.Is(id) {
+		return nil
+	}
+	return fault.Missing(n.Name, body.Shown(id))
+}
+
+// None is the input of an operation without parameters, or the body of one without.
+type None struct{}
+
+// Item is the input of an operation whose path has an {id}. Huma reads the parameters of
+// an embedded struct, so inputs with more parameters embed it.
+type Item struct {
+	ID string `path:"id"`
+}
+
+func (i *Item) subject() string { return i.ID }
+
+// Group is the operations of one tag.
+type Group struct {
+	api *API
+	tag string
+}
+
+// Tag begins a group and describes it. A group that another resource describes has no
+// words here.
+func (a *API) Tag(name, about string) *Group {
+	if about != "" {
+		d := a.huma.OpenAPI()
+		d.Tags = append(d.Tags, &huma.Tag{Name: name, Description: about})
+	}
+	return &Group{api: a, tag: name}
+}
+
+// Raw adds an operation whose handler makes the whole answer, or an error by
+// [Call.Fail].
+func Raw[I, O any](g *Group, op Operation, handle func(context.Context, *Call, *I) (*O, error)) {
+	add(g, op, nil, handle)
+}
+
+// add registers an operation with Huma, behind the guard.
+func add[I, O any](g *Group, op Operation, schema *huma.Schema, handle func(context.Context, *Call, *I) (*O, error)) {
+	op.query = queryParameters(reflect.TypeFor[I]())
+	huma.Register(g.api.huma, huma.Operation{
+		Method: op.Method, Path: op.Path, OperationID: op.ID, Tags: []string{g.tag},
+		Summary: op.Summary, Description: op.Description,
+		Middlewares: huma.Middlewares{g.api.guard(op)},
+		Metadata:    map[string]any{openapi.Key: op.document(schema)},
+	}, func(ctx context.Context, in *I) (*O, error) {
 		c := callOf(ctx)
-		out, err := handle(ctx, c, in)
-		if err != nil {
-			return nil, a.fail(ctx, c.requestID, err)
-		}
-		return &output{Body: out}, nil
+		return handle(ctx, c, in)
 	})
 }
 
-func add[I, O any](a *API, op operation, handle func(context.Context, *I) (*O, error)) {
-	op.query = queryParameters(reflect.TypeFor[I]())
-	huma.Register(a.huma, huma.Operation{
-		Method: op.method, Path: op.path, OperationID: op.id, Tags: []string{op.tag},
-		Summary: op.summary, Description: op.description,
-		Middlewares: huma.Middlewares{a.guard(op)},
-		Metadata:    map[string]any{declared: op},
-	}, handle)
+func (op Operation) document(schema *huma.Schema) openapi.Operation {
+	out := openapi.Operation{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Example: op.Example, Answer: op.schema,
+		Path: map[string]openapi.PathParameter{"id": {About: op.Of.About, Example: op.Of.Example}}}
+	for _, s := range accounts.Scopes() {
+		if s.Allows(op.Needs) {
+			out.Scopes = append(out.Scopes, string(s))
+		}
+	}
+	if op.Body != nil {
+		out.Request = op.Body.document(schema)
+	}
+	if op.Answer != nil {
+		out.Answer = schemaOf(reflect.TypeOf(op.Answer))
+	}
+	return out
+}
+
+func schemaOf(t reflect.Type) func(huma.Registry) *huma.Schema {
+	return func(schemas huma.Registry) *huma.Schema { return schemas.Schema(t, true, "") }
 }
 
 // queryParameters reads the names that a parameter struct documents.
@@ -66,8 +155,10 @@ func queryParameters(input reflect.Type) []string {
 	return names
 }
 
-// pageInput is the pagination of every list.
-type pageInput struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many to return."`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before; opaque. Left out: the newest."`
+// checkItem refuses an {id} that can be none.
+func (op Operation) checkItem(in any) error {
+	if item, has := in.(interface{ subject() string }); has {
+		return op.Of.Check(item.subject())
+	}
+	return nil
 }

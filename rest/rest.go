@@ -1,17 +1,6 @@
-// Package rest is the HTTP JSON API: decode, one call of a service, encode.
-//
-// Everything hangs below /api. A resource is one file with its wire structs, the
-// interface that it needs from its service, and a constructor that makes its
-// Routes; only the routes of modules that are on are given to New, so a module
-// that is off is a 404 and absent from the OpenAPI document.
-//
-// A request passes, in this order: the bearer key, the rate limit of its account,
-// the scope that the operation needs, its query parameters, and only then is its
-// body read, within the budget of runtime/intake. Then the handler runs. Every error of a service becomes an answer in errors.go.
 package rest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -28,6 +17,10 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/openapi"
+	"github.com/postrider/postrider/rest/problem"
+	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/intake"
@@ -64,7 +57,9 @@ type Options struct {
 	Auth    Auth
 	Limits  Limits
 	Rate    RateLimit
-	Routes  []Routes // of the modules that are on, in any order
+	Answers Idempotency // kept by Idempotency-Key
+	Sealer  Sealer      // of kept answers that show a secret
+	Routes  []Routes    // of the modules that are on, in any order
 	Logger  *slog.Logger
 	Version string         // of the service, shown in the OpenAPI document
 	BaseURL string         // where this installation is reached, without /api; empty leaves the document relative
@@ -77,24 +72,29 @@ type Routes struct {
 	add  func(*API)
 }
 
+// NewRoutes makes the routes that add declares. The name decides their order in the
+// document.
+func NewRoutes(name string, add func(*API)) Routes { return Routes{name: name, add: add} }
+
 // API is the handler of everything below Prefix.
 type API struct {
-	mux    *router
-	huma   huma.API
-	auth   Auth
-	limits Limits
-	rate   RateLimit
-	budget *intake.Budget
-	log    *slog.Logger
+	mux     *router
+	huma    huma.API
+	auth    Auth
+	limits  Limits
+	rate    RateLimit
+	answers keeper
+	budget  *intake.Budget
+	log     *slog.Logger
 
-	requestSchemas map[string]*huma.Schema
-	document       Document
+	bodies   body.Components
+	document openapi.Document
 }
 
 // New makes the API. The order of Options.Routes does not matter.
 func New(o Options) (*API, error) {
-	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Logger == nil || o.Budget == nil {
-		return nil, errors.New("rest: Auth, Limits, Rate, Logger and Budget are required")
+	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Answers == nil || o.Sealer == nil || o.Logger == nil || o.Budget == nil {
+		return nil, errors.New("rest: Auth, Limits, Rate, Answers, Sealer, Logger and Budget are required")
 	}
 	a, err := assemble(o)
 	if err != nil {
@@ -106,46 +106,47 @@ func New(o Options) (*API, error) {
 // assemble registers every route and completes the document.
 func assemble(o Options) (*API, error) {
 	a := &API{mux: &router{}, auth: o.Auth, limits: o.Limits, log: o.Logger,
-		rate: o.Rate, budget: o.Budget, requestSchemas: map[string]*huma.Schema{}}
+		rate: o.Rate, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bodies: body.Components{}}
 	a.huma = humago.NewWithPrefix(a.mux, Prefix, humaConfig(o))
 	routes := slices.SortedFunc(slices.Values(o.Routes), func(x, y Routes) int { return cmp.Compare(x.name, y.name) })
 	for _, r := range routes {
 		r.add(a)
 	}
-	return a, a.complete()
+	var err error
+	a.document, err = openapi.Finish(a.huma.OpenAPI(), a.bodies)
+	return a, err
+}
+
+// DocumentOf describes the API of some routes without serving it. Their services may be
+// nil pointers.
+func DocumentOf(version, baseURL string, routes ...Routes) (openapi.Document, error) {
+	a, err := assemble(Options{Version: version, BaseURL: baseURL, Routes: routes})
+	if err != nil {
+		return openapi.Document{}, err
+	}
+	return a.document, nil
 }
 
 // Document is the OpenAPI description of the routes that are on.
-func (a *API) Document() Document { return a.document }
+func (a *API) Document() openapi.Document { return a.document }
 
 // humaConfig switches off what would change our answers: the $schema member, the
 // documentation page that loads from a CDN, formats other than JSON.
 func humaConfig(o Options) huma.Config {
 	return huma.Config{
-		OpenAPI:       newDocument(o),
+		OpenAPI:       openapi.New(o.Version, strings.TrimSuffix(o.BaseURL, "/")+Prefix),
 		Formats:       map[string]huma.Format{jsonType: {Marshal: writeJSON, Unmarshal: json.Unmarshal}},
 		DefaultFormat: jsonType,
 	}
 }
 
-// writeJSON leaves < > & as they are, and ends without a line break.
 func writeJSON(w io.Writer, v any) error {
-	encoded, err := marshal(v)
+	encoded, err := wire.Marshal(v)
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(encoded)
 	return err
-}
-
-func marshal(v any) ([]byte, error) {
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buffer.Bytes(), []byte{'\n'}), nil
 }
 
 // ServeHTTP answers what the router would answer in plain text as JSON, and
@@ -164,7 +165,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *API) route(w http.ResponseWriter, r *http.Request) {
 	// The router would send such a path elsewhere; a redirected POST loses its body.
 	if path.Clean(r.URL.Path) != r.URL.Path {
-		notFound(r.URL.Path).write(w)
+		problem.NotFound(r.URL.Path).Write(w)
 		return
 	}
 	if pattern := a.mux.Pattern(r); pattern != "" {
@@ -174,7 +175,7 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 	}
 	allowed := a.methods(r)
 	if len(allowed) == 0 {
-		notFound(r.URL.Path).write(w)
+		problem.NotFound(r.URL.Path).Write(w)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -182,8 +183,8 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	newProblem(http.StatusMethodNotAllowed, fault.CodeMethodNotAllowed,
-		fmt.Sprintf("%s is not allowed here; use %s", shown(r.Method), strings.Join(allowed, ", "))).write(w)
+	problem.New(http.StatusMethodNotAllowed, fault.CodeMethodNotAllowed,
+		fmt.Sprintf("%s is not allowed here; use %s", body.Shown(r.Method), strings.Join(allowed, ", "))).Write(w)
 }
 
 // methods lists what a path allows; nothing when the path does not exist.

@@ -26,8 +26,8 @@ type sealedAnswers struct {
 	context []byte // binds the answer to its request: another's does not open here
 }
 
-func sealAnswers(store Idempotency, box Sealer, c *call) sealedAnswers {
-	return sealedAnswers{Idempotency: store, box: box, context: []byte("idempotency/" + c.AccountID + "/" + c.idempotencyKey)}
+func sealAnswers(k keeper, c *Call) sealedAnswers {
+	return sealedAnswers{Idempotency: k.Idempotency, box: k.box, context: []byte("idempotency/" + c.AccountID + "/" + c.idempotencyKey)}
 }
 
 // Begin opens what an earlier request was answered.

@@ -13,9 +13,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/rest"
+	restsuppressions "github.com/postrider/postrider/rest/suppressions"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -113,8 +113,7 @@ func (f *fakeSuppression) RemoveOptOut(ctx context.Context, account, id string) 
 
 func newSuppressionBundle(t *testing.T, f *fakeSuppression) *bundle {
 	t.Helper()
-	store := &fakeStore{answers: map[string]idempotency.Answer{}}
-	return newBundle(t, func(o *rest.Options) { o.Routes = []rest.Routes{rest.Suppressions(f, store)} })
+	return newBundle(t, func(o *rest.Options) { o.Routes = []rest.Routes{restsuppressions.Routes(f)} })
 }
 
 func TestSuppressionAnswers(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/rest"
+	restwebhooks "github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/expect"
 )
@@ -22,9 +23,11 @@ func (f *fakeDelivery) Deliver(_ context.Context, account string, fact event.Fac
 	return []string{"whd_1", "whd_2"}, nil
 }
 
-func withEvents(t *testing.T, delivery rest.Delivery) *bundle {
+func withEvents(t *testing.T, delivery restwebhooks.Delivery) *bundle {
 	t.Helper()
-	return newBundle(t, func(o *rest.Options) { o.Routes = []rest.Routes{rest.TestEvents(&fakeSending{}, delivery)} })
+	return newBundle(t, func(o *rest.Options) {
+		o.Routes = []rest.Routes{restwebhooks.TestEventRoutes(&fakeSending{}, delivery)}
+	})
 }
 
 // untimed is an answer without the moment it was made at.

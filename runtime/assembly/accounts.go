@@ -5,14 +5,11 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/secret"
+	restaccount "github.com/postrider/postrider/rest/account"
 )
 
 // accountsEdges is what the module accounts shows over REST.
 var accountsEdges = fx.Options(
-	routes(func(s *accounts.Service) rest.Routes { return rest.Account(s) }),
-	routes(func(s *accounts.Service, i *idempotency.Store, b *secret.Box) rest.Routes {
-		return rest.APIKeys(s, i, b)
-	}),
+	routes(func(s *accounts.Service) rest.Routes { return restaccount.Routes(s) }),
+	routes(func(s *accounts.Service) rest.Routes { return restaccount.KeyRoutes(s) }),
 )

@@ -27,13 +27,20 @@ import (
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
+	restdomains "github.com/postrider/postrider/rest/domains"
+	restemails "github.com/postrider/postrider/rest/emails"
+	resteventlog "github.com/postrider/postrider/rest/eventlog"
+	restsuppressions "github.com/postrider/postrider/rest/suppressions"
+	resttemplates "github.com/postrider/postrider/rest/templates"
 	"github.com/postrider/postrider/rest/unsubscribe"
+	restwebhooks "github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/ratelimit"
+	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -41,19 +48,19 @@ import (
 // its routes and fields do not exist.
 var (
 	domainsEdges = fx.Options(
-		routes(func(s *domains.Service, i *idempotency.Store) rest.Routes { return rest.Domains(s, i) }),
-		routes(func(p *domains.Publisher, i *idempotency.Store) rest.Routes { return rest.DomainDNS(p, i) }),
+		routes(func(s *domains.Service) rest.Routes { return restdomains.Routes(s) }),
+		routes(func(p *domains.Publisher) rest.Routes { return restdomains.DNSRoutes(p) }),
 	)
-	suppressionEdges = routes(func(s *suppression.Service, i *idempotency.Store) rest.Routes { return rest.Suppressions(s, i) })
+	suppressionEdges = routes(func(s *suppression.Service) rest.Routes { return restsuppressions.Routes(s) })
 
-	eventlogEdges = routes(func(s *eventlog.Service) rest.Routes { return rest.EventLog(s) })
+	eventlogEdges = routes(func(s *eventlog.Service) rest.Routes { return resteventlog.Routes(s) })
 
-	templatesEdges = routes(func(s *templates.Service, i *idempotency.Store) rest.Routes { return rest.Templates(s, i) })
+	templatesEdges = routes(func(s *templates.Service) rest.Routes { return resttemplates.Routes(s) })
 	sendingEdges   = fx.Options(
-		routes(func(s *sending.Service, r *records.Service, i *idempotency.Store) rest.Routes {
-			return rest.Emails(rest.EmailRooms{EmailSender: s, EmailRecords: r}, i)
+		routes(func(s *sending.Service, r *records.Service) rest.Routes { return restemails.Routes(s, r) }),
+		routes(func(r *records.Service, d testDelivery) rest.Routes {
+			return restwebhooks.TestEventRoutes(r, d.orNone())
 		}),
-		routes(func(r *records.Service, d testDelivery) rest.Routes { return rest.TestEvents(r, d.orNone()) }),
 	)
 )
 
@@ -75,6 +82,8 @@ type edgeParams struct {
 	Rate      *ratelimit.Limiter
 	Budget    *intake.Budget
 	Node      *node.Node
+	Answers   *idempotency.Store
+	Box       *secret.Box
 	Routes    []rest.Routes `group:"routes"`
 	Accounts  *accounts.Service
 	Domains   *domains.Service   `optional:"true"`
@@ -126,7 +135,7 @@ func (f Foundation) names() []string {
 // handler is the one mux of the process.
 func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 	rate := accountRate{p.Rate}
-	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
+	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
 		Version: p.Options.Version, BaseURL: p.Config.HTTP.BaseURL})
 	if err != nil {
 		return nil, err

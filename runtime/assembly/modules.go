@@ -25,6 +25,15 @@ import (
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
+	restaccount "github.com/postrider/postrider/rest/account"
+	restcontacts "github.com/postrider/postrider/rest/contacts"
+	restdomains "github.com/postrider/postrider/rest/domains"
+	restemails "github.com/postrider/postrider/rest/emails"
+	resteventlog "github.com/postrider/postrider/rest/eventlog"
+	restreceived "github.com/postrider/postrider/rest/received"
+	restsuppressions "github.com/postrider/postrider/rest/suppressions"
+	resttemplates "github.com/postrider/postrider/rest/templates"
+	restwebhooks "github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/config"
 )
 
@@ -50,27 +59,27 @@ func Modules() []Module { return slices.Clone(registry) }
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: accounts.Module, Edges: accountsEdges, Operations: []rest.Routes{rest.Account(nil), rest.APIKeys(nil, nil, nil)},
+		Option: accounts.Module, Edges: accountsEdges, Operations: []rest.Routes{restaccount.Routes((*accounts.Service)(nil)), restaccount.KeyRoutes((*accounts.Service)(nil))},
 	},
 	{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
 		Requires: []string{"accounts"},
-		Option:   domains.Module, Edges: domainsEdges, Operations: []rest.Routes{rest.Domains(nil, nil), rest.DomainDNS(nil, nil)},
+		Option:   domains.Module, Edges: domainsEdges, Operations: []rest.Routes{restdomains.Routes((*domains.Service)(nil)), restdomains.DNSRoutes((*domains.Publisher)(nil))},
 	},
 	{
 		Name: "suppression", Line: "addresses that must not be written to, and the page where recipients unsubscribe",
 		Requires: []string{"accounts"},
-		Option:   suppression.Module, Edges: suppressionEdges, Operations: []rest.Routes{rest.Suppressions(nil, nil)},
+		Option:   suppression.Module, Edges: suppressionEdges, Operations: []rest.Routes{restsuppressions.Routes((*suppression.Service)(nil))},
 	},
 	{
 		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
 		Requires: []string{"accounts"},
-		Option:   templates.Module, Edges: templatesEdges, Operations: []rest.Routes{rest.Templates(nil, nil)},
+		Option:   templates.Module, Edges: templatesEdges, Operations: []rest.Routes{resttemplates.Routes((*templates.Service)(nil))},
 	},
 	{
 		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
 		Requires: []string{"accounts", "domains"},
-		Option:   tracking.Module, Edges: trackingEdges, Operations: []rest.Routes{rest.TrackingHost(nil)},
+		Option:   tracking.Module, Edges: trackingEdges, Operations: []rest.Routes{restdomains.TrackingHostRoutes((*tracking.Service)(nil))},
 	},
 	{
 		Name: "outbound", Line: "the ways out: smarthosts, source addresses and their warm-up",
@@ -80,7 +89,7 @@ var registry = []Module{
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking"},
-		Option: fx.Options(records.Module, queue.Module, delivery.Module, sending.Module), Edges: sendingEdges, Operations: []rest.Routes{rest.Emails(nil, nil), rest.TestEvents(nil, nil)},
+		Option: fx.Options(records.Module, queue.Module, delivery.Module, sending.Module), Edges: sendingEdges, Operations: []rest.Routes{restemails.Routes((*sending.Service)(nil), (*records.Service)(nil)), restwebhooks.TestEventRoutes(nil, nil)},
 	},
 	{
 		Name: "bounces", Line: "bounces and complaints that come back to our return paths",
@@ -90,27 +99,27 @@ var registry = []Module{
 	{
 		Name: "inbound", Line: "receives mail for domains that want it, keeps it, replies and forwards",
 		Requires: []string{"accounts", "domains"}, Uses: []string{"sending"},
-		Option: inbound.Module, Edges: inboundEdges, Operations: []rest.Routes{rest.ReceivedEmails(nil, nil, true)},
+		Option: inbound.Module, Edges: inboundEdges, Operations: []rest.Routes{restreceived.Routes((*inbound.Service)(nil), true)},
 	},
 	{
 		Name: "relay", Line: "takes mail from programs over SMTP, under the rules of the API",
 		Requires: []string{"accounts", "sending"},
-		Option:   relay.Module, Edges: relayEdges, Operations: []rest.Routes{rest.SMTPCredentials(nil, nil, nil)},
+		Option:   relay.Module, Edges: relayEdges, Operations: []rest.Routes{restaccount.SMTPCredentialRoutes((*relay.Service)(nil))},
 	},
 	{
 		Name: "webhooks", Line: "tells accounts' endpoints what has happened, signed, with retries, a log and replays",
 		Requires: []string{"accounts"}, Uses: []string{"sending"},
-		Option: webhooks.Module, Edges: webhooksEdges, Operations: []rest.Routes{rest.Webhooks(nil, nil, nil), rest.WebhookDeliveries(nil, nil)},
+		Option: webhooks.Module, Edges: webhooksEdges, Operations: []rest.Routes{restwebhooks.Routes((*webhooks.Service)(nil)), restwebhooks.DeliveryRoutes((*webhooks.Service)(nil))},
 	},
 	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
 		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks"},
-		Option: retention.Module, Edges: retentionEdges, Operations: []rest.Routes{rest.Contacts(nil)},
+		Option: retention.Module, Edges: retentionEdges, Operations: []rest.Routes{restcontacts.Routes(nil)},
 	},
 	{
 		Name: "eventlog", Line: "shows an account its events in order, in pages and as streams",
 		Requires: []string{"accounts"},
-		Option:   eventlog.Module, Edges: eventlogEdges, Operations: []rest.Routes{rest.EventLog(nil)},
+		Option:   eventlog.Module, Edges: eventlogEdges, Operations: []rest.Routes{resteventlog.Routes(nil)},
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail in development mode and shows it at /dev/inbox", Dev: true,

@@ -11,9 +11,9 @@ import (
 
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/rest"
+	restreceived "github.com/postrider/postrider/rest/received"
 	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -30,9 +30,7 @@ func inboundConfig(cfg config.Config) inbound.Config {
 var inboundEdges = fx.Options(
 	fx.Invoke(func(*inboundListener) {}),
 	fx.Provide(newVerifier, newSpamFilter, newObjects),
-	routes(func(s *inbound.Service, i *idempotency.Store) rest.Routes {
-		return rest.ReceivedEmails(s, i, s.Answers())
-	}),
+	routes(func(s *inbound.Service) rest.Routes { return restreceived.Routes(s, s.Answers()) }),
 )
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {

@@ -13,11 +13,10 @@ import (
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
+	restaccount "github.com/postrider/postrider/rest/account"
 	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 	"github.com/postrider/postrider/runtime/ratelimit"
-	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -25,9 +24,7 @@ import (
 var relayEdges = fx.Options(
 	fx.Provide(newRelaySockets, relayConfig, newRelayServers, func(l *ratelimit.Limiter) relay.Rate { return accountRate{l} }),
 	fx.Invoke(func(*relayServers) {}),
-	routes(func(s *relay.Service, i *idempotency.Store, b *secret.Box) rest.Routes {
-		return rest.SMTPCredentials(s, i, b)
-	}),
+	routes(func(s *relay.Service) rest.Routes { return restaccount.SMTPCredentialRoutes(s) }),
 )
 
 // relayPerAddress is how many connections one address may have: the pools of a few

@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
+	restcontacts "github.com/postrider/postrider/rest/contacts"
 )
 
 // retentionEdges tell retention who keeps things, of the modules that are on, and
@@ -43,5 +44,5 @@ var retentionEdges = fx.Options(
 		}
 		return near
 	}),
-	routes(func(s *retention.Service) rest.Routes { return rest.Contacts(s) }),
+	routes(func(s *retention.Service) rest.Routes { return restcontacts.Routes(s) }),
 )

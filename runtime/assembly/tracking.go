@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest"
+	restdomains "github.com/postrider/postrider/rest/domains"
 	"github.com/postrider/postrider/rest/track"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
@@ -35,7 +36,7 @@ var trackingEdges = fx.Options(
 		}
 		return announcer{p.Records}
 	}),
-	routes(func(s *tracking.Service) rest.Routes { return rest.TrackingHost(s) }),
+	routes(func(s *tracking.Service) rest.Routes { return restdomains.TrackingHostRoutes(s) }),
 )
 
 // announcer tells of opens and clicks with the email's own data, which the records have.

@@ -5,10 +5,9 @@ import (
 
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
+	restwebhooks "github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/secret"
 )
 
 func webhooksConfig(cfg config.Config, resolver *dnsx.Resolver) webhooks.Config {
@@ -18,10 +17,8 @@ func webhooksConfig(cfg config.Config, resolver *dnsx.Resolver) webhooks.Config 
 
 // webhooksEdges are its routes, and its part in keeping house.
 var webhooksEdges = fx.Options(
-	routes(func(s *webhooks.Service, i *idempotency.Store, box *secret.Box) rest.Routes {
-		return rest.Webhooks(s, i, box)
-	}),
-	routes(func(s *webhooks.Service, i *idempotency.Store) rest.Routes { return rest.WebhookDeliveries(s, i) }),
+	routes(func(s *webhooks.Service) rest.Routes { return restwebhooks.Routes(s) }),
+	routes(func(s *webhooks.Service) rest.Routes { return restwebhooks.DeliveryRoutes(s) }),
 	fx.Provide(fx.Annotate(func(s *webhooks.Service) sweep {
 		return sweep{what: "webhook deliveries", run: s.Sweep}
 	}, fx.ResultTags(`group:"sweeps"`))),
@@ -35,7 +32,7 @@ type testDelivery struct {
 }
 
 // orNone keeps a nil pointer out of the interface, where it would not be nil.
-func (d testDelivery) orNone() rest.Delivery {
+func (d testDelivery) orNone() restwebhooks.Delivery {
 	if d.Webhooks == nil {
 		return nil
 	}

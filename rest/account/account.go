@@ -1,0 +1,150 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+)
+
+// Service is what the account operations need of accounts.
+type Service interface {
+	Profile(ctx context.Context, accountID string) (accounts.Profile, error)
+	UpdateAccount(ctx context.Context, accountID string, c accounts.AccountChange) (*ent.Account, error)
+}
+
+var _ Service = (*accounts.Service)(nil)
+
+const tagAccount = "Account"
+
+type accountRecord struct {
+	ID                  string        `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name                string        `json:"name" example:"Acme"`
+	Email               string        `json:"email" doc:"The only address that the sandbox sender may write to." example:"ada@example.com"`
+	Plan                accountPlan   `json:"plan"`
+	Limits              accountLimits `json:"limits" doc:"Of the plan."`
+	Usage               accountUsage  `json:"usage"`
+	ProductionUnlocked  bool          `json:"production_unlocked" doc:"Whether the account may write to others than itself from a verified domain. On the plan Free that needs a payment method on file."`
+	PaymentMethod       bool          `json:"payment_method" doc:"Whether a payment method is on file."`
+	Suspended           bool          `json:"suspended" doc:"A suspended account cannot send: 403 account_suspended."`
+	BodyRetentionDays   int           `json:"body_retention_days" doc:"Bodies and attachments of emails are deleted so many days after sending."`
+	RecordRetentionDays int           `json:"record_retention_days" doc:"What is left of an email is deleted so many days after sending."`
+	CreatedAt           wire.Time     `json:"created_at"`
+	UpdatedAt           wire.Time     `json:"updated_at"`
+}
+
+type accountPlan struct {
+	ID   string `json:"id" example:"free"`
+	Name string `json:"name" example:"Free"`
+}
+
+type accountLimits struct {
+	RequestsPerSecond int  `json:"requests_per_second" doc:"Over all keys; twice as many at once."`
+	DailyEmails       *int `json:"daily_emails" doc:"null: no cap."`
+	MonthlyEmails     *int `json:"monthly_emails" doc:"null: no cap."`
+	Domains           int  `json:"domains"`
+}
+
+type accountUsage struct {
+	Day           *int64    `json:"day" doc:"Emails of the present day (UTC); null when the plan has no cap, because then they are not counted."`
+	Month         *int64    `json:"month" doc:"Emails of the present month (UTC); null likewise."`
+	DailyCap      *int      `json:"daily_cap"`
+	MonthlyCap    *int      `json:"monthly_cap"`
+	DayResetsAt   wire.Time `json:"day_resets_at"`
+	MonthResetsAt wire.Time `json:"month_resets_at"`
+}
+
+type accountAnswer struct {
+	Account accountRecord `json:"account"`
+}
+
+type edge struct{ accounts Service }
+
+// Routes makes the routes of the caller's own account.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("account", func(a *rest.API) {
+		e := &edge{accounts: service}
+		g := a.Tag(tagAccount, "The account that the API key belongs to: its plan, what it has used of it, and its settings.")
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/account", ID: "getAccount", Needs: accounts.Read,
+			Summary: "Retrieve the account", Description: "With its plan, and what it has sent of the plan's caps.",
+			Example: map[string]any{"account": accountExample()},
+		}, e.get)
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPatch, Path: "/account", ID: "updateAccount", Needs: accounts.Write,
+			Summary: "Change the account's settings",
+			Description: "A field that is left out stays as it is; `null` is refused. An email is not kept shorter than its body. A shorter retention applies to what " +
+				"is stored already, too.",
+			Body:    &rest.Body{About: "The settings to change, at least one.", Examples: map[string]any{"retention": map[string]any{"body_retention_days": 14, "record_retention_days": 180}}},
+			Example: map[string]any{"account": accountExample()},
+		}, changeBody, e.update)
+	})
+}
+
+func changeBody(c *accounts.AccountChange) body.Object {
+	return body.Object{Name: "UpdateAccount", Change: true, Fields: []body.Field{
+		{Name: "name", Type: body.Maybe(&c.Name, name), About: "The name that people know the account by."},
+		{Name: "body_retention_days", Type: body.Maybe(&c.BodyRetentionDays, days(accounts.MaxBodyRetention)),
+			About: "Bodies and attachments are deleted so many days after sending."},
+		{Name: "record_retention_days", Type: body.Maybe(&c.RecordRetentionDays, days(accounts.MaxRecordRetention)),
+			About: "The whole email; at least `body_retention_days`."},
+	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+}
+
+func name(to *string) body.Type { return body.Text(to).Length(1, 200) }
+
+func days(most int) func(*int) body.Type {
+	return func(to *int) body.Type { return body.Integer(to).From(1).UpTo(most) }
+}
+
+func (e *edge) get(ctx context.Context, c *rest.Call, _ *rest.None) (answer accountAnswer, err error) {
+	found, err := e.accounts.Profile(ctx, c.AccountID)
+	if err != nil {
+		return answer, err
+	}
+	return accountAnswer{Account: newAccountRecord(found)}, nil
+}
+
+func (e *edge) update(ctx context.Context, c *rest.Call, _ *rest.None, change accounts.AccountChange) (accountAnswer, error) {
+	if _, err := e.accounts.UpdateAccount(ctx, c.AccountID, change); err != nil {
+		return accountAnswer{}, err
+	}
+	return e.get(ctx, c, nil)
+}
+
+func newAccountRecord(p accounts.Profile) accountRecord {
+	return accountRecord{
+		ID: p.ID, Name: p.Name, Email: p.Email, Plan: accountPlan{ID: p.Plan.ID, Name: p.Plan.Name},
+		Limits: accountLimits{RequestsPerSecond: p.Plan.RequestsPerSecond, DailyEmails: p.Plan.DailyEmails, MonthlyEmails: p.Plan.MonthlyEmails,
+			Domains: p.Plan.MaxDomains},
+		Usage: newAccountUsage(p.Usage), ProductionUnlocked: p.Unlocked(true), PaymentMethod: p.PaymentMethod, Suspended: p.Suspended,
+		BodyRetentionDays: p.BodyRetentionDays, RecordRetentionDays: p.RecordRetentionDays, CreatedAt: wire.Time(p.CreatedAt), UpdatedAt: wire.Time(p.UpdatedAt),
+	}
+}
+
+func newAccountUsage(u accounts.Usage) accountUsage {
+	out := accountUsage{DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: wire.Time(u.DayEnds), MonthResetsAt: wire.Time(u.MonthEnds)}
+	if u.Counted {
+		out.Day, out.Month = &u.Day, &u.Month
+	}
+	return out
+}
+
+func accountExample() map[string]any {
+	at := func(month time.Month, day, hour int) string {
+		return time.Date(2026, month, day, hour, 0, 0, 0, time.UTC).Format(wire.Layout)
+	}
+	return map[string]any{
+		"id": "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Acme", "email": "ada@example.com", "plan": map[string]any{"id": "free", "name": "Free"},
+		"limits": map[string]any{"requests_per_second": 10, "daily_emails": 100, "monthly_emails": 3000, "domains": 1},
+		"usage": map[string]any{"day": 12, "month": 340, "daily_cap": 100, "monthly_cap": 3000,
+			"day_resets_at": at(1, 16, 0), "month_resets_at": at(2, 1, 0)},
+		"production_unlocked": false, "payment_method": false, "suspended": false, "body_retention_days": 30, "record_retention_days": 90,
+		"created_at": at(1, 2, 9), "updated_at": at(1, 2, 9),
+	}
+}

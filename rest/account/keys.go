@@ -1,0 +1,148 @@
+package account
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// KeyService is what the key operations need of accounts.
+type KeyService interface {
+	CreateKey(ctx context.Context, in accounts.NewKey) (*ent.APIKey, secret.String, error)
+	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
+	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
+	RevokeKey(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
+}
+
+var _ KeyService = (*accounts.Service)(nil)
+
+const tagKeys = "API keys"
+
+// Keys open everything, so all that is said of them takes the scope full, reading
+// too.
+const needsForKeys = accounts.Write
+
+type keyRecord struct {
+	ID         string            `json:"id" example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name       string            `json:"name" example:"web shop"`
+	Prefix     string            `json:"prefix" doc:"The first characters of the secret, to recognise it by." example:"svc_Zk3v9QpA"`
+	Scope      string            `json:"scope" enum:"full,sending,read"`
+	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that it may send from; empty is all."`
+	ExpiresAt  wire.OptionalTime `json:"expires_at" doc:"null: never."`
+	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"To within a minute; null: never."`
+	CreatedAt  wire.Time         `json:"created_at"`
+	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null: not revoked."`
+}
+
+type keyAnswer struct {
+	APIKey keyRecord `json:"api_key"`
+}
+
+type newKeyAnswer struct {
+	APIKey keyRecord `json:"api_key"`
+	Secret string    `json:"secret" doc:"Shown this once." example:"svc_Zk3v9QpA…"`
+}
+
+var key = rest.Noun{Name: "api key", About: "Id of the API key.", Example: "key_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.APIKey, word) }}
+
+type keyEdge struct{ keys KeyService }
+
+// KeyRoutes makes the routes of the resource API keys.
+func KeyRoutes(service KeyService) rest.Routes {
+	return rest.NewRoutes("api-keys", func(a *rest.API) {
+		e := &keyEdge{keys: service}
+		g := a.Tag(tagKeys, "Credentials of the API. A secret is shown when it is made and never again: only its hash is kept.")
+		rest.OnceBody(g, rest.Operation{
+			Path: "/api-keys", ID: "createAPIKey", Needs: needsForKeys,
+			Summary: "Create an API key",
+			Description: "`full` may do everything; `sending` may send emails and events, and read those; `read` may only read. With `domain_ids` it sends from " +
+				"those domains alone. A key makes no key that may send from other domains than itself, or that expires later. Under an Idempotency-Key the " +
+				"answer is kept encrypted.",
+			Body:    &rest.Body{About: "The key to make.", Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
+			Example: map[string]any{"api_key": keyExample(), "secret": "svc_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
+		}, keyBody, e.create)
+		rest.List(g, rest.Operation{
+			Path: "/api-keys", ID: "listAPIKeys", Needs: needsForKeys,
+			Summary: "List API keys", Description: "Newest first, also those that are revoked or have expired.",
+			Example: keyExample(),
+		}, rest.Plural{Member: "api_keys", Schema: "ApiKeyList"}, e.keys.Keys, newKeyRecord)
+		rest.Get(g, rest.Operation{
+			Path: "/api-keys/{id}", ID: "getAPIKey", Needs: needsForKeys,
+			Summary: "Retrieve an API key", Description: "Without its secret.",
+			Example: map[string]any{"api_key": keyExample()}, Of: key,
+		}, e.keys.Key, newKeyRecordAnswer)
+		rest.Delete(g, rest.Operation{
+			Path: "/api-keys/{id}", ID: "revokeAPIKey", Needs: needsForKeys,
+			Summary: "Revoke an API key",
+			Description: "It stops working within five seconds, for good. It stays in the list with the time of its end. Revoking it again changes nothing. " +
+				"A key may revoke itself.", Of: key,
+		}, e.revoke)
+	})
+}
+
+func keyBody(in *accounts.NewKey) body.Object {
+	return body.Object{Name: "CreateAPIKey", Fields: []body.Field{
+		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService, About: "To recognise the key by.", Example: "web shop"},
+		{Name: "scope", Type: scope{&in.Scope}, Default: "full", About: "What it may do."},
+		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that it may send from; left out or empty is all."},
+		{Name: "expires_at", Type: body.Maybe(&in.ExpiresAt, body.Time), About: "When it ends; left out is never."},
+	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
+}
+
+// scope reads a scope. An empty one is not the one that holds when it is left out.
+type scope struct{ to *accounts.Scope }
+
+func (t scope) Read(d *body.Decoder, path string, v body.Value) {
+	text, ok := d.Text(path, v)
+	if *t.to = accounts.Scope(text); ok && text == "" {
+		d.Refuse(path, "must be one of full, sending, read")
+	}
+}
+
+func (scope) Schema(body.Components) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: []any{"full", "sending", "read"}}
+}
+
+func newKeyRecord(k *ent.APIKey) keyRecord {
+	return keyRecord{ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scope: string(k.Scope), DomainIDs: wire.List(k.DomainIds),
+		ExpiresAt: wire.OptionalTime{At: k.ExpiresAt}, LastUsedAt: wire.OptionalTime{At: k.LastUsedAt}, CreatedAt: wire.Time(k.CreatedAt),
+		RevokedAt: wire.OptionalTime{At: k.RevokedAt}}
+}
+
+func newKeyRecordAnswer(k *ent.APIKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
+
+func (e *keyEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, in accounts.NewKey, keep rest.Keep) (out newKeyAnswer, err error) {
+	in.AccountID, in.MadeBy = c.AccountID, c.KeyID
+	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error {
+		return keep(ctx, tx, newKeyAnswer{APIKey: newKeyRecord(made), Secret: token.Reveal()})
+	}
+	made, token, err := e.keys.CreateKey(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	return newKeyAnswer{APIKey: newKeyRecord(made), Secret: token.Reveal()}, nil
+}
+
+func (e *keyEdge) revoke(ctx context.Context, accountID, keyID string) error {
+	_, err := e.keys.RevokeKey(ctx, accountID, keyID)
+	return err
+}
+
+func keyExample() map[string]any {
+	return map[string]any{
+		"id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "prefix": "svc_Zk3v9QpA", "scope": "sending", "domain_ids": []any{},
+		"expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z", "revoked_at": nil,
+	}
+}

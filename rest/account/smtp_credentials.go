@@ -1,0 +1,135 @@
+package account
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/relay"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// SMTPCredentialService is what the operations need of relay.
+type SMTPCredentialService interface {
+	Create(ctx context.Context, in relay.NewCredential) (*ent.SMTPCredential, secret.String, error)
+	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error)
+	Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error)
+	Revoke(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error)
+	Endpoint() (host string, port int, tls string)
+}
+
+var _ SMTPCredentialService = (*relay.Service)(nil)
+
+const tagSMTPCredentials = "SMTP credentials"
+
+type smtpCredentialRecord struct {
+	ID         string            `json:"id" example:"smtp_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name       string            `json:"name" example:"web shop"`
+	Username   string            `json:"username" doc:"The same for every credential." example:"postrider"`
+	Host       string            `json:"host" doc:"Where to connect." example:"smtp.mail.example.com"`
+	Port       int               `json:"port" example:"587"`
+	TLS        string            `json:"tls" enum:"starttls,implicit" doc:"How TLS begins at that port; without TLS nobody signs in."`
+	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that it may send from; empty is all."`
+	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"To within a minute; null: never."`
+	CreatedAt  wire.Time         `json:"created_at"`
+	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null: not revoked."`
+}
+
+type smtpCredentialAnswer struct {
+	SMTPCredential smtpCredentialRecord `json:"smtp_credential"`
+}
+
+type newSMTPCredentialAnswer struct {
+	SMTPCredential smtpCredentialRecord `json:"smtp_credential"`
+	Password       string               `json:"password" doc:"Shown this once." example:"svs_Zk3v9QpA…"`
+}
+
+var credential = rest.Noun{Name: "smtp credential", About: "Id of the SMTP credential.", Example: "smtp_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.SMTPCredential, word) }}
+
+type smtpCredentialEdge struct{ credentials SMTPCredentialService }
+
+// SMTPCredentialRoutes makes the routes of the resource. A credential sends as an API key
+// does, so all that is said of it takes the scope full, as with keys.
+func SMTPCredentialRoutes(service SMTPCredentialService) rest.Routes {
+	return rest.NewRoutes("smtp-credentials", func(a *rest.API) {
+		e := &smtpCredentialEdge{credentials: service}
+		g := a.Tag(tagSMTPCredentials, "What programs sign in with at the SMTP relay: the user name `postrider` and a password, which is shown when it is made and never again. "+
+			"The relay takes mail under the rules of POST /emails; `X-Postrider-Unsubscribe: true`, `X-Postrider-Category`, `X-Postrider-Tag: name=value`, `X-Postrider-Scheduled-At`, "+
+			"`X-Postrider-Expires-At` and `X-Postrider-Idempotency-Key` in the header of a message say what those fields say there. Its `250` names the id of the email.")
+		rest.OnceBody(g, rest.Operation{
+			Path: "/smtp-credentials", ID: "createSMTPCredential", Needs: needsForKeys,
+			Summary: "Create an SMTP credential",
+			Description: "With `domain_ids` it sends from those domains alone. A key that may send from some domains only makes no credential for others. " +
+				"Under an Idempotency-Key the answer is kept encrypted.",
+			Body:    &rest.Body{About: "The credential to make.", Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},
+			Example: map[string]any{"smtp_credential": smtpCredentialExample(), "password": "svs_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
+		}, credentialBody, e.create)
+		rest.List(g, rest.Operation{
+			Path: "/smtp-credentials", ID: "listSMTPCredentials", Needs: needsForKeys,
+			Summary: "List SMTP credentials", Description: "Newest first, also those that are revoked.",
+			Example: smtpCredentialExample(),
+		}, rest.Plural{Member: "smtp_credentials", Schema: "SmtpCredentialList"}, e.credentials.List, e.record)
+		rest.Get(g, rest.Operation{
+			Path: "/smtp-credentials/{id}", ID: "getSMTPCredential", Needs: needsForKeys,
+			Summary: "Retrieve an SMTP credential", Description: "Without its password.",
+			Example: map[string]any{"smtp_credential": smtpCredentialExample()}, Of: credential,
+		}, e.credentials.Get, e.answer)
+		rest.Delete(g, rest.Operation{
+			Path: "/smtp-credentials/{id}", ID: "revokeSMTPCredential", Needs: needsForKeys,
+			Summary: "Revoke an SMTP credential",
+			Description: "Nobody signs in with it any more, and connections that are open send no further message with it. It stays in the list with the time of its end. " +
+				"Revoking it again changes nothing.", Of: credential,
+		}, e.revoke)
+	})
+}
+
+func credentialBody(in *relay.NewCredential) body.Object {
+	return body.Object{Name: "CreateSMTPCredential", Fields: []body.Field{
+		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService, About: "To recognise the credential by.", Example: "web shop"},
+		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that it may send from; left out or empty is all."},
+	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
+}
+
+func (e *smtpCredentialEdge) record(c *ent.SMTPCredential) smtpCredentialRecord {
+	host, port, tls := e.credentials.Endpoint()
+	return smtpCredentialRecord{ID: c.ID, Name: c.Name, Username: relay.Username, Host: host, Port: port, TLS: tls, DomainIDs: wire.List(c.DomainIds),
+		LastUsedAt: wire.OptionalTime{At: c.LastUsedAt}, CreatedAt: wire.Time(c.CreatedAt), RevokedAt: wire.OptionalTime{At: c.RevokedAt}}
+}
+
+func (e *smtpCredentialEdge) answer(c *ent.SMTPCredential) smtpCredentialAnswer {
+	return smtpCredentialAnswer{e.record(c)}
+}
+
+func (e *smtpCredentialEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, in relay.NewCredential, keep rest.Keep) (out newSMTPCredentialAnswer, err error) {
+	answer := func(made *ent.SMTPCredential, password secret.String) newSMTPCredentialAnswer {
+		return newSMTPCredentialAnswer{SMTPCredential: e.record(made), Password: password.Reveal()}
+	}
+	in.AccountID, in.MadeBy = c.AccountID, c.KeyID
+	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.SMTPCredential, password secret.String) error {
+		return keep(ctx, tx, answer(made, password))
+	}
+	made, password, err := e.credentials.Create(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	return answer(made, password), nil
+}
+
+func (e *smtpCredentialEdge) revoke(ctx context.Context, accountID, credentialID string) error {
+	_, err := e.credentials.Revoke(ctx, accountID, credentialID)
+	return err
+}
+
+func smtpCredentialExample() map[string]any {
+	return map[string]any{
+		"id": "smtp_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "username": "postrider", "host": "smtp.mail.example.com", "port": 587, "tls": "starttls",
+		"domain_ids": []any{}, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z", "revoked_at": nil,
+	}
+}

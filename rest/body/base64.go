@@ -1,0 +1,70 @@
+package body
+
+import (
+	"encoding/base64"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Base64 decodes a string in the standard or the URL alphabet, with or without
+// padding and white space. It works inside the body, which is then no longer JSON.
+func (d *Decoder) Base64(path string, v Value) []byte {
+	if !d.Expect(path, v, KindString) {
+		return nil
+	}
+	text, _ := v.inner()
+	n := 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\\' { // some encoders escape every slash
+			c, i = unescape(text, i)
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '-':
+			c = '+'
+		case '_':
+			c = '/'
+		}
+		text[n] = c
+		n++
+	}
+	text = text[:n]
+	for range 2 {
+		if n := len(text); n > 0 && text[n-1] == '=' {
+			text = text[:n-1]
+		}
+	}
+	// The decoder writes behind where it reads, so both may be one buffer.
+	n, err := base64.RawStdEncoding.Decode(text, text)
+	if err != nil {
+		d.Refuse(path, "is not valid base64")
+		return nil
+	}
+	return text[:n]
+}
+
+// unescape gives the character that the escape at pos stands for, 0 for one
+// outside ASCII, and the position of the escape's last octet. parseJSON has
+// accepted the text.
+func unescape(text []byte, pos int) (c byte, last int) {
+	switch c = text[pos+1]; c {
+	case 'n':
+		return '\n', pos + 1
+	case 'r':
+		return '\r', pos + 1
+	case 't':
+		return '\t', pos + 1
+	case 'b', 'f':
+		return 0, pos + 1
+	case 'u':
+		point, err := strconv.ParseUint(string(text[pos+2:pos+6]), 16, 16)
+		if err != nil || point >= utf8.RuneSelf {
+			point = 0
+		}
+		return byte(point), pos + 5
+	default:
+		return c, pos + 1
+	}
+}

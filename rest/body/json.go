@@ -1,0 +1,203 @@
+package body
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+// A body is read by our own reader because encoding/json takes too much of what
+// a caller may have meant otherwise: the last of two equal names, names in any
+// case, broken UTF-8. And it holds a 100 MB attachment three times; this one
+// points into the body. FuzzParseJSON compares the two.
+
+// maxDepth and maxValues bound what a walk over a body can cost.
+const (
+	maxDepth  = 64
+	maxValues = 200_000
+)
+
+// Kind is the type of a JSON value.
+type Kind string
+
+const (
+	KindNull    Kind = "null"
+	KindBoolean Kind = "a boolean"
+	KindNumber  Kind = "a number"
+	KindString  Kind = "a string"
+	KindArray   Kind = "an array"
+	KindObject  Kind = "an object"
+)
+
+// Value is one value of a body that parseJSON has accepted. It points into the
+// body.
+type Value struct{ raw []byte }
+
+func (v Value) Kind() Kind {
+	switch v.raw[0] {
+	case 'n':
+		return KindNull
+	case 't', 'f':
+		return KindBoolean
+	case '"':
+		return KindString
+	case '[':
+		return KindArray
+	case '{':
+		return KindObject
+	default:
+		return KindNumber
+	}
+}
+
+func (v Value) IsTrue() bool { return v.raw[0] == 't' }
+
+// inner is the text between the quotes, and whether it stands for itself.
+func (v Value) inner() (text []byte, plain bool) {
+	text = v.raw[1 : len(v.raw)-1]
+	return text, bytes.IndexByte(text, '\\') < 0
+}
+
+// text decodes a string.
+func (v Value) Text() string {
+	inner, plain := v.inner()
+	if plain {
+		return string(inner)
+	}
+	var s string
+	if err := json.Unmarshal(v.raw, &s); err != nil {
+		panic(fmt.Sprintf("body: a string that parseJSON accepted does not decode: %v", err))
+	}
+	return s
+}
+
+// items walks an array.
+func (v Value) Items() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		pos := skipSpace(v.raw, 1)
+		for i := 0; v.raw[pos] != ']'; i++ {
+			end := skipValue(v.raw, pos)
+			if !yield(i, Value{v.raw[pos:end]}) {
+				return
+			}
+			pos = skipSeparator(v.raw, end)
+		}
+	}
+}
+
+// members walks an object in the caller's order.
+func (v Value) Members() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		pos := skipSpace(v.raw, 1)
+		for v.raw[pos] != '}' {
+			end := skipString(v.raw, pos)
+			name := Value{v.raw[pos:end]}.Text()
+			pos = skipSpace(v.raw, skipSpace(v.raw, end)+1) // over the colon
+			end = skipValue(v.raw, pos)
+			if !yield(name, Value{v.raw[pos:end]}) {
+				return
+			}
+			pos = skipSeparator(v.raw, end)
+		}
+	}
+}
+
+// The skip functions rely on parseJSON having accepted the text.
+
+func skipSpace(data []byte, pos int) int {
+	for pos < len(data) && (data[pos] == ' ' || data[pos] == '\t' || data[pos] == '\n' || data[pos] == '\r') {
+		pos++
+	}
+	return pos
+}
+
+func skipSeparator(data []byte, pos int) int {
+	pos = skipSpace(data, pos)
+	if data[pos] == ',' {
+		pos = skipSpace(data, pos+1)
+	}
+	return pos
+}
+
+func skipString(data []byte, pos int) int {
+	for at := pos + 1; ; {
+		quote := at + bytes.IndexByte(data[at:], '"')
+		backslashes := 0
+		for data[quote-1-backslashes] == '\\' {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return quote + 1
+		}
+		at = quote + 1
+	}
+}
+
+func skipValue(data []byte, pos int) int {
+	depth := 0
+	for {
+		switch data[pos] {
+		case '"':
+			pos = skipString(data, pos)
+		case '{', '[':
+			depth++
+			pos++
+		case '}', ']':
+			depth--
+			pos++
+		case ',', ':', ' ', '\t', '\n', '\r':
+			pos++
+		default:
+			for pos < len(data) && strings.IndexByte(",]} \t\r\n", data[pos]) < 0 {
+				pos++
+			}
+		}
+		if depth == 0 {
+			return pos
+		}
+	}
+}
+
+// syntaxError tells where a body stops being JSON.
+type syntaxError struct {
+	line, column int
+	problem      string
+}
+
+func (e *syntaxError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.line, e.column, e.problem)
+}
+
+// parseJSON accepts exactly one value of RFC 8259 in UTF-8, at most maxDepth
+// deep and of at most maxValues values, and nothing after it.
+func parseJSON(data []byte) (Value, error) {
+	p := parser{data: data}
+	if !utf8.Valid(data) {
+		return Value{}, p.fail(firstInvalid(data), "not valid UTF-8")
+	}
+	start := skipSpace(data, 0)
+	p.pos = start
+	if err := p.value(0); err != nil {
+		return Value{}, err
+	}
+	end := p.pos
+	if p.pos = skipSpace(data, end); p.pos != len(data) {
+		return Value{}, p.fail(p.pos, "something follows the JSON value")
+	}
+	return Value{data[start:end]}, nil
+}
+
+func firstInvalid(data []byte) int {
+	pos := 0
+	for pos < len(data) {
+		r, size := utf8.DecodeRune(data[pos:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		pos += size
+	}
+	return pos
+}

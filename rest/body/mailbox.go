@@ -1,0 +1,64 @@
+package body
+
+import "github.com/danielgtaylor/huma/v2"
+
+// Address is a mailbox as a request gives it: Text as it was written, or Email and Name.
+type Address interface {
+	~struct{ Text, Email, Name string }
+}
+
+// Mailbox reads an address: a string, or an object {email, name?}.
+func Mailbox[M Address](to *M) Type { return mailbox[M]{to} }
+
+type mailbox[M Address] struct{ to *M }
+
+func (t mailbox[M]) Read(d *Decoder, path string, v Value) {
+	var b struct{ Text, Email, Name string }
+	switch v.Kind() {
+	case KindString:
+		b.Text = v.Text()
+	case KindObject:
+		named(&b.Email, &b.Name).Read(d, path, v)
+	default:
+		d.Refuse(path, "must be a string or an object {email, name}, not %s", v.Kind())
+	}
+	*t.to = M(b)
+}
+
+func named(email, name *string) Object {
+	return Object{Fields: []Field{
+		{Name: "email", Type: Text(email), Need: RequiredByService, About: "`a@b`.", Example: "ada@example.com"},
+		{Name: "name", Type: Text(name), About: "Display name."},
+	}}
+}
+
+func (mailbox[M]) Schema(c Components) *huma.Schema {
+	return c.Ref("Mailbox", func() *huma.Schema {
+		s := OneOf(&huma.Schema{Type: huma.TypeString, Description: "`a@b`, or `Name <a@b>`.", Examples: []any{"Ada <ada@example.com>"}},
+			named(new(string), new(string)).Schema(c))
+		s.Description = "An email address, with or without a display name."
+		return s
+	})
+}
+
+// Mailboxes reads one address or an array of them.
+func Mailboxes[M Address](to *[]M) Type { return mailboxes[M]{to} }
+
+type mailboxes[M Address] struct{ to *[]M }
+
+func (t mailboxes[M]) Read(d *Decoder, path string, v Value) {
+	switch v.Kind() {
+	case KindArray:
+		List(t.to, Mailbox[M]).Read(d, path, v)
+	case KindString, KindObject:
+		*t.to = make([]M, 1)
+		Mailbox(&(*t.to)[0]).Read(d, path, v)
+	default:
+		d.Refuse(path, "must be a string or an array of strings, not %s", v.Kind())
+	}
+}
+
+func (mailboxes[M]) Schema(c Components) *huma.Schema {
+	one := Mailbox(new(M))
+	return OneOf(one.Schema(c), ArrayOf(one.Schema(c)))
+}

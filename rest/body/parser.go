@@ -1,0 +1,241 @@
+package body
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// parser checks JSON; it builds nothing.
+type parser struct {
+	data   []byte
+	pos    int
+	values int
+}
+
+func (p *parser) fail(pos int, problem string, args ...any) error {
+	before := p.data[:min(pos, len(p.data))]
+	return &syntaxError{line: 1 + bytes.Count(before, []byte{'\n'}), column: len(before) - bytes.LastIndexByte(before, '\n'),
+		problem: fmt.Sprintf(problem, args...)}
+}
+
+// peek is the next octet, 0 at the end; a 0 in the text is never valid either.
+func (p *parser) peek() byte {
+	if p.pos < len(p.data) {
+		return p.data[p.pos]
+	}
+	return 0
+}
+
+func (p *parser) unexpected(want string) error {
+	if p.pos >= len(p.data) {
+		return p.fail(p.pos, "the body ends where %s is expected", want)
+	}
+	return p.fail(p.pos, "%s is expected", want)
+}
+
+func (p *parser) space() { p.pos = skipSpace(p.data, p.pos) }
+
+func (p *parser) value(depth int) error {
+	if depth > maxDepth {
+		return p.fail(p.pos, "nested more than %d deep", maxDepth)
+	}
+	if p.values++; p.values > maxValues {
+		return p.fail(p.pos, "more than %d values", maxValues)
+	}
+	switch c := p.peek(); {
+	case c == '{':
+		return p.object(depth)
+	case c == '[':
+		return p.array(depth)
+	case c == '"':
+		return p.string()
+	case c == '-' || isDigit(c):
+		return p.number()
+	case c == 't':
+		return p.word("true")
+	case c == 'f':
+		return p.word("false")
+	case c == 'n':
+		return p.word("null")
+	default:
+		return p.unexpected("a value")
+	}
+}
+
+func (p *parser) word(word string) error {
+	if !bytes.HasPrefix(p.data[p.pos:], []byte(word)) {
+		return p.unexpected("a value")
+	}
+	p.pos += len(word)
+	return nil
+}
+
+func (p *parser) object(depth int) error {
+	p.pos++
+	p.space()
+	if p.peek() == '}' {
+		p.pos++
+		return nil
+	}
+	for {
+		if p.peek() != '"' {
+			return p.unexpected("a name in double quotes")
+		}
+		if err := p.string(); err != nil {
+			return err
+		}
+		p.space()
+		if p.peek() != ':' {
+			return p.unexpected("a colon")
+		}
+		p.pos++
+		p.space()
+		if err := p.value(depth + 1); err != nil {
+			return err
+		}
+		if more, err := p.next('}', "a comma or }"); !more {
+			return err
+		}
+	}
+}
+
+func (p *parser) array(depth int) error {
+	p.pos++
+	p.space()
+	if p.peek() == ']' {
+		p.pos++
+		return nil
+	}
+	for {
+		if err := p.value(depth + 1); err != nil {
+			return err
+		}
+		if more, err := p.next(']', "a comma or ]"); !more {
+			return err
+		}
+	}
+}
+
+// next steps over a comma, or over the end of the object or array.
+func (p *parser) next(end byte, want string) (more bool, err error) {
+	p.space()
+	switch p.peek() {
+	case ',':
+		p.pos++
+		p.space()
+		return true, nil
+	case end:
+		p.pos++
+		return false, nil
+	default:
+		return false, p.unexpected(want)
+	}
+}
+
+func (p *parser) string() error {
+	for p.pos++; p.pos < len(p.data); p.pos++ {
+		switch c := p.data[p.pos]; {
+		case c == '"':
+			p.pos++
+			return nil
+		case c < 0x20:
+			return p.fail(p.pos, "a control character inside a string must be escaped")
+		case c == '\\':
+			if err := p.escape(); err != nil {
+				return err
+			}
+		}
+	}
+	return p.unexpected("the end of a string")
+}
+
+// escape leaves the position on its last octet.
+func (p *parser) escape() error {
+	p.pos++
+	switch p.peek() {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return nil
+	case 'u':
+		return p.unicode()
+	default:
+		return p.unexpected("an escape that JSON knows")
+	}
+}
+
+// unicode refuses half a surrogate pair: it is no character, and would be stored
+// as another one than was sent (RFC 8259 section 8.2).
+func (p *parser) unicode() error {
+	start := p.pos
+	first, err := p.hex4()
+	if err != nil || !utf16.IsSurrogate(first) {
+		return err
+	}
+	if p.pos+2 < len(p.data) && p.data[p.pos+1] == '\\' && p.data[p.pos+2] == 'u' {
+		p.pos += 2
+		second, err := p.hex4()
+		if err != nil {
+			return err
+		}
+		if utf16.DecodeRune(first, second) != utf8.RuneError {
+			return nil
+		}
+	}
+	return p.fail(start, "half of a surrogate pair is not a character")
+}
+
+// hex4 leaves the position on its last digit.
+func (p *parser) hex4() (rune, error) {
+	for range 4 {
+		p.pos++
+		if !isHex(p.peek()) {
+			return 0, p.unexpected("a hexadecimal digit")
+		}
+	}
+	n, err := strconv.ParseUint(string(p.data[p.pos-3:p.pos+1]), 16, 16)
+	return rune(n), err
+}
+
+// number is RFC 8259 section 6.
+func (p *parser) number() error {
+	if p.peek() == '-' {
+		p.pos++
+	}
+	if p.peek() == '0' {
+		p.pos++
+	} else if err := p.digits(); err != nil {
+		return err
+	}
+	if p.peek() == '.' {
+		p.pos++
+		if err := p.digits(); err != nil {
+			return err
+		}
+	}
+	if c := p.peek(); c == 'e' || c == 'E' {
+		p.pos++
+		if c := p.peek(); c == '+' || c == '-' {
+			p.pos++
+		}
+		return p.digits()
+	}
+	return nil
+}
+
+func (p *parser) digits() error {
+	if !isDigit(p.peek()) {
+		return p.unexpected("a digit")
+	}
+	for isDigit(p.peek()) {
+		p.pos++
+	}
+	return nil
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isHex(c byte) bool {
+	return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}

@@ -1,0 +1,113 @@
+package body
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Components are the schemas of the document that bodies refer to, by name.
+type Components map[string]*huma.Schema
+
+// Ref describes a schema once and returns a reference to it.
+func (c Components) Ref(name string, describe func() *huma.Schema) *huma.Schema {
+	if c[name] == nil {
+		c[name] = describe()
+	}
+	return &huma.Schema{Ref: "#/components/schemas/" + name}
+}
+
+// OneOf is a value that may have several forms.
+func OneOf(options ...*huma.Schema) *huma.Schema { return &huma.Schema{OneOf: options} }
+
+// ArrayOf is an array of such values.
+func ArrayOf(items *huma.Schema) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: items}
+}
+
+// Schema implements Type.
+func (o Object) Schema(c Components) *huma.Schema {
+	if o.Name == "" {
+		return o.describe(c)
+	}
+	return c.Ref(o.Name, func() *huma.Schema { return o.describe(c) })
+}
+
+// describe makes the schema of an object that refuses unknown fields. Each alias is a
+// property of its own, for readers and for validators.
+func (o Object) describe(c Components) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Description: o.About, Properties: map[string]*huma.Schema{}}
+	for _, f := range o.Fields {
+		p := f.describe(c, o)
+		if len(f.Aliases) > 0 {
+			alias := *p
+			p.Description = strings.TrimSpace(p.Description + " Aliases: `" + strings.Join(f.Aliases, "`, `") + "`.")
+			alias.Description = "Another name for `" + f.Name + "`; give one of them."
+			for _, other := range f.Aliases {
+				s.Properties[other] = &alias
+			}
+		}
+		s.Properties[f.Name] = p
+		switch {
+		case f.Need == Optional:
+		case len(f.Aliases) == 0:
+			s.Required = append(s.Required, f.Name)
+		default: // under any of its names
+			s.AnyOf = append(s.AnyOf, o.combinations([]string{f.Name})...)
+		}
+	}
+	slices.Sort(s.Required)
+	for _, names := range o.AnyOf {
+		s.AnyOf = append(s.AnyOf, o.combinations(names)...)
+	}
+	for _, names := range o.OneOf {
+		s.OneOf = append(s.OneOf, o.combinations(names)...)
+	}
+	one := 1
+	if o.Change || o.Single {
+		s.MinProperties = &one
+	}
+	if o.Single {
+		s.MaxProperties = &one
+	}
+	return s
+}
+
+// combinations requires fields, the last of them under any of its names.
+func (o Object) combinations(names []string) (all []*huma.Schema) {
+	before, last := names[:len(names)-1], names[len(names)-1]
+	i := slices.IndexFunc(o.Fields, func(f Field) bool { return f.Name == last })
+	for _, name := range o.Fields[i].Names() {
+		all = append(all, &huma.Schema{Required: append(slices.Clone(before), name)})
+	}
+	return all
+}
+
+// describe makes the schema of one field. Where null means the same as left out, or
+// takes a field away, the schema says so.
+func (f Field) describe(c Components, o Object) *huma.Schema {
+	s := f.Type.Schema(c)
+	nullable := f.Null != nil || f.Need == Optional && !o.Change && !o.NoNull && !o.Single
+	switch {
+	case s.Ref != "" && nullable:
+		s = OneOf(s, &huma.Schema{Type: "null"})
+	case s.Ref != "" && f.About != "":
+		s = &huma.Schema{AllOf: []*huma.Schema{s}}
+	case len(s.OneOf) > 0 && nullable:
+		s.OneOf = append(s.OneOf, &huma.Schema{Type: "null"})
+	case s.Type != "" && nullable:
+		s.Nullable = true
+		if len(s.Enum) > 0 {
+			s.Enum = append(s.Enum, nil)
+		}
+	}
+	if f.About != "" {
+		s.Description = f.About
+	}
+	s.Default = f.Default
+	if f.Example != nil {
+		s.Examples = []any{f.Example}
+	}
+	return s
+}

@@ -1,0 +1,37 @@
+package body
+
+import (
+	"strings"
+	"time"
+)
+
+// timeLayouts are the forms of ISO 8601 that programs write for a moment: that of
+// RFC 3339, without seconds, and with offsets in the basic form.
+var timeLayouts = []string{
+	time.RFC3339, "2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700",
+	"2006-01-02T15:04:05Z07", "2006-01-02T15:04Z07",
+}
+
+// Time reads a moment; the second result is false when it is none. A time of day
+// without an offset is another moment for everybody, so it is refused.
+func (d *Decoder) Time(path string, v Value) (time.Time, bool) {
+	text, ok := d.Text(path, v)
+	if !ok {
+		return time.Time{}, false
+	}
+	upper := strings.ToUpper(text) // RFC 3339 section 5.6: t and z may be lower case
+	for _, layout := range timeLayouts {
+		if at, err := time.Parse(layout, upper); err == nil {
+			return at, true
+		}
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if _, err := time.Parse(layout, upper); err == nil {
+			d.Refuse(path, "needs an offset from UTC, as in %sZ", Shown(text))
+			return time.Time{}, false
+		}
+	}
+	d.Refuse(path, "must be a time in ISO 8601 with an offset or Z, as 2026-01-15T09:30:00Z")
+	return time.Time{}, false
+}

@@ -1,0 +1,48 @@
+package body
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTimesThatAreRead(t *testing.T) {
+	t.Parallel()
+	want := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
+	for text, refused := range map[string]string{
+		"2026-01-15T09:30:00Z":      "",
+		"2026-01-15T09:30:00.000Z":  "",
+		"2026-01-15t09:30:00z":      "",
+		"2026-01-15T10:30:00+01:00": "",
+		"2026-01-15T10:30:00+0100":  "",
+		"2026-01-15T10:30:00+01":    "",
+		"2026-01-15T09:30Z":         "",
+		"2026-01-15T04:00:00-05:30": "",
+		"2026-01-15T09:30:00":       "needs an offset from UTC, as in 2026-01-15T09:30:00Z",
+		"2026-01-15T09:30":          "needs an offset",
+		"2026-01-15":                "must be a time in ISO 8601",
+		"2026-01-15 09:30:00Z":      "must be a time",
+		"2026-02-30T09:30:00Z":      "must be a time",
+		"2026-01-15T24:00:00Z":      "must be a time",
+		"in 5 minutes":              "must be a time",
+		"1768469400":                "must be a time",
+		"":                          "must be a time",
+		"2026-01-15T09:30:00Z\n":    "must be a time",
+		"2026-01-15T09:30:00Z" + strings.Repeat(" ", 99): "must be a time",
+	} {
+		d := newDecoder()
+		v, err := parseJSON([]byte(`{"at":"` + strings.ReplaceAll(text, "\n", `\n`) + `"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, member := range v.Members() {
+			at, ok := d.Time("at", member)
+			switch reason := d.wrong["at"]; {
+			case ok != (refused == "") || ok && !at.Equal(want):
+				t.Errorf("%q: %v %v %q", text, at, ok, reason)
+			case !strings.HasPrefix(reason, refused):
+				t.Errorf("%q is refused with %q, want %q", text, reason, refused)
+			}
+		}
+	}
+}

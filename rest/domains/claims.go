@@ -1,0 +1,121 @@
+package domains
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// claims is what the operations on claims need of domains.
+type claims interface {
+	StartClaim(ctx context.Context, accountID, name string, keep func(context.Context, idempotency.Execer, domains.Claim) error) (domains.Claim, error)
+	GetClaim(ctx context.Context, accountID, claimID string) (domains.Claim, error)
+	ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[domains.Claim], error)
+	VerifyClaim(ctx context.Context, accountID, claimID string) (domains.Claim, *ent.Domain, error)
+}
+
+type claimRecord struct {
+	ID            string            `json:"id" example:"clm_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name          string            `json:"name" example:"example.com"`
+	Status        string            `json:"status" enum:"pending,completed,expired"`
+	Record        proofRecord       `json:"record" doc:"Publish it beside the records that are there: it proves that you control the domain."`
+	Error         *string           `json:"error" doc:"What the look-up just made found wrong, in one sentence; otherwise null."`
+	ExpiresAt     wire.Time         `json:"expires_at"`
+	CreatedAt     wire.Time         `json:"created_at"`
+	LastCheckedAt wire.OptionalTime `json:"last_checked_at"`
+	CompletedAt   wire.OptionalTime `json:"completed_at"`
+}
+
+type proofRecord struct {
+	Type  string `json:"type" enum:"TXT"`
+	Name  string `json:"name" doc:"In full, without a final dot."`
+	Value string `json:"value" doc:"What to publish, without quotes."`
+}
+
+type claimAnswer struct {
+	Claim claimRecord `json:"claim"`
+}
+
+type claimVerified struct {
+	Claim  claimRecord   `json:"claim"`
+	Domain *domainRecord `json:"domain" doc:"Your new domain with its records to publish, once the claim is completed; null before."`
+}
+
+var claim = rest.Noun{Name: "claim", About: "Id of the claim.", Example: "clm_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.Claim, word) }}
+
+func (e *edge) claims(g *rest.Group) {
+	pending := map[string]any{"claim": claimExample(false)}
+	rest.OnceBody(g, rest.Operation{
+		Path: "/domains/claims", ID: "startDomainClaim", Needs: accounts.Write,
+		Summary: "Claim a domain",
+		Description: "For a domain that another account has verified and that you control. Publish the TXT record of the answer, then verify the claim within 7 days. " +
+			"Starting again while a claim for the name is open answers that one. 409 `conflict` when no other account has the domain verified: add it, then.",
+		Body:    &rest.Body{About: "The domain to claim.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
+		Example: pending, Problems: []int{http.StatusConflict},
+	}, claimBody, e.startClaim)
+	rest.List(g, rest.Operation{
+		Path: "/domains/claims", ID: "listDomainClaims", Needs: accounts.Read,
+		Summary: "List claims", Description: "Newest first.",
+		Example: claimExample(false),
+	}, rest.Plural{Member: "claims", Schema: "ClaimList"}, e.service.ListClaims, newClaimRecord)
+	rest.Get(g, rest.Operation{
+		Path: "/domains/claims/{id}", ID: "getDomainClaim", Needs: accounts.Read,
+		Summary: "Retrieve a claim", Description: "It cannot be verified any more once it is `expired`.",
+		Example: pending, Of: claim,
+	}, e.service.GetClaim, newClaimAnswer)
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: accounts.Write,
+		Summary: "Verify a claim",
+		Description: "Looks the TXT record up in DNS now. When it is there, the domain moves to your account, with new signing keys and status `pending`: publish its " +
+			"records and verify it. The other account cannot send from it any more. When it is not, the claim stays `pending` and `error` says what to do.",
+		Example:  map[string]any{"claim": claimExample(true), "domain": domainExample()},
+		Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: claim,
+	}, e.verifyClaim)
+}
+
+func claimBody(name *string) body.Object {
+	return body.Object{Name: "ClaimDomain", Fields: []body.Field{
+		{Name: "name", Type: body.Text(name), Need: body.Required, About: "The domain name.", Example: "example.com"},
+	}}
+}
+
+func newClaimRecord(c domains.Claim) claimRecord {
+	out := claimRecord{ID: c.ID, Name: c.Name, Status: string(c.Status), Record: proofRecord{Type: c.Record.Type, Name: c.Record.Name, Value: c.Record.Value},
+		ExpiresAt: wire.Time(c.ExpiresAt), CreatedAt: wire.Time(c.CreatedAt), LastCheckedAt: wire.OptionalTime{At: c.LastCheckedAt}, CompletedAt: wire.OptionalTime{At: c.CompletedAt}}
+	if c.Record.Error != "" {
+		out.Error = &c.Record.Error
+	}
+	return out
+}
+
+func newClaimAnswer(c domains.Claim) claimAnswer { return claimAnswer{newClaimRecord(c)} }
+
+func (e *edge) startClaim(ctx context.Context, c *rest.Call, _ *rest.None, name string, keep rest.Keep) (claimAnswer, error) {
+	return rest.As(newClaimAnswer)(e.service.StartClaim(ctx, c.AccountID, name, rest.Keeping(keep, newClaimAnswer)))
+}
+
+// verifyClaim takes no key: asked again, a claim that is completed is answered
+// with its domain, and one that is not is looked up anew, which is what a caller
+// wants who asks again.
+func (e *edge) verifyClaim(ctx context.Context, c *rest.Call, in *rest.Item) (out claimVerified, err error) {
+	found, d, err := e.service.VerifyClaim(ctx, c.AccountID, in.ID)
+	if err != nil {
+		return out, err
+	}
+	out.Claim = newClaimRecord(found)
+	if d != nil {
+		record := e.record(d)
+		out.Domain = &record
+	}
+	return out, nil
+}

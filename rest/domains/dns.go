@@ -1,0 +1,180 @@
+package domains
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// DNSService is what the operations on DNS providers need of domains.
+type DNSService interface {
+	Provider(ctx context.Context, accountID, domainID string) (domains.DNSProvider, error)
+	Apply(ctx context.Context, accountID, domainID string, in domains.ApplyInput) (domains.Applied, error)
+}
+
+var _ DNSService = (*domains.Publisher)(nil)
+
+type dnsProvider struct {
+	Name        *string  `json:"name" doc:"Who runs the zone, recognised by its name servers; null when nobody is."`
+	Supported   bool     `json:"supported" doc:"Whether the records can be applied through it."`
+	Zone        *string  `json:"zone" doc:"The zone that the domain lies in; null when DNS has none."`
+	NameServers []string `json:"nameservers" nullable:"false" doc:"Of the zone."`
+	Credentials []string `json:"credentials" nullable:"false" doc:"Names of the credentials that applying the records takes; empty when not supported."`
+}
+
+type dnsProviderAnswer struct {
+	Provider dnsProvider `json:"provider"`
+}
+
+type dnsApplied struct {
+	DryRun    bool        `json:"dry_run" doc:"Whether nothing was written."`
+	Applied   []dnsChange `json:"applied" nullable:"false" doc:"Records that were written, or would be."`
+	Unchanged []dnsChange `json:"unchanged" nullable:"false" doc:"Records that are there already."`
+	Conflicts []dnsChange `json:"conflicts" nullable:"false" doc:"Records that something else is in the way of; it was left alone."`
+}
+
+type dnsChange struct {
+	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx"`
+	Type     string   `json:"type" enum:"TXT,CNAME,MX"`
+	Name     string   `json:"name" doc:"In full, without a final dot."`
+	Value    string   `json:"value" doc:"What is published, without quotes: the value of the record, or an SPF record that had other terms before."`
+	Priority *int     `json:"priority,omitempty" doc:"MX records only."`
+	TTL      int      `json:"ttl" doc:"In seconds; a record that joins others at its name takes theirs."`
+	Before   []string `json:"before" nullable:"false" doc:"All values of the type at the name."`
+	After    []string `json:"after" nullable:"false" doc:"The same afterwards: read back from the provider, or as planned in a dry run."`
+	Reason   *string  `json:"reason" doc:"One sentence on what to do; null unless it is a conflict."`
+}
+
+type dnsEdge struct{ dns DNSService }
+
+// DNSRoutes makes the routes that publish a domain's records.
+func DNSRoutes(service DNSService) rest.Routes {
+	return rest.NewRoutes("domains-dns", func(a *rest.API) {
+		e := &dnsEdge{dns: service}
+		g := a.Tag(Tag, "")
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: accounts.Read,
+			Summary: "Detect the DNS provider",
+			Description: "Finds the zone that the domain lies in and tells by its name servers who runs it. A server of your own is not recognised; use " +
+				"`rfc2136` if it takes dynamic updates.",
+			Example: map[string]any{"provider": map[string]any{"name": "cloudflare", "supported": true, "zone": "example.com",
+				"nameservers": []any{"kate.ns.cloudflare.com", "rob.ns.cloudflare.com"}, "credentials": []any{"api_token", "zone_token"}}},
+			Problems: []int{http.StatusNotFound, http.StatusBadGateway}, Of: Noun,
+		}, e.provider)
+		rest.Claimed(g, rest.Operation{
+			Path: "/domains/{id}/dns-records/apply", ID: "applyDomainDNSRecords", Needs: accounts.Write,
+			Summary: "Publish the DNS records through the provider",
+			Description: "Writes the records of the domain into its zone and reads them back. Nothing that is there is overwritten: what is in the way is a " +
+				"conflict and stays. An SPF record gets our include before its `all` term; a DMARC policy is left as it is. With `dry_run` nothing is written and " +
+				"the answer says what would be. Repeating it changes nothing.\n\nThe credentials are used for this request only, and neither stored nor logged. " +
+				"What the provider refuses is 502 `delivery_upstream_error` with its reason; `details.applied` lists the purposes written before it.\n\n" + credentialsDoc(),
+			Body: &rest.Body{Limit: 64 << 10, About: "The provider and its credentials.", Examples: map[string]any{
+				"dry run": map[string]any{"provider": "cloudflare", "credentials": map[string]any{"api_token": "your-token"}, "dry_run": true},
+				"own server": map[string]any{"provider": "rfc2136", "credentials": map[string]any{"server": "ns1.example.com", "key_name": "postrider",
+					"key": "c2VjcmV0", "key_algorithm": "hmac-sha256"}},
+			}},
+			Example:  appliedExample(),
+			Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Answer: dnsApplied{}, Of: Noun,
+		}, applyBody, e.apply)
+	})
+}
+
+// credentialsDoc lists what each provider takes.
+func credentialsDoc() string {
+	var doc strings.Builder
+	doc.WriteString("| provider | credentials |\n|---|---|")
+	for _, name := range domains.DNSProviders() {
+		var fields []string
+		for _, c := range domains.DNSCredentials(name) {
+			about := c.About
+			if c.Optional {
+				about += "; optional"
+			}
+			fields = append(fields, fmt.Sprintf("`%s` (%s)", c.Name, about))
+		}
+		fmt.Fprintf(&doc, "\n| `%s` | %s |", name, strings.Join(fields, ", "))
+	}
+	return doc.String()
+}
+
+func applyBody(in *domains.ApplyInput) body.Object {
+	in.Credentials = domains.Credentials{}
+	return body.Object{Name: "ApplyDNSRecords", Fields: []body.Field{
+		{Name: "provider", Type: body.Choice(&in.Provider, domains.DNSProviders()...), Need: body.RequiredByService},
+		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService, About: "By name, as the table above says. Used once."},
+		{Name: "dry_run", Type: body.Boolean(&in.DryRun), Default: false, About: "Whether to say only what would be done."},
+	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
+}
+
+// credentials reads an object of strings.
+type credentials struct{ to domains.Credentials }
+
+func (t credentials) Read(d *body.Decoder, path string, v body.Value) {
+	if !d.Expect(path, v, body.KindObject) {
+		return
+	}
+	for name, member := range d.Members(path, v) {
+		if text, ok := d.Text(body.Join(path, body.Shown(name)), member); ok {
+			t.to.Set(name, text)
+		}
+	}
+}
+
+func (credentials) Schema(body.Components) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}}
+}
+
+func appliedExample() map[string]any {
+	change := func(purpose, name, value string, before, after []any) map[string]any {
+		return map[string]any{"purpose": purpose, "type": "TXT", "name": name, "value": value, "ttl": 3600, "before": before, "after": after, "reason": nil}
+	}
+	const merged = "v=spf1 include:_spf.example.net include:spf.mail.example.org -all"
+	alias := change("return_path", "rp.example.com", "rp.mail.example.org", []any{"old.example.net"}, []any{"old.example.net"})
+	alias["type"], alias["reason"] = "CNAME", "rp.example.com is an alias of old.example.net; change that CNAME record to rp.mail.example.org, or remove it."
+	return map[string]any{"dry_run": false,
+		"applied":   []any{change("spf", "example.com", merged, []any{"v=spf1 include:_spf.example.net -all"}, []any{merged})},
+		"unchanged": []any{change("dmarc", "_dmarc.example.com", "v=DMARC1; p=none;", []any{"v=DMARC1; p=reject"}, []any{"v=DMARC1; p=reject"})},
+		"conflicts": []any{alias}}
+}
+
+func (e *dnsEdge) provider(ctx context.Context, c *rest.Call, in *rest.Item) (answer dnsProviderAnswer, err error) {
+	found, err := e.dns.Provider(ctx, c.AccountID, in.ID)
+	if err != nil {
+		return answer, err
+	}
+	return dnsProviderAnswer{dnsProvider{Name: wire.OrNull(found.Name), Supported: found.Supported, Zone: wire.OrNull(found.Zone),
+		NameServers: wire.List(found.NameServers), Credentials: wire.List(found.Credentials)}}, nil
+}
+
+// apply keeps its answer under the key after the work, which is done at the
+// provider and shares no transaction with anything here. A crash between the two
+// does no harm: asked again, it finds what it wrote and says that it is unchanged.
+// A key that were taken before the work would say after a crash that what was
+// never written had been. Of the body only a hash is stored.
+func (e *dnsEdge) apply(ctx context.Context, c *rest.Call, in *rest.Item, input domains.ApplyInput, claim *idempotency.Claim) (idempotency.Answer, error) {
+	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	return c.Record(ctx, claim, dnsApplied{DryRun: input.DryRun, Applied: dnsChanges(applied.Applied), Unchanged: dnsChanges(applied.Unchanged),
+		Conflicts: dnsChanges(applied.Conflicts)})
+}
+
+func dnsChanges(list []domains.RecordChange) []dnsChange {
+	out := make([]dnsChange, 0, len(list))
+	for _, c := range list {
+		out = append(out, dnsChange{Purpose: string(c.Purpose), Type: c.Type, Name: c.Name, Value: c.Write, Priority: c.Priority, TTL: c.TTL,
+			Before: wire.List(c.Before), After: wire.List(c.After), Reason: wire.OrNull(c.Reason)})
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package domains
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Service is what the domain operations need of domains.
+type Service interface {
+	Add(ctx context.Context, accountID string, in domains.AddInput) (*ent.Domain, error)
+	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
+	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.Keep) (*ent.Domain, error)
+	Records(d *ent.Domain) []domains.Record
+	settings
+	claims
+}
+
+var _ Service = (*domains.Service)(nil)
+
+// Tag is what the operations on domains stand under.
+const Tag = "Domains"
+
+// Noun is what the {id} of a path below /domains names.
+var Noun = rest.Noun{Name: "domain", About: "Id of the domain.", Example: "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.Domain, word) }}
+
+// domainRecord is a domain as callers see it.
+type domainRecord struct {
+	ID             string            `json:"id" example:"dom_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name           string            `json:"name" example:"example.com"`
+	Status         string            `json:"status" enum:"pending,verified,temporary_failure,failed" doc:"temporary_failure: was verified, records broke, still sends for 72 hours."`
+	Records        []dnsRecord       `json:"records" nullable:"false" doc:"What to publish in DNS, and what the last check saw."`
+	OpenTracking   bool              `json:"open_tracking"`
+	ClickTracking  bool              `json:"click_tracking"`
+	TLSMode        string            `json:"tls_mode" enum:"opportunistic,enforced"`
+	InboundEnabled bool              `json:"inbound_enabled"`
+	DKIM           domainDKIM        `json:"dkim"`
+	DKIMKeys       []domainKey       `json:"dkim_keys" nullable:"false" doc:"Every key with a record: the RSA key that signs first."`
+	LastCheckedAt  wire.OptionalTime `json:"last_checked_at"`
+	VerifiedAt     wire.OptionalTime `json:"verified_at"`
+	CreatedAt      wire.Time         `json:"created_at"`
+	UpdatedAt      wire.Time         `json:"updated_at"`
+}
+
+type dnsRecord struct {
+	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx"`
+	Type     string   `json:"type" enum:"TXT,CNAME,MX"`
+	Name     string   `json:"name" doc:"In full, without a final dot."`
+	Value    string   `json:"value" doc:"What to publish, without quotes."`
+	Priority *int     `json:"priority,omitempty" doc:"MX records only."`
+	TTL      int      `json:"ttl" doc:"Proposed, in seconds."`
+	Required bool     `json:"required" doc:"Whether verification needs it."`
+	Status   string   `json:"status" enum:"missing,mismatch,verified"`
+	Found    []string `json:"found" nullable:"false" doc:"What the last check found there."`
+	Error    *string  `json:"error" doc:"One sentence on what to do; null when verified."`
+}
+
+type domainAnswer struct {
+	Domain domainRecord `json:"domain"`
+}
+
+type edge struct{ service Service }
+
+// Routes makes the routes of the resource domains.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("domains", func(a *rest.API) {
+		e := &edge{service: service}
+		g := a.Tag(Tag, "Domains that you send from: the DNS records to publish, and whether they were found.")
+		e.domains(g)
+		e.settings(g)
+		e.claims(g)
+		e.rotateDKIM(g)
+	})
+}
+
+func (e *edge) domains(g *rest.Group) {
+	rest.OnceBody(g, rest.Operation{
+		Path: "/domains", ID: "addDomain", Needs: accounts.Write,
+		Summary: "Add a domain",
+		Description: "Makes a signing key for the domain and answers the DNS records to publish. Then verify it. The same domain twice is 409 " +
+			"`conflict`; one that another account has verified is 409 `domain_claimed`, and `details.claim` has the TXT record that proves control of " +
+			"it and how to start a claim.",
+		Body:     &rest.Body{About: "The domain to add.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
+		Example:  map[string]any{"domain": domainExample()},
+		Problems: []int{http.StatusConflict},
+	}, addBody, e.add)
+	rest.List(g, rest.Operation{
+		Path: "/domains", ID: "listDomains", Needs: accounts.Read,
+		Summary: "List domains", Description: "Newest first.",
+		Example: domainExample(),
+	}, rest.Plural{Member: "domains", Schema: "DomainList"}, e.service.List, e.record)
+	rest.Get(g, rest.Operation{
+		Path: "/domains/{id}", ID: "getDomain", Needs: accounts.Read,
+		Summary: "Retrieve a domain", Description: "With its DNS records as the last check saw them.",
+		Example: map[string]any{"domain": domainExample()}, Of: Noun,
+	}, e.service.Get, e.answer)
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: accounts.Write,
+		Summary: "Verify a domain",
+		Description: "Looks its records up in DNS now and answers the domain as it stands after that. Ownership, DKIM, return path and SPF are " +
+			"required. A domain that is not verified yet is checked again by itself as well.",
+		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Of: Noun,
+	}, e.verify)
+}
+
+func addBody(in *domains.AddInput) body.Object {
+	return body.Object{Name: "AddDomain", Fields: []body.Field{
+		{Name: "name", Type: body.Text(&in.Name), Need: body.Required, About: "A domain name that is yours; not a public suffix.", Example: "example.com"},
+		{Name: "inbound_enabled", Type: body.Boolean(&in.InboundEnabled), Default: false, About: "Whether the domain receives mail as well."},
+	}}
+}
+
+func (e *edge) record(d *ent.Domain) domainRecord {
+	out := domainRecord{
+		ID: d.ID, Name: d.Name, Status: string(d.Status), Records: []dnsRecord{}, OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking,
+		TLSMode: string(d.TLSMode), InboundEnabled: d.InboundEnabled,
+		DKIM:          signingKey(d),
+		DKIMKeys:      keyList(d),
+		LastCheckedAt: wire.OptionalTime{At: d.LastCheckedAt}, VerifiedAt: wire.OptionalTime{At: d.VerifiedAt},
+		CreatedAt: wire.Time(d.CreatedAt), UpdatedAt: wire.Time(d.UpdatedAt),
+	}
+	for _, r := range e.service.Records(d) {
+		shown := dnsRecord{Purpose: string(r.Purpose), Type: r.Type, Name: r.Name, Value: r.Value, Priority: r.Priority, TTL: r.TTL,
+			Required: r.Required, Status: string(r.Status), Found: wire.List(r.Found)}
+		if r.Error != "" {
+			shown.Error = &r.Error
+		}
+		out.Records = append(out.Records, shown)
+	}
+	return out
+}
+
+func (e *edge) answer(d *ent.Domain) domainAnswer { return domainAnswer{e.record(d)} }
+
+func (e *edge) add(ctx context.Context, c *rest.Call, _ *rest.None, in domains.AddInput, keep rest.Keep) (domainAnswer, error) {
+	in.Keep = rest.Keeping(keep, e.answer)
+	return rest.As(e.answer)(e.service.Add(ctx, c.AccountID, in))
+}
+
+func (e *edge) verify(ctx context.Context, c *rest.Call, in *rest.Item) (domainAnswer, error) {
+	return rest.As(e.answer)(e.service.Verify(ctx, c.AccountID, in.ID))
+}

@@ -1,0 +1,71 @@
+package domains
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+)
+
+// settings is what the operations on an existing domain need of domains.
+type settings interface {
+	Update(ctx context.Context, accountID, domainID string, c domains.Change) (*ent.Domain, error)
+	Delete(ctx context.Context, accountID, domainID string) error
+	ZoneFile(ctx context.Context, accountID, domainID string) (string, error)
+}
+
+const zoneType = "text/plain; charset=utf-8"
+
+func (e *edge) settings(g *rest.Group) {
+	rest.Raw(g, rest.Operation{
+		Method: http.MethodGet, Path: "/domains/{id}/zone-file", ID: "getDomainZoneFile", Needs: accounts.Read,
+		Summary:     "Export a domain's DNS records",
+		Description: "The records to publish as lines of a zone file (RFC 1035), for DNS servers that import one. Names are given in full.",
+		Media:       "text/plain", Example: zoneExample, Problems: []int{http.StatusNotFound}, Of: Noun,
+	}, e.zoneFile)
+	rest.HandleBody(g, rest.Operation{
+		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: accounts.Write,
+		Summary: "Change a domain's settings",
+		Description: "A field that is left out stays as it is; `null` is refused. `open_tracking`, `click_tracking` and `tls_mode` are set after the domain is verified, " +
+			"before that they are 409 `domain_not_verified`. With `inbound_enabled` a verified domain has an MX record to publish.",
+		Body:    &rest.Body{About: "The settings to change, at least one.", Examples: map[string]any{"tls": map[string]any{"tls_mode": "enforced"}}},
+		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
+	}, changeBody, e.update)
+	rest.Delete(g, rest.Operation{
+		Path: "/domains/{id}", ID: "deleteDomain", Needs: accounts.Write,
+		Summary: "Delete a domain",
+		Description: "Takes the domain away with its signing keys. Its emails can still be read. Mail of it that is not delivered yet fails at its next attempt, with " +
+			"a reason that says so. To send from it again, add it anew: it then has new keys and records.", Of: Noun,
+	}, e.service.Delete)
+}
+
+func changeBody(c *domains.Change) body.Object {
+	return body.Object{Name: "UpdateDomain", Change: true, Fields: []body.Field{
+		{Name: "open_tracking", Type: body.Maybe(&c.OpenTracking, body.Boolean), About: "Whether opens are counted."},
+		{Name: "click_tracking", Type: body.Maybe(&c.ClickTracking, body.Boolean), About: "Whether clicks are counted."},
+		{Name: "tls_mode", Type: body.Maybe(&c.TLSMode, tlsMode), About: "enforced: a verified certificate, or no delivery."},
+		{Name: "inbound_enabled", Type: body.Maybe(&c.InboundEnabled, body.Boolean), About: "Whether the domain receives mail."},
+		{Name: "ed25519", Type: body.Maybe(&c.Ed25519, body.Boolean), About: "Whether mail is signed with an Ed25519 key beside RSA (RFC 8463). Its record is listed and used once it is found."},
+	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+}
+
+func tlsMode(to *string) body.Type { return body.Choice(to, "opportunistic", "enforced") }
+
+func (e *edge) update(ctx context.Context, c *rest.Call, in *rest.Item, change domains.Change) (domainAnswer, error) {
+	return rest.As(e.answer)(e.service.Update(ctx, c.AccountID, in.ID, change))
+}
+
+func (e *edge) zoneFile(ctx context.Context, c *rest.Call, in *rest.Item) (*rest.Text, error) {
+	if err := Noun.Check(in.ID); err != nil {
+		return nil, c.Fail(ctx, err)
+	}
+	zone, err := e.service.ZoneFile(ctx, c.AccountID, in.ID)
+	if err != nil {
+		return nil, c.Fail(ctx, err)
+	}
+	return &rest.Text{ContentType: zoneType, Body: []byte(zone)}, nil
+}

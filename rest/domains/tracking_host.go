@@ -1,0 +1,125 @@
+package domains
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+)
+
+// TrackingHostService is what the operations on tracking hosts need of tracking.
+type TrackingHostService interface {
+	SetHost(ctx context.Context, accountID, domainID string, in tracking.HostInput) (tracking.Host, error)
+	GetHost(ctx context.Context, accountID, domainID string) (tracking.Host, error)
+	VerifyHost(ctx context.Context, accountID, domainID string) (tracking.Host, error)
+	DeleteHost(ctx context.Context, accountID, domainID string) error
+}
+
+var _ TrackingHostService = (*tracking.Service)(nil)
+
+type trackingHost struct {
+	Host          string              `json:"host" example:"links.example.com"`
+	Status        string              `json:"status" enum:"pending,verified,failed" doc:"verified: its CNAME record points here. failed: it was verified, and the record has been gone for 72 hours."`
+	Record        trackingRecord      `json:"record" doc:"What to publish in DNS, and what the last check saw."`
+	Certificate   trackingCertificate `json:"certificate" doc:"Links of new mail stand under the host once it is verified and can be served over TLS; until then under this service's own host."`
+	VerifiedAt    wire.OptionalTime   `json:"verified_at"`
+	LastCheckedAt wire.OptionalTime   `json:"last_checked_at"`
+	CreatedAt     wire.Time           `json:"created_at"`
+}
+
+type trackingRecord struct {
+	Type   string   `json:"type" enum:"CNAME"`
+	Name   string   `json:"name" doc:"In full, without a final dot."`
+	Value  string   `json:"value" doc:"Where it has to point."`
+	Status string   `json:"status" enum:"missing,mismatch,verified"`
+	Found  []string `json:"found" nullable:"false" doc:"Where the last check found it to point, alias by alias."`
+	Error  *string  `json:"error" doc:"One sentence on what to do; null when there is nothing."`
+}
+
+type trackingCertificate struct {
+	Status    string            `json:"status" enum:"not_needed,unavailable,pending,issued,failed" doc:"not_needed: this service is reached without TLS (development). unavailable: this service gets no certificates."`
+	ExpiresAt wire.OptionalTime `json:"expires_at"`
+	Error     *string           `json:"error" doc:"Why it failed; null otherwise."`
+}
+
+type trackingHostAnswer struct {
+	TrackingHost trackingHost `json:"tracking_host"`
+}
+
+type trackingHostEdge struct{ hosts TrackingHostService }
+
+// TrackingHostRoutes makes the routes of a domain's tracking host.
+func TrackingHostRoutes(service TrackingHostService) rest.Routes {
+	return rest.NewRoutes("tracking-host", func(a *rest.API) {
+		e := &trackingHostEdge{hosts: service}
+		g := a.Tag(Tag, "")
+		example := map[string]any{"tracking_host": trackingHostExample()}
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost", Needs: accounts.Write,
+			Summary: "Set a domain's tracking host",
+			Description: "Links in mail of the domain stand under a name of its own, instead of this service's. The name lies below the domain, which has to be " +
+				"verified. Publish the CNAME record of the answer, then verify it. Another name replaces the one before; the same one changes nothing. A name " +
+				"that is in use already is 409 `conflict`.",
+			Body:    &rest.Body{About: "The name.", Examples: map[string]any{"host": map[string]any{"host": "links.example.com"}}},
+			Example: example, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
+		}, hostBody, e.set)
+		rest.Get(g, rest.Operation{
+			Path: "/domains/{id}/tracking-host", ID: "getDomainTrackingHost", Needs: accounts.Read,
+			Summary: "Retrieve a domain's tracking host", Description: "With its CNAME record as the last check saw it. 404 when the domain has none.",
+			Example: example, Of: Noun,
+		}, e.hosts.GetHost, newTrackingHostAnswer)
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: accounts.Write,
+			Summary: "Verify a domain's tracking host",
+			Description: "Looks its CNAME record up now and answers the host as it stands after that. It is checked by itself as well; a verified host whose " +
+				"record is gone for 72 hours is `failed`, and links of new mail stand under this service's own host until the record is back.",
+			Example: example, Problems: []int{http.StatusNotFound}, Of: Noun,
+		}, e.verify)
+		rest.Delete(g, rest.Operation{
+			Path: "/domains/{id}/tracking-host", ID: "deleteDomainTrackingHost", Needs: accounts.Write,
+			Summary: "Remove a domain's tracking host", Description: "Links of new mail stand under this service's own host again. Keep the CNAME record as long as links that were sent are to work.", Of: Noun,
+		}, e.hosts.DeleteHost)
+	})
+}
+
+func hostBody(in *tracking.HostInput) body.Object {
+	return body.Object{Name: "SetTrackingHost", Fields: []body.Field{
+		{Name: "host", Type: body.Text(&in.Host), Need: body.Required, About: "A name below the domain, as `links.example.com`."},
+	}}
+}
+
+func trackingHostExample() map[string]any {
+	return map[string]any{
+		"host": "links.example.com", "status": "verified",
+		"record": map[string]any{"type": "CNAME", "name": "links.example.com", "value": "mail.example.org", "status": "verified",
+			"found": []any{"mail.example.org"}, "error": nil},
+		"certificate": map[string]any{"status": "issued", "expires_at": "2026-04-15T09:30:00.000Z", "error": nil},
+		"verified_at": "2026-01-15T09:30:00.000Z", "last_checked_at": "2026-01-15T09:30:00.000Z", "created_at": "2026-01-15T09:20:00.000Z",
+	}
+}
+
+func newTrackingHostAnswer(h tracking.Host) trackingHostAnswer {
+	record := trackingRecord{Type: "CNAME", Name: h.Host, Value: h.Target, Status: "missing", Found: wire.List(h.Found), Error: wire.OrNull(h.TrackingHost.Error)}
+	switch {
+	case slices.Contains(h.Found, h.Target):
+		record.Status = "verified"
+	case len(h.Found) > 0:
+		record.Status = "mismatch"
+	}
+	return trackingHostAnswer{TrackingHost: trackingHost{Host: h.Host, Status: string(h.Status), Record: record,
+		Certificate: trackingCertificate{Status: h.Certificate.Status, ExpiresAt: wire.OptionalTime{At: h.Certificate.Expires}, Error: wire.OrNull(h.Certificate.Error)},
+		VerifiedAt:  wire.OptionalTime{At: h.VerifiedAt}, LastCheckedAt: wire.OptionalTime{At: h.LastCheckedAt}, CreatedAt: wire.Time(h.CreatedAt)}}
+}
+
+func (e *trackingHostEdge) set(ctx context.Context, c *rest.Call, in *rest.Item, host tracking.HostInput) (trackingHostAnswer, error) {
+	return rest.As(newTrackingHostAnswer)(e.hosts.SetHost(ctx, c.AccountID, in.ID, host))
+}
+
+func (e *trackingHostEdge) verify(ctx context.Context, c *rest.Call, in *rest.Item) (trackingHostAnswer, error) {
+	return rest.As(newTrackingHostAnswer)(e.hosts.VerifyHost(ctx, c.AccountID, in.ID))
+}

@@ -1,0 +1,102 @@
+package emails
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/problem"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+const batchBodyLimit = 20 << 20 // octets
+
+// batchAnswer is index-aligned with the request.
+type batchAnswer struct {
+	Data []batchResult `json:"data" nullable:"false"`
+}
+
+type batchResult struct {
+	Index  int                  `json:"index" doc:"Place in the request, from 0."`
+	ID     *string              `json:"id" doc:"Of the email; null when there is none." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Status string               `json:"status" enum:"sent,scheduled,failed" doc:"As in the answer of a single send. failed without an id: the item was refused, error says why."`
+	Error  *problem.ProblemBody `json:"error,omitempty" doc:"As a single send would have been answered; paths in details are those of the item."`
+}
+
+// batchItems is the array of a batch. Each email is read by itself: its errors are its
+// own.
+type batchItems struct{ to *[]sending.BatchItem }
+
+func batchBody(items *[]sending.BatchItem) body.Object {
+	return body.Object{Name: "SendBatch", Fields: []body.Field{
+		{Name: "emails", Type: batchItems{items}, Need: body.Required, About: "1 to 100 emails. `attachments` are not accepted here."},
+	}}
+}
+
+func (t batchItems) Read(d *body.Decoder, path string, v body.Value) {
+	if !d.Expect(path, v, body.KindArray) {
+		return
+	}
+	n := 0
+	for range v.Items() {
+		n++
+	}
+	if n == 0 || n > sending.MaxBatch {
+		d.Refuse(path, "must have 1 to %d emails, not %d", sending.MaxBatch, n)
+		return
+	}
+	*t.to = make([]sending.BatchItem, 0, n)
+	for _, item := range v.Items() {
+		*t.to = append(*t.to, readItem(item))
+	}
+}
+
+func (batchItems) Schema(c body.Components) *huma.Schema {
+	least, most := 1, sending.MaxBatch
+	s := body.ArrayOf(sendBody(new(sending.Message)).Schema(c))
+	s.MinItems, s.MaxItems = &least, &most
+	return s
+}
+
+func readItem(v body.Value) sending.BatchItem {
+	if v.Kind() != body.KindObject {
+		return sending.BatchItem{Err: fault.Invalidf("Must be an object, not %s", v.Kind())}
+	}
+	message, err := body.Decode(v, sendBody)
+	return sending.BatchItem{Message: message, Err: err}
+}
+
+func (e *edge) sendBatch(ctx context.Context, c *rest.Call, _ *rest.None, items []sending.BatchItem, claim *idempotency.Claim) (idempotency.Answer, error) {
+	render := func(results []sending.BatchResult) idempotency.Answer { return renderBatch(results, c.RequestID) }
+	receipt, err := e.sender.SendBatch(ctx, c.Caller, sending.Batch{Items: items, Claim: claim, Render: render})
+	switch {
+	case err != nil:
+		return idempotency.Answer{}, err
+	case receipt.Replay != nil:
+		receipt.Replay.Replayed = true
+		return *receipt.Replay, nil
+	}
+	for _, r := range receipt.Results {
+		if r.Err != nil && fault.KindOf(r.Err) == fault.Internal {
+			_ = c.Fail(ctx, r.Err) // it logs the cause; its answer is in the batch's
+		}
+	}
+	return render(receipt.Results), nil
+}
+
+func renderBatch(results []sending.BatchResult, requestID string) idempotency.Answer {
+	answer := batchAnswer{Data: make([]batchResult, len(results))}
+	for i, r := range results {
+		answer.Data[i] = batchResult{Index: i, ID: &r.Receipt.ID, Status: r.Receipt.Status}
+		if r.Err != nil {
+			answer.Data[i] = batchResult{Index: i, Status: "failed", Error: &problem.From(r.Err, requestID).Body}
+		}
+	}
+	return idempotency.Answer{Status: http.StatusOK, Body: wire.Encode(answer)}
+}

@@ -1,0 +1,90 @@
+package emails
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+)
+
+// schedule is what the operation on a scheduled email needs of sending.
+type schedule interface {
+	Reschedule(ctx context.Context, accountID, emailID string, at time.Time) (*ent.Email, error)
+	Cancel(ctx context.Context, accountID, emailID string) (*ent.Email, error)
+}
+
+// changing adds the operation on a scheduled email.
+func (e *edge) changing(g *rest.Group) {
+	rest.HandleBody(g, rest.Operation{
+		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: accounts.Write,
+		Summary: "Reschedule or cancel an email",
+		Description: "Only while its status is `scheduled`; any other is 409 `email_not_scheduled`, and `details.status` says which. The body is exactly one of " +
+			"`scheduled_at`, with the same limits as when sending and before `expires_at`, and `cancel`. An email whose cancellation was answered 200 is never sent.",
+		Body: &rest.Body{About: "The new time, or `cancel`.", Examples: map[string]any{
+			"reschedule": map[string]any{"scheduled_at": "2026-01-15T09:30:00Z"},
+			"cancel":     map[string]any{"cancel": true},
+		}},
+		Example: map[string]any{"email": cancelledExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: email,
+	}, changeBody, e.change)
+}
+
+func cancelledExample() map[string]any {
+	e := emailExample()
+	maps.Copy(e, map[string]any{"status": "cancelled", "last_event": "email.cancelled", "scheduled_at": "2026-01-16T09:30:00.000Z",
+		"cancelled_at": "2026-01-15T10:00:00.000Z", "sent_at": nil, "delivered_at": nil})
+	return e
+}
+
+// change is one of two changes.
+type change struct {
+	at     time.Time
+	cancel bool
+}
+
+func changeBody(in *change) body.Object {
+	return body.Object{Name: "UpdateEmail", Single: true, Fields: []body.Field{
+		{Name: "scheduled_at", Aliases: scheduledAtAliases, Type: body.Time(&in.at), About: "When to send: with an offset or `Z`, at most 365 days ahead and 60 seconds ago."},
+		{Name: "cancel", Type: onlyTrue{&in.cancel}, About: "Never send it."},
+	}, Check: func(d *body.Decoder) {
+		switch len(d.Given()) {
+		case 0:
+			d.Refuse("scheduled_at", "is required, unless cancel is true")
+		case 2:
+			d.Refuse("cancel", "must not be given together with scheduled_at")
+		}
+	}}
+}
+
+// onlyTrue reads true and refuses false.
+type onlyTrue struct{ to *bool }
+
+func (t onlyTrue) Read(d *body.Decoder, path string, v body.Value) {
+	if d.Expect(path, v, body.KindBoolean) && !v.IsTrue() {
+		d.Refuse(path, "must be true, or left out")
+	}
+	*t.to = true
+}
+
+func (onlyTrue) Schema(body.Components) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeBoolean, Enum: []any{true}}
+}
+
+func (e *edge) change(ctx context.Context, c *rest.Call, in *rest.Item, to change) (answer emailAnswer, err error) {
+	var changed *ent.Email
+	if to.cancel {
+		changed, err = e.sender.Cancel(ctx, c.AccountID, in.ID)
+	} else {
+		changed, err = e.sender.Reschedule(ctx, c.AccountID, in.ID, to.at)
+	}
+	if err != nil {
+		return answer, err
+	}
+	return newEmailAnswer(changed), nil
+}

@@ -1,0 +1,44 @@
+package emails
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// query is a page of the list and what narrows it.
+type query struct {
+	rest.Page
+
+	Status string `query:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"Only emails of this status."`
+	To     string `query:"to" doc:"Only emails with this address in to, cc or bcc." example:"bob@example.net"`
+	From   string `query:"from" doc:"Only emails from this address." example:"ada@example.com"`
+	Tag    string `query:"tag" doc:"Only emails with this tag, as name:value." example:"kind:receipt"`
+	Domain string `query:"domain" doc:"Only emails from this domain: its name or its id." example:"example.com"`
+	Since  string `query:"since" doc:"Only emails created at this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
+	Until  string `query:"until" doc:"Only emails created before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
+	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and tags; all have to be found, each as the beginning of a word. At most 200 characters and 10 words." example:"receipt ada"`
+}
+
+// listQuery names every wrong parameter at once.
+func (in *query) listQuery() (records.ListQuery, error) {
+	wrong := fault.Fields{}
+	filter := records.Filter{Status: in.Status, To: in.To, From: in.From, Tag: in.Tag, Domain: in.Domain, Q: in.Q,
+		Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until)}
+	for field, reason := range filter.Validate() {
+		wrong.Add(field, "%s", reason)
+	}
+	return records.ListQuery{Page: in.Request(), Filter: filter}, wrong.Err()
+}
+
+func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.Email], error) {
+	q, err := in.listQuery()
+	if err != nil {
+		return page.Page[*ent.Email]{}, err
+	}
+	return e.records.List(ctx, c.AccountID, q)
+}

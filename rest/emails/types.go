@@ -1,0 +1,130 @@
+package emails
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// unreadable stands for a text that was given and could not be read, so that it is not
+// called missing as well.
+const unreadable = "?"
+
+// bodyText reads the html or the text of a message.
+func bodyText(to *string) body.Type { return readableText{to} }
+
+type readableText struct{ to *string }
+
+func (t readableText) Read(d *body.Decoder, path string, v body.Value) {
+	text, ok := d.Text(path, v)
+	if !ok {
+		text = unreadable
+	}
+	*t.to = text
+}
+
+func (readableText) Schema(body.Components) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
+
+// templateType reads which template, and the values for its gaps. What cannot be read
+// still says that there is one, so that what it may give is not called missing.
+type templateType struct{ to **sending.TemplateRef }
+
+func (t templateType) Read(d *body.Decoder, path string, v body.Value) {
+	*t.to = &sending.TemplateRef{}
+	before := d.Count()
+	templateReference(*t.to).Read(d, path, v)
+	if d.Count() > before && (*t.to).ID == "" && (*t.to).Alias == "" {
+		(*t.to).ID = unreadable
+	}
+}
+
+func (templateType) Schema(c body.Components) *huma.Schema {
+	return templateReference(&sending.TemplateRef{}).Schema(c)
+}
+
+const tagPattern = "^[A-Za-z0-9_-]{1,256}$"
+
+// tagsType reads an array of {name, value}, or an object whose members are the tags. It
+// remembers the names of an object by position.
+type tagsType struct {
+	to    *[]shape.Tag
+	names map[int]string
+}
+
+func (t tagsType) Read(d *body.Decoder, path string, v body.Value) {
+	switch v.Kind() {
+	case body.KindArray:
+		body.List(t.to, tag).Read(d, path, v)
+	case body.KindObject:
+		for name, member := range d.Members(path, v) {
+			text, _ := d.Text(body.Join(path, body.Shown(name)), member)
+			t.names[len(*t.to)] = name
+			*t.to = append(*t.to, shape.Tag{Name: name, Value: text})
+		}
+	default:
+		d.Refuse(path, "must be an array of {name, value} or an object, not %s", v.Kind())
+	}
+}
+
+func (tagsType) Schema(c body.Components) *huma.Schema {
+	most := sending.MaxTags
+	list := body.ArrayOf(tag(&shape.Tag{}).Schema(c))
+	list.MaxItems = &most
+	return body.OneOf(list, &huma.Schema{Type: huma.TypeObject, MaxProperties: &most, AdditionalProperties: &huma.Schema{Type: huma.TypeString, Pattern: tagPattern}})
+}
+
+// renamedTags gives a tag that came as a member of an object the path that its caller
+// knows: tags.kind and not tags[0].value.
+func renamedTags(wrong fault.Fields, names map[int]string) fault.Fields {
+	if len(names) == 0 {
+		return wrong
+	}
+	out := fault.Fields{}
+	for _, path := range slices.Sorted(maps.Keys(wrong)) {
+		var i int
+		var part string
+		reason := wrong[path]
+		if n, err := fmt.Sscanf(path, "tags[%d].%s", &i, &part); err == nil && n == 2 {
+			if name, ok := names[i]; ok {
+				path = "tags." + body.Shown(name)
+			}
+		}
+		out.Add(path, "%s", reason)
+	}
+	return out
+}
+
+// maxHeaderName bounds what a refusal of a header field repeats.
+const maxHeaderName = 200
+
+// headersType reads an object of header fields.
+type headersType struct{ to *[]shape.Header }
+
+func (t headersType) Read(d *body.Decoder, path string, v body.Value) {
+	if !d.Expect(path, v, body.KindObject) {
+		return
+	}
+	for name, member := range d.Members(path, v) {
+		at := body.Join(path, body.Shown(name))
+		switch {
+		case member.Kind() == body.KindNull:
+		case len(name) > maxHeaderName:
+			d.Refuse(at, "has a name of more than %d characters", maxHeaderName)
+		default:
+			text, _ := d.Text(at, member)
+			*t.to = append(*t.to, shape.Header{Name: name, Value: text})
+		}
+	}
+}
+
+func (headersType) Schema(body.Components) *huma.Schema {
+	most, longest := sending.MaxHeaders, maxLine
+	return &huma.Schema{Type: huma.TypeObject, MaxProperties: &most, AdditionalProperties: &huma.Schema{Type: huma.TypeString, MaxLength: &longest}}
+}

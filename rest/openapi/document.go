@@ -1,0 +1,202 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Key is under which a Huma operation carries what it is described by.
+const Key = "operation"
+
+const jsonType = "application/json"
+
+const documentIntro = `Send transactional email and follow what becomes of it.
+
+Every request carries ` + "`Authorization: Bearer <API key>`" + `. Bodies are JSON in UTF-8 with ` + "`Content-Type: application/json`" + `. Unknown fields and unknown
+query parameters are refused (400), so that a misspelt name is never ignored. Ids are opaque. Timestamps are RFC 3339 in UTC with milliseconds; one that is not set
+is ` + "`null`" + `. Lists are newest first and paged by an opaque cursor.
+
+Errors are ` + "`{\"error\": {\"message\", \"code\", \"details\", \"upgrade_url\"}}`" + `. For a ` + "`validation_error`" + `, ` + "`details`" + ` maps each wrong field to a reason, all of them at once:
+` + "`\"attachments[2].data\": \"is not valid base64\"`" + `.
+
+Every answer carries ` + "`X-Request-Id`" + `. Every authenticated answer carries ` + "`ratelimit-limit`" + `, ` + "`ratelimit-remaining`" + ` and ` + "`ratelimit-reset`" + `. An account may use two
+seconds' worth of its plan's requests per second at once.
+
+A 2xx is answered after the data is stored durably. No answer means unknown: repeat the request with the same ` + "`Idempotency-Key`" + `.
+
+Changes are additive: new fields and new values may appear. A removal is announced by the headers ` + "`Deprecation`" + ` and ` + "`Sunset`" + `.`
+
+// New makes a document without operations. Each operation that is added is completed by
+// the Operation in its metadata.
+func New(version, server string) *huma.OpenAPI {
+	if version == "" {
+		version = "0.0.0-dev"
+	}
+	d := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{Title: "Postrider", Version: version, Description: documentIntro,
+			License: &huma.License{Name: "Apache-2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"}},
+		Servers: []*huma.Server{{URL: server, Description: "This installation"}},
+		Components: &huma.Components{
+			Schemas:    huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+			Responses:  map[string]*huma.Response{},
+			Headers:    responseHeaders(),
+			Parameters: map[string]*huma.Param{"IdempotencyKey": idempotencyParameter()},
+			SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer",
+				Description: "An API key. Its secret starts with `svc_` and is shown once, when the key is made. For servers only."}},
+		},
+		Security: []map[string][]string{{"bearer": {}}},
+	}
+	d.OnAddOperation = []huma.AddOpFunc{complete}
+	return d
+}
+
+func idempotencyParameter() *huma.Param {
+	one, most := 1, 255
+	return &huma.Param{Name: idempotency.Header, In: "header", Example: "order-1742-receipt",
+		Description: "1 to 255 printable ASCII characters, unique in your account, kept for 24 hours. The same key with the same body gives the first " +
+			"answer again, byte for byte, with `Idempotent-Replayed: true`; with another body it is 409 `idempotency_conflict`. Answers of 2xx are kept; a request that was refused is judged anew.",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &one, MaxLength: &most, Pattern: "^[ -~]+$"}}
+}
+
+// headerNames maps the names of components to header fields.
+var headerNames = map[string]string{
+	"RequestId": telemetry.RequestIDHeader, "RateLimitLimit": "ratelimit-limit", "RateLimitRemaining": "ratelimit-remaining", "RateLimitReset": "ratelimit-reset",
+}
+
+func responseHeaders() map[string]*huma.Header {
+	integer := &huma.Schema{Type: huma.TypeInteger}
+	return map[string]*huma.Header{
+		"RequestId":          {Description: "Names this request in our logs.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"RateLimitLimit":     {Description: "Requests that may be made at once: two seconds' worth of the plan's rate.", Schema: integer},
+		"RateLimitRemaining": {Description: "How many of them are left.", Schema: integer},
+		"RateLimitReset":     {Description: "Seconds until all of them are there again.", Schema: integer},
+		"RetryAfter":         {Description: "Seconds to wait before the request is repeated.", Schema: integer},
+	}
+}
+
+// Operation is what the document says of an operation beside what Huma derives from the
+// Go types.
+type Operation struct {
+	Scopes     []string                 // that may ask
+	Idempotent bool                     // reads Idempotency-Key
+	Path       map[string]PathParameter // by name
+	Request    *huma.RequestBody
+	Problems   []int                                    // statuses beside those that every operation can answer
+	Answer     func(schemas huma.Registry) *huma.Schema // of the successful answer, where Huma sees bytes
+	Media      string                                   // of the successful answer, when it is text and not JSON
+	Example    any                                      // of the successful answer
+}
+
+// PathParameter is what the document says of a parameter that Huma knows the name of.
+type PathParameter struct{ About, Example string }
+
+// complete completes what Huma has derived from the Go types.
+func complete(d *huma.OpenAPI, op *huma.Operation) {
+	o, ours := op.Metadata[Key].(Operation)
+	if !ours {
+		return
+	}
+	op.Description += "\n\nScopes: `" + strings.Join(o.Scopes, "`, `") + "`."
+	op.Security = []map[string][]string{{"bearer": {}}}
+	if o.Idempotent {
+		op.Parameters = append(op.Parameters, &huma.Param{Ref: "#/components/parameters/IdempotencyKey"})
+	}
+	for _, p := range op.Parameters {
+		if about, known := o.Path[p.Name]; known && p.In == "path" && p.Description == "" {
+			p.Description, p.Schema.Description, p.Schema.Examples = about.About, about.About, []any{about.Example}
+		}
+	}
+	op.RequestBody = o.Request
+	delete(op.Responses, "default")
+	o.success(d, op.Responses["200"])
+	for _, status := range o.statuses() {
+		name := problemDocs[status].name
+		d.Components.Responses[name] = problemResponse(status)
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
+	}
+}
+
+func (o Operation) success(d *huma.OpenAPI, success *huma.Response) {
+	success.Description = "Done."
+	if success.Headers == nil {
+		success.Headers = map[string]*huma.Header{}
+	}
+	for component, name := range headerNames {
+		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + component}
+	}
+	if o.Media != "" {
+		success.Content = map[string]*huma.MediaType{o.Media: {Schema: &huma.Schema{Type: huma.TypeString}, Example: o.Example}}
+		return
+	}
+	media := success.Content[jsonType]
+	if media == nil { // written piece by piece
+		media = &huma.MediaType{}
+		success.Content = map[string]*huma.MediaType{jsonType: media}
+	}
+	if o.Answer != nil {
+		media.Schema = o.Answer(d.Components.Schemas)
+	}
+	media.Example = o.Example
+}
+
+// statuses lists every status of an operation that is not a success.
+func (o Operation) statuses() []int {
+	all := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
+		http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if o.Request != nil {
+		all = append(all, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if o.Idempotent {
+		all = append(all, http.StatusConflict)
+	}
+	all = append(all, o.Problems...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Document is the OpenAPI description in the forms in which it is served.
+type Document struct {
+	JSON, YAML []byte
+	JSON30     []byte // OpenAPI 3.0
+}
+
+// Finish completes a document once every operation is known. The schemas of the request
+// bodies join those of the answers.
+func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
+	schemas := d.Components.Schemas.Map()
+	for _, s := range schemas {
+		s.AdditionalProperties = nil // answers may grow
+	}
+	maps.Copy(schemas, bodies)
+	// Instead of Huma's view of our errors.
+	delete(schemas, "Problem")
+	schemas["Error"], schemas["ProblemBody"] = errorSchema()
+	encoded, err := json.Marshal(d)
+	if err != nil {
+		return Document{}, fmt.Errorf("openapi document: %w", err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, encoded, "", "  "); err != nil {
+		return Document{}, fmt.Errorf("openapi document: %w", err)
+	}
+	out := Document{JSON: append(indented.Bytes(), '\n')}
+	if out.YAML, err = d.YAML(); err != nil {
+		return Document{}, fmt.Errorf("openapi document: %w", err)
+	}
+	if out.JSON30, err = d.Downgrade(); err != nil {
+		return Document{}, fmt.Errorf("openapi document: %w", err)
+	}
+	return out, nil
+}

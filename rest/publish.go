@@ -1,0 +1,36 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/postrider/postrider/rest/openapi"
+)
+
+// publish serves the document and the page that is made from it.
+func (a *API) publish() error {
+	reference, err := openapi.Page(a.huma.OpenAPI())
+	if err != nil {
+		return err
+	}
+	serve := func(path, contentType string, content []byte, headers map[string]string) {
+		a.mux.HandleFunc("GET "+Prefix+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", contentType)
+			w.Header().Set("Cache-Control", "no-cache")
+			for name, value := range headers {
+				w.Header().Set(name, value)
+			}
+			// The caller may have left; there is nobody to tell.
+			if _, err := w.Write(content); err != nil {
+				return
+			}
+		})
+	}
+	serve("/openapi.json", jsonType, a.document.JSON, nil)
+	serve("/openapi.yaml", "application/yaml", a.document.YAML, nil)
+	serve("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
+	serve("/docs", "text/html; charset=utf-8", reference, map[string]string{
+		"Content-Security-Policy": "default-src 'none'; style-src 'sha256-" + openapi.StyleHash() + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		"Referrer-Policy":         "no-referrer",
+	})
+	return nil
+}

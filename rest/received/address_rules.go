@@ -1,0 +1,69 @@
+package received
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/domains"
+	"github.com/postrider/postrider/rest/wire"
+)
+
+type addressRule struct {
+	Match  string `json:"match" example:"support"`
+	Action string `json:"action" enum:"accept,reject"`
+}
+
+type addressRules struct {
+	Rules    []addressRule `json:"rules" nullable:"false" doc:"The first that matches decides."`
+	CatchAll bool          `json:"catch_all" doc:"Whether an address that no rule matches is taken."`
+}
+
+type addressRulesAnswer struct {
+	AddressRules addressRules `json:"address_rules"`
+}
+
+// rules adds the operations on the address rules of a domain.
+func (e *edge) rules(g *rest.Group) {
+	example := map[string]any{"rules": []any{map[string]any{"match": "support", "action": "accept"}, map[string]any{"match": "sales*", "action": "accept"}}, "catch_all": false}
+	answer := map[string]any{"address_rules": example}
+	rest.Get(g, rest.Operation{
+		Path: "/domains/{id}/address-rules", ID: "getAddressRules", Needs: accounts.Read,
+		Summary: "Retrieve a domain's address rules", Description: "Which addresses of the domain receive. A domain without rules takes mail for every address.",
+		Example: answer, Of: domains.Noun,
+	}, e.mail.Rules, newRulesAnswer)
+	rest.HandleBody(g, rest.Operation{
+		Method: http.MethodPut, Path: "/domains/{id}/address-rules", ID: "putAddressRules", Needs: accounts.Write,
+		Summary: "Replace a domain's address rules",
+		Description: "The first rule that matches the part before the @ decides; `*` stands for any characters, and capitals do not matter. What is not taken is refused when it is brought " +
+			"(`550 5.1.1`), so that senders learn it at once. `postmaster` is always taken. Other processes of the installation follow within seconds.",
+		Body:    &rest.Body{About: "All rules.", Examples: map[string]any{"some": example, "all": map[string]any{"rules": []any{}, "catch_all": true}}},
+		Example: answer, Problems: []int{http.StatusNotFound}, Of: domains.Noun,
+	}, rulesBody, e.putRules)
+}
+
+func rulesBody(r *inbound.Rules) body.Object {
+	return body.Object{Name: "AddressRulesInput", NoNull: true, Fields: []body.Field{
+		{Name: "rules", Type: body.List(&r.Rules, rule).Count(0, inbound.MaxRules), Need: body.Required},
+		{Name: "catch_all", Type: body.Boolean(&r.CatchAll), Need: body.Required, About: "Whether an address that no rule matches is taken."},
+	}}
+}
+
+func rule(r *shape.AddressRule) body.Object {
+	return body.Object{Fields: []body.Field{
+		{Name: "match", Type: body.Text(&r.Match).Length(0, inbound.MaxMatch), Need: body.RequiredByService, About: "The part before the @; * stands for any characters."},
+		{Name: "action", Type: body.Choice(&r.Action, inbound.Accept, inbound.Reject), Need: body.RequiredByService},
+	}}
+}
+
+func newRulesAnswer(r inbound.Rules) addressRulesAnswer {
+	return addressRulesAnswer{addressRules{Rules: wire.ListOf(r.Rules, func(rule shape.AddressRule) addressRule { return addressRule(rule) }), CatchAll: r.CatchAll}}
+}
+
+func (e *edge) putRules(ctx context.Context, c *rest.Call, in *rest.Item, rules inbound.Rules) (addressRulesAnswer, error) {
+	return rest.As(newRulesAnswer)(e.mail.PutRules(ctx, c.AccountID, in.ID, rules))
+}

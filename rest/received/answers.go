@@ -1,0 +1,87 @@
+package received
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/emails"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// answers adds what is sent in answer to received mail.
+func (e *edge) answers(g *rest.Group) {
+	receipt := map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}
+	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
+	rest.Claimed(g, rest.Operation{
+		Path: "/received-emails/{id}/reply", ID: "replyToReceivedEmail", Needs: accounts.Write,
+		Summary: "Reply to a received email",
+		Description: "Sends an answer in the thread of the email: `In-Reply-To` and `References` are written as RFC 5322 section 3.6.4 says. Left out, `from` is the address that the email " +
+			"came to, `to` its Reply-To or else its From, and `subject` its subject after `Re: `. All rules of `POST /emails` apply.",
+		Body: &rest.Body{Limit: emails.BodyLimit, Large: true, About: "The answer.", Examples: map[string]any{
+			"simple": map[string]any{"text": "We are on it."},
+			"more":   map[string]any{"from": "Support <support@example.com>", "html": "<p>We are on it.</p>", "cc": []any{"carol@example.net"}, "tags": map[string]any{"kind": "answer"}}}},
+		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
+	}, replyBody, e.reply)
+	rest.Claimed(g, rest.Operation{
+		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: accounts.Write,
+		Summary: "Forward a received email",
+		Description: "Sends the email on: its text and HTML below yours, and its files, for which the rules of attachments hold (10 files of 10 MB, blocked extensions); " +
+			"`with_attachments: false` leaves them out. Left out, `from` is the address that the email came to and `subject` its subject after `Fwd: `. All rules of `POST /emails` apply. " +
+			"409 `conflict` when the content has been deleted.",
+		Body: &rest.Body{Limit: emails.BodyLimit, Large: true, About: "To whom, and what to say.", Examples: map[string]any{
+			"simple": map[string]any{"to": "carol@example.net"},
+			"more":   map[string]any{"to": []any{"carol@example.net"}, "from": "Support <support@example.com>", "text": "Please have a look.", "with_attachments": false}}},
+		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
+	}, forwardBody, e.forward)
+}
+
+func replyBody(a *inbound.Answer) body.Object {
+	o := answerBody("ReplyToReceivedEmail", a)
+	o.About += " `html`, `text` or both are required."
+	for i := range o.Fields {
+		o.Fields[i].Need = body.Optional
+	}
+	return o
+}
+
+func forwardBody(a *inbound.Answer) body.Object {
+	o := answerBody("ForwardReceivedEmail", a)
+	o.Fields = append(o.Fields, body.Field{Name: "with_attachments", Type: without{&a.WithoutFiles}, Default: true, About: "Whether the files of the email go along."})
+	return o
+}
+
+// answerBody declares the fields of a send that an answer can have. What sending would
+// refuse it says itself.
+func answerBody(name string, a *inbound.Answer) body.Object {
+	m := &a.Message
+	return body.Object{Name: name, About: "A field given as `null` is the same as one that is left out.",
+		Fields: emails.ContentFields(m, body.Text(&m.HTML), body.Text(&m.Text), map[int]string{})}
+}
+
+// without reads the opposite of what it stores.
+type without struct{ to *bool }
+
+func (t without) Read(d *body.Decoder, path string, v body.Value) { *t.to = !d.Boolean(path, v) }
+
+func (t without) Schema(c body.Components) *huma.Schema { return body.Boolean(t.to).Schema(c) }
+
+func (e *edge) reply(ctx context.Context, c *rest.Call, in *rest.Item, a inbound.Answer, claim *idempotency.Claim) (idempotency.Answer, error) {
+	return answer(ctx, c, in, a, claim, e.mail.Reply)
+}
+
+func (e *edge) forward(ctx context.Context, c *rest.Call, in *rest.Item, a inbound.Answer, claim *idempotency.Claim) (idempotency.Answer, error) {
+	return answer(ctx, c, in, a, claim, e.mail.Forward)
+}
+
+func answer(ctx context.Context, c *rest.Call, in *rest.Item, a inbound.Answer, claim *idempotency.Claim,
+	send func(context.Context, accounts.Caller, inbound.Answer) (sending.Receipt, error)) (idempotency.Answer, error) {
+	a.EmailID, a.Claim, a.Render = in.ID, claim, emails.Render
+	return emails.AnswerOf(send(ctx, c.Caller, a))
+}

@@ -1,0 +1,202 @@
+package received
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// A received message may have 32 MB, and its JSON more. A large one lies on disk while it
+// is read, and its files are decoded and encoded while they are written. What of the JSON
+// stands before the files is made first, so that a slow client holds no memory.
+
+type receivedField struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// receivedBody is what is read from the content.
+type receivedBody struct {
+	HTML    *string         `json:"html" doc:"The first HTML body, at most 5 MB; null without one. It is a stranger's: show it in a sandbox without scripts."`
+	Text    *string         `json:"text" doc:"The first text body, at most 5 MB; null without one."`
+	Headers []receivedField `json:"headers" nullable:"false" doc:"The header fields in their order, unfolded and decoded."`
+}
+
+type receivedFileData struct {
+	receivedFile
+	Data *string `json:"data" doc:"The octets in base64 (standard alphabet, padded); null once the content was deleted by age."`
+}
+
+// receivedWhole is for the document; contents are written piece by piece.
+type receivedWhole struct {
+	receivedHead
+	receivedBody
+	Attachments []receivedFileData `json:"attachments" nullable:"false"`
+}
+
+type receivedAnswer struct {
+	ReceivedEmail receivedWhole `json:"received_email"`
+}
+
+// streamed is an answer that is written piece by piece.
+type streamed struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Body        func(huma.Context)
+}
+
+func (e *edge) contents(g *rest.Group) {
+	rest.Raw(g, rest.Operation{
+		Method: http.MethodGet, Path: "/received-emails/{id}", ID: "getReceivedEmail", Needs: accounts.Read,
+		Summary: "Retrieve a received email",
+		Description: "With its bodies, its header and its files in base64. Once the content is older than the account keeps bodies, `html`, `text` and the `data` of the files are " +
+			"`null` and `headers` is empty. 503 when the content is in an object store that does not answer.",
+		Problems: []int{http.StatusNotFound},
+		Example:  map[string]any{"received_email": receivedExample(true)}, Answer: receivedAnswer{}, Of: received,
+	}, e.get)
+	rest.Raw(g, rest.Operation{
+		Method: http.MethodGet, Path: "/received-emails/{id}/raw", ID: "getReceivedEmailRaw", Needs: accounts.Read,
+		Summary:     "Download a received email",
+		Description: "The message as it came in, octet for octet. 409 `conflict` once its content was deleted by age.",
+		Media:       "message/rfc822", Example: "From: Bob <bob@example.net>\r\nTo: support@example.com\r\nSubject: Re: Your receipt\r\n\r\nThank you.\r\n",
+		Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: received,
+	}, e.raw)
+}
+
+// open gives the record and its content, which is nil when it was deleted by age.
+func (e *edge) open(ctx context.Context, c *rest.Call, in *rest.Item) (*ent.ReceivedEmail, *inbound.Content, error) {
+	if err := received.Check(in.ID); err != nil {
+		return nil, nil, err
+	}
+	found, err := e.mail.Get(ctx, c.AccountID, in.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	content, err := e.mail.Open(ctx, found)
+	return found, content, err
+}
+
+func (e *edge) raw(ctx context.Context, c *rest.Call, in *rest.Item) (*streamed, error) {
+	_, content, err := e.open(ctx, c, in)
+	if err != nil {
+		return nil, c.Fail(ctx, err)
+	}
+	return &streamed{ContentType: "message/rfc822", Body: func(hc huma.Context) {
+		defer content.Close()
+		_, w := humago.Unwrap(hc)
+		w.Header().Set("Content-Disposition", `attachment; filename="`+in.ID+`.eml"`)
+		answer := c.Budget().Answer(w, content.Held()...)
+		_, err := io.Copy(answer, content.Reader())
+		tell(ctx, answer, err)
+	}}, nil
+}
+
+func (e *edge) get(ctx context.Context, c *rest.Call, in *rest.Item) (*streamed, error) {
+	found, content, err := e.open(ctx, c, in)
+	switch {
+	case errors.Is(err, inbound.ErrPurged):
+		return &streamed{ContentType: "application/json", Body: func(hc huma.Context) {
+			_, w := humago.Unwrap(hc)
+			answer := c.Budget().Answer(w)
+			_, err := answer.Write(purged(found))
+			tell(ctx, answer, err)
+		}}, nil
+	case err != nil:
+		return nil, c.Fail(ctx, err)
+	}
+	whole, err := whole(ctx, c, found, content)
+	if err != nil {
+		content.Close()
+		return nil, c.Fail(ctx, err)
+	}
+	return &streamed{ContentType: "application/json", Body: func(hc huma.Context) {
+		defer content.Close()
+		defer whole.head.Close()
+		_, w := humago.Unwrap(hc)
+		answer := c.Budget().Answer(w, append(content.Held(), whole.head)...)
+		tell(ctx, answer, whole.write(answer, content))
+	}}, nil
+}
+
+// tell ends an answer, and leaves a broken one in the request's line of the log.
+func tell(ctx context.Context, a *intake.Answer, err error) {
+	if ended := a.End(); ended != nil {
+		err = ended
+	}
+	if err != nil {
+		telemetry.SetError(ctx, "", err)
+	}
+}
+
+// purged is the record without its content.
+func purged(found *ent.ReceivedEmail) []byte {
+	out := receivedWhole{receivedHead: newReceivedHead(found), receivedBody: receivedBody{Headers: []receivedField{}}, Attachments: []receivedFileData{}}
+	for _, f := range receivedFiles(found.Attachments) {
+		out.Attachments = append(out.Attachments, receivedFileData{receivedFile: f})
+	}
+	return wire.Encode(receivedAnswer{out})
+}
+
+// wholeAnswer is a record on its way out: what stands before the files, and the files
+// without their octets.
+type wholeAnswer struct {
+	head  *intake.Content
+	files []receivedFile
+}
+
+// headPatience is how long room for a large head is waited for.
+const (
+	headPatience = 5 * time.Second
+	smallHead    = 256 << 10
+	mostHead     = 64 << 20 // text and html of 5 MB, every character escaped
+)
+
+// whole makes the answer up to the files.
+func whole(ctx context.Context, c *rest.Call, found *ent.ReceivedEmail, content *inbound.Content) (_ *wholeAnswer, err error) {
+	release, err := content.Work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	m, err := content.Message()
+	if err != nil {
+		return nil, err
+	}
+	out := &wholeAnswer{head: c.Budget().Content(intake.Terms{Owner: c.Owner(), Small: smallHead, Most: mostHead, Patience: headPatience})}
+	defer func() {
+		if err != nil {
+			out.head.Close()
+			err = rest.RoomError(ctx, err)
+		}
+	}()
+	for _, f := range m.Files {
+		out.files = append(out.files, newReceivedFile(shape.ReceivedFile(f)))
+	}
+	headers := []receivedField{}
+	for _, f := range m.Header {
+		headers = append(headers, receivedField(f))
+	}
+	w := &headWriter{ctx: ctx, to: out.head}
+	record := wire.Encode(newReceivedHead(found))
+	w.write([]byte(`{"received_email":`))
+	w.write(record[:len(record)-1])
+	w.text(`,"html":`, m.HTML)
+	w.text(`,"text":`, m.Text)
+	w.write([]byte(`,"headers":`))
+	w.write(wire.Encode(headers))
+	w.write([]byte(`,"attachments":[`))
+	return out, w.err
+}

@@ -1,0 +1,193 @@
+package received
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Service is what these operations need of inbound.
+type Service interface {
+	List(ctx context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error)
+	Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error)
+	Open(ctx context.Context, e *ent.ReceivedEmail) (*inbound.Content, error)
+	Delete(ctx context.Context, accountID, emailID string) error
+	Reply(ctx context.Context, caller accounts.Caller, a inbound.Answer) (sending.Receipt, error)
+	Forward(ctx context.Context, caller accounts.Caller, a inbound.Answer) (sending.Receipt, error)
+	Rules(ctx context.Context, accountID, domainID string) (inbound.Rules, error)
+	PutRules(ctx context.Context, accountID, domainID string, r inbound.Rules) (inbound.Rules, error)
+}
+
+var _ Service = (*inbound.Service)(nil)
+
+const tagReceived = "Received emails"
+
+// receivedHead is what lists show: what the event email.received told, and who sent it.
+type receivedHead struct {
+	ID              string       `json:"id" example:"inb_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	EmailID         string       `json:"email_id" doc:"The same as id, as the event email.received has it."`
+	DomainID        string       `json:"domain_id" doc:"The domain that it came in for."`
+	Status          string       `json:"status" enum:"received"`
+	RcptTo          string       `json:"rcpt_to" doc:"The envelope recipient: which of your addresses it came to." example:"support@example.com"`
+	MailFrom        string       `json:"mail_from" doc:"The envelope sender; empty for bounces and the like."`
+	From            string       `json:"from" doc:"As the message says; see auth for what that is worth." example:"Bob <bob@example.net>"`
+	To              []string     `json:"to" nullable:"false"`
+	CC              []string     `json:"cc" nullable:"false"`
+	ReplyTo         []string     `json:"reply_to" nullable:"false"`
+	Subject         string       `json:"subject"`
+	MessageID       string       `json:"message_id" doc:"Without angle brackets; empty when the message has none."`
+	InReplyTo       *string      `json:"in_reply_to"`
+	References      []string     `json:"references" nullable:"false"`
+	Auth            receivedAuth `json:"auth"`
+	SpamStatus      string       `json:"spam_status" enum:"ham,spam,unknown" doc:"unknown: there is no spam filter, or it did not answer."`
+	SpamScore       *float64     `json:"spam_score" doc:"The filter's; null when there is none."`
+	AutoSubmitted   bool         `json:"auto_submitted" doc:"An answering machine or a report sent it (RFC 3834). Do not answer those by machine."`
+	Size            int64        `json:"size" doc:"Octets of the raw message."`
+	AttachmentCount int          `json:"attachment_count"`
+	Defects         []string     `json:"defects" nullable:"false" doc:"What of the message could not be read, in words."`
+	ReceivedAt      wire.Time    `json:"received_at"`
+}
+
+type receivedAuth struct {
+	SPF         string   `json:"spf" doc:"A result of RFC 8601 section 2.7: pass, fail, softfail, neutral, none, policy, temperror or permerror. Nothing is refused because of it."`
+	DKIM        string   `json:"dkim"`
+	DMARC       string   `json:"dmarc"`
+	IPRev       string   `json:"iprev"`
+	DMARCPolicy string   `json:"dmarc_policy" doc:"What the domain of From asks for: none, quarantine or reject; empty without a policy."`
+	SPFDomain   string   `json:"spf_domain" doc:"The domain that spf is about."`
+	DKIMDomains []string `json:"dkim_domains" nullable:"false" doc:"Domains whose signatures are valid."`
+	RemoteIP    string   `json:"remote_ip" doc:"The address of the server that brought it."`
+	Helo        string   `json:"helo" doc:"The name that it gave."`
+	ReverseName string   `json:"reverse_name" doc:"The name that its address leads to and back; empty when there is none."`
+	TLS         string   `json:"tls" doc:"The version of TLS that it came by; empty: in clear."`
+}
+
+// receivedFile is a file of a list, without its octets.
+type receivedFile struct {
+	Filename    string  `json:"filename"`
+	ContentType string  `json:"content_type"`
+	ContentID   *string `json:"content_id" doc:"What cid: links of the html name it by; null for a file that has none."`
+	Inline      bool    `json:"inline" doc:"Meant to be shown inside the html."`
+	Size        int64   `json:"size" doc:"Octets, decoded."`
+}
+
+type receivedItem struct {
+	receivedHead
+	Attachments []receivedFile `json:"attachments" nullable:"false"`
+}
+
+type query struct {
+	rest.Page
+
+	To     string `query:"to" doc:"Only emails that came to this address, or name it in To or Cc." example:"support@example.com"`
+	From   string `query:"from" doc:"Only emails whose From is this address." example:"bob@example.net"`
+	Domain string `query:"domain" doc:"Only emails to this domain: its name or its id." example:"example.com"`
+	Since  string `query:"since" doc:"Only emails received at this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
+	Until  string `query:"until" doc:"Only emails received before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
+	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and the beginning of the text; all have to be found, each as the beginning of a word. At most 200 characters and 10 words." example:"receipt bob"`
+}
+
+var received = rest.Noun{Name: "received email", About: "Id of the received email.", Example: "inb_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.ReceivedEmail, word) }}
+
+type edge struct{ mail Service }
+
+// Routes makes the routes of received mail; answers says whether it can be replied to
+// and forwarded, which takes sending.
+func Routes(service Service, answers bool) rest.Routes {
+	return rest.NewRoutes("received-emails", func(a *rest.API) {
+		e := &edge{mail: service}
+		g := a.Tag(tagReceived, "Mail that came in for domains of yours with `inbound_enabled`, each announced by the event `email.received`.")
+		e.reading(g)
+		e.contents(g)
+		if answers {
+			e.answers(g)
+		}
+		e.rules(g)
+	})
+}
+
+func (e *edge) reading(g *rest.Group) {
+	rest.ListBy(g, rest.Operation{
+		Path: "/received-emails", ID: "listReceivedEmails", Needs: accounts.Read,
+		Summary: "List received emails",
+		Description: "Newest first, without bodies and the octets of files. Emails that arrive while you page do not move what you have not seen yet. Filters can be " +
+			"combined; give the same ones with each cursor.",
+		Example: receivedExample(false),
+	}, rest.Plural{Member: "received_emails", Schema: "ReceivedList"}, e.list, newReceivedItem)
+	rest.Delete(g, rest.Operation{
+		Path: "/received-emails/{id}", ID: "deleteReceivedEmail", Needs: accounts.Write,
+		Summary: "Delete a received email", Description: "With its content, at once and for good.", Of: received,
+	}, e.mail.Delete)
+}
+
+func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (found page.Page[*ent.ReceivedEmail], err error) {
+	wrong := fault.Fields{}
+	filter := inbound.Filter{To: in.To, From: in.From, Domain: in.Domain, Q: in.Q, Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until)}
+	for field, reason := range filter.Validate() {
+		wrong.Add(field, "%s", reason)
+	}
+	if err := wrong.Err(); err != nil {
+		return found, err
+	}
+	return e.mail.List(ctx, c.AccountID, inbound.ListQuery{Page: in.Request(), Filter: filter})
+}
+
+func newReceivedItem(e *ent.ReceivedEmail) receivedItem {
+	return receivedItem{newReceivedHead(e), receivedFiles(e.Attachments)}
+}
+
+func newReceivedHead(e *ent.ReceivedEmail) receivedHead {
+	auth := e.Authentication
+	return receivedHead{
+		ID: e.ID, EmailID: e.ID, DomainID: e.DomainID, Status: "received", RcptTo: e.RcptTo, MailFrom: e.MailFrom, From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc),
+		ReplyTo: wire.List(e.ReplyTo), Subject: e.Subject, MessageID: e.MessageID, InReplyTo: e.InReplyTo, References: wire.List(e.References),
+		Auth: receivedAuth{SPF: auth.SPF, DKIM: auth.DKIM, DMARC: auth.DMARC, IPRev: auth.IPRev, DMARCPolicy: auth.DMARCPolicy, SPFDomain: auth.SPFDomain,
+			DKIMDomains: wire.List(auth.DKIMDomains), RemoteIP: e.RemoteIP, Helo: e.Helo, ReverseName: auth.ReverseName, TLS: e.TLS},
+		SpamStatus: string(e.SpamStatus), SpamScore: e.SpamScore, AutoSubmitted: e.AutoSubmitted, Size: e.Size, AttachmentCount: len(e.Attachments),
+		Defects: wire.List(e.Defects), ReceivedAt: wire.Time(e.ReceivedAt),
+	}
+}
+
+func receivedFiles(files []shape.ReceivedFile) []receivedFile {
+	out := make([]receivedFile, 0, len(files))
+	for _, f := range files {
+		out = append(out, newReceivedFile(f))
+	}
+	return out
+}
+
+func newReceivedFile(f shape.ReceivedFile) receivedFile {
+	r := receivedFile{Filename: f.Filename, ContentType: f.ContentType, Inline: f.Inline, Size: f.Size}
+	if f.ContentID != "" {
+		r.ContentID = &f.ContentID
+	}
+	return r
+}
+
+func receivedExample(whole bool) map[string]any {
+	file := map[string]any{"filename": "invoice.pdf", "content_type": "application/pdf", "content_id": nil, "inline": false, "size": 12}
+	example := map[string]any{"id": "inb_01kf0m4w7he6x8q2v5b3n9c1ta", "email_id": "inb_01kf0m4w7he6x8q2v5b3n9c1ta", "domain_id": "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"status": "received", "rcpt_to": "support@example.com", "mail_from": "bob@example.net", "from": "Bob <bob@example.net>", "to": []any{"support@example.com"}, "cc": []any{},
+		"reply_to": []any{}, "subject": "Re: Your receipt", "message_id": "20260115093000.1042@example.net", "in_reply_to": "msg_01kf0m4w7he6x8q2v5b3n9c1ta@example.com",
+		"references": []any{"msg_01kf0m4w7he6x8q2v5b3n9c1ta@example.com"},
+		"auth": map[string]any{"spf": "pass", "dkim": "pass", "dmarc": "pass", "iprev": "pass", "dmarc_policy": "reject", "spf_domain": "example.net",
+			"dkim_domains": []any{"example.net"}, "remote_ip": "203.0.113.7", "helo": "mx1.example.net", "reverse_name": "mx1.example.net", "tls": "TLS 1.3"},
+		"spam_status": "ham", "spam_score": 0.4, "auto_submitted": false, "size": 2841, "attachment_count": 1, "attachments": []any{file}, "defects": []any{},
+		"received_at": "2026-01-15T09:30:00.000Z"}
+	if whole {
+		file["data"] = "JVBERi0xLjcKJSVFT0Y="
+		example["text"], example["html"] = "Thank you.\n", nil
+		example["headers"] = []any{map[string]any{"name": "From", "value": "Bob <bob@example.net>"}, map[string]any{"name": "Subject", "value": "Re: Your receipt"}}
+	}
+	return example
+}

@@ -1,0 +1,82 @@
+package suppressions
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// optOuts is what the operations on category opt-outs need of suppression.
+type optOuts interface {
+	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error)
+	OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error)
+	RemoveOptOut(ctx context.Context, accountID, optOutID string) error
+}
+
+const tagOptOuts = "Category opt-outs"
+
+type optOutRecord struct {
+	ID            string    `json:"id" example:"opt_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Email         *string   `json:"email" example:"bob@example.net" doc:"Lower case, an internationalised domain in A-labels; null once it was erased, it is opted out all the same."`
+	Category      string    `json:"category" example:"product-news" doc:"What emails are compared by."`
+	CategoryLabel string    `json:"category_label" example:"Product news" doc:"As the email wrote it whose link was used."`
+	Source        string    `json:"source" enum:"one_click,page" doc:"one_click: the mail client's own button (RFC 8058); page: the page behind the link."`
+	EmailID       *string   `json:"email_id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"The email whose link was used."`
+	CreatedAt     wire.Time `json:"created_at"`
+}
+
+type optOutAnswer struct {
+	CategoryOptOut optOutRecord `json:"category_opt_out"`
+}
+
+type optOutQuery struct {
+	rest.Page
+
+	Email    string `query:"email" doc:"Only this address." example:"bob@example.net"`
+	Category string `query:"category" doc:"Only this category: its key or a label of it." example:"product-news"`
+}
+
+var optOut = rest.Noun{Name: "category opt-out", About: "Id of the opt-out.", Example: "opt_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.OptOut, word) }}
+
+func (e *edge) optOuts(a *rest.API) {
+	g := a.Tag(tagOptOuts, "Addresses that do not want one category of your mail. Other mail is sent to them.")
+	rest.ListBy(g, rest.Operation{
+		Path: "/category-opt-outs", ID: "listCategoryOptOuts", Needs: accounts.Read,
+		Summary: "List category opt-outs", Description: "Newest first. Filters can be combined; give the same ones with each cursor.",
+		Example: optOutExample(),
+	}, rest.Plural{Member: "category_opt_outs", Schema: "OptOutList"}, e.findOptOuts, newOptOutRecord)
+	rest.Get(g, rest.Operation{
+		Path: "/category-opt-outs/{id}", ID: "getCategoryOptOut", Needs: accounts.Read,
+		Summary: "Retrieve a category opt-out", Description: "Who wants no mail of a category any more, and through which email they said so.",
+		Example: map[string]any{"category_opt_out": optOutExample()}, Of: optOut,
+	}, e.list.OptOut, newOptOutAnswer)
+	rest.Delete(g, rest.Operation{
+		Path: "/category-opt-outs/{id}", ID: "deleteCategoryOptOut", Needs: accounts.Write,
+		Summary:     "Delete a category opt-out",
+		Description: "Emails of the category may be sent to the address again. Do so only when the person asks for it.",
+		Example:     map[string]any{"ok": true}, Of: optOut,
+	}, e.list.RemoveOptOut)
+}
+
+func newOptOutRecord(o *ent.CategoryOptOut) optOutRecord {
+	return optOutRecord{ID: o.ID, Email: o.Email, Category: o.Category, CategoryLabel: o.CategoryLabel, Source: o.Source, EmailID: o.EmailID,
+		CreatedAt: wire.Time(o.CreatedAt)}
+}
+
+func newOptOutAnswer(o *ent.CategoryOptOut) optOutAnswer { return optOutAnswer{newOptOutRecord(o)} }
+
+func (e *edge) findOptOuts(ctx context.Context, c *rest.Call, in *optOutQuery) (page.Page[*ent.CategoryOptOut], error) {
+	return e.list.OptOuts(ctx, c.AccountID, suppression.OptOutFilter{Request: in.Request(), Email: in.Email, Category: in.Category})
+}
+
+func optOutExample() map[string]any {
+	return map[string]any{"id": "opt_01kf0m4w7he6x8q2v5b3n9c1ta", "email": "bob@example.net", "category": "product-news", "category_label": "Product news",
+		"source": "one_click", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "created_at": "2026-01-15T09:30:00.000Z"}
+}

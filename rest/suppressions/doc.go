@@ -1,0 +1,2 @@
+// Package suppressions is the resources suppressions and category opt-outs of the API.
+package suppressions

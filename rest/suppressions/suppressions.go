@@ -1,0 +1,221 @@
+package suppressions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/problem"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Service is what these operations need of suppression.
+type Service interface {
+	Add(ctx context.Context, accountID string, in suppression.AddInput) (*ent.Suppression, error)
+	AddBatch(ctx context.Context, accountID string, in suppression.BatchInput) ([]suppression.BatchItem, error)
+	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)
+	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
+	Remove(ctx context.Context, accountID, idOrAddress string) error
+	optOuts
+}
+
+var _ Service = (*suppression.Service)(nil)
+
+const tagSuppressions = "Suppressions"
+
+type suppressionRecord struct {
+	ID        string    `json:"id" example:"sup_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Email     *string   `json:"email" example:"bob@example.net" doc:"Lower case, an internationalised domain in A-labels; null once it was erased, it is blocked all the same."`
+	Reason    string    `json:"reason" enum:"bounce,failure,complaint,unsubscribe,manual"`
+	EmailID   *string   `json:"email_id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"The email that led to it, if one did."`
+	CreatedAt wire.Time `json:"created_at"`
+}
+
+type suppressionAnswer struct {
+	Suppression suppressionRecord `json:"suppression"`
+}
+
+type suppressionBatch struct {
+	Data []suppressionItem `json:"data" nullable:"false" doc:"One item for each address, in their order."`
+}
+
+type suppressionItem struct {
+	Index  int                  `json:"index"`
+	ID     *string              `json:"id" example:"sup_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"Of the suppression; null when the item failed."`
+	Status string               `json:"status" enum:"added,existing,failed" doc:"existing: the address was suppressed already and stays as it is."`
+	Error  *problem.ProblemBody `json:"error,omitempty" doc:"Why the item failed; absent otherwise."`
+}
+
+type query struct {
+	rest.Page
+
+	Email  string `query:"email" doc:"Only this address." example:"bob@example.net"`
+	Reason string `query:"reason" enum:"bounce,failure,complaint,unsubscribe,manual" doc:"Only this reason."`
+}
+
+var suppressed = rest.Noun{Name: "suppression", About: "Id of the suppression, or the address, URL-encoded.", Example: "bob@example.net"}
+
+type edge struct{ list Service }
+
+// Routes makes the routes of the resources suppressions and category opt-outs.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("suppressions", func(a *rest.API) {
+		e := &edge{list: service}
+		g := a.Tag(tagSuppressions, "Addresses that must not be written to. An email with a suppressed recipient is not sent to anybody.")
+		e.adding(g)
+		e.reading(g)
+		e.optOuts(a)
+	})
+}
+
+func (e *edge) reading(g *rest.Group) {
+	one := map[string]any{"suppression": suppressionExample()}
+	rest.ListBy(g, rest.Operation{
+		Path: "/suppressions", ID: "listSuppressions", Needs: accounts.Read,
+		Summary: "List suppressions", Description: "Newest first. Filters can be combined; give the same ones with each cursor.",
+		Example: suppressionExample(),
+	}, rest.Plural{Member: "suppressions", Schema: "SuppressionList"}, e.find, newSuppressionRecord)
+	rest.Get(g, rest.Operation{
+		Path: "/suppressions/{id}", ID: "getSuppression", Needs: accounts.Read,
+		Summary: "Retrieve a suppression", Description: "By its id or by the address, which may be written in any case and with the domain in Unicode.",
+		Example: one, Of: suppressed,
+	}, e.get, newSuppressionAnswer)
+	rest.Delete(g, rest.Operation{
+		Path: "/suppressions/{id}", ID: "deleteSuppression", Needs: accounts.Write,
+		Summary: "Delete a suppression",
+		Description: "By its id or by the address. Emails may be sent to it again. A person who has unsubscribed or complained should be written to again only " +
+			"when they ask for it. Opt-outs from categories stay.", Of: suppressed,
+	}, e.remove)
+}
+
+func (e *edge) adding(g *rest.Group) {
+	rest.OnceBody(g, rest.Operation{
+		Path: "/suppressions", ID: "addSuppression", Needs: accounts.Write,
+		Summary: "Suppress an address",
+		Description: "Its reason is `manual`. An address that is suppressed already is answered as it is, with the reason that it has. " +
+			"Bounces, complaints and unsubscribes get here by themselves.",
+		Body:    &rest.Body{About: "The address to suppress.", Examples: map[string]any{"address": map[string]any{"email": "bob@example.net"}}},
+		Example: map[string]any{"suppression": suppressionExample()},
+	}, addBody, e.add)
+	rest.OnceBody(g, rest.Operation{
+		Path: "/suppressions/batch", ID: "addSuppressions", Needs: accounts.Write,
+		Summary: "Suppress many addresses",
+		Description: "Up to 1,000, as from another service's list. The answer is 200 whenever the list has the right form: an address that is not valid is an " +
+			"error of its item, and the others are suppressed.",
+		Body: &rest.Body{About: "The addresses to suppress.", Examples: map[string]any{"addresses": map[string]any{"emails": []any{"bob@example.net", "carol@example.net"}}}},
+		Example: map[string]any{"data": []any{
+			map[string]any{"index": 0, "id": "sup_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "added"},
+			map[string]any{"index": 1, "id": nil, "status": "failed", "error": map[string]any{
+				"message": "Invalid field: email", "code": "validation_error", "details": map[string]any{"email": "has no @"}}},
+		}},
+	}, batchBody, e.addBatch)
+}
+
+func addBody(in *suppression.AddInput) body.Object {
+	return body.Object{Name: "AddSuppression", Fields: []body.Field{
+		{Name: "email", Type: body.Text(&in.Email), Need: body.Required, About: "A bare address. Its domain may be in Unicode.", Example: "bob@example.net"},
+		{Name: "email_id", Type: body.Text(&in.EmailID), About: "The email that is the reason, for your own reference.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta"},
+	}}
+}
+
+func batchBody(emails *[]string) body.Object {
+	return body.Object{Name: "AddSuppressions", Fields: []body.Field{
+		{Name: "emails", Type: addresses{emails}, Need: body.Required, About: "Bare addresses."},
+	}}
+}
+
+// addresses reads more items than other arrays may have.
+type addresses struct{ to *[]string }
+
+func (t addresses) Read(d *body.Decoder, path string, v body.Value) {
+	if !d.Expect(path, v, body.KindArray) {
+		return
+	}
+	for i, item := range v.Items() {
+		if i == suppression.MaxBatch {
+			d.Refuse(path, "has more than %d items", suppression.MaxBatch)
+		}
+		if d.Full() || i == suppression.MaxBatch {
+			return
+		}
+		email, _ := d.Text(fmt.Sprintf("%s[%d]", path, i), item)
+		*t.to = append(*t.to, email)
+	}
+	if len(*t.to) == 0 {
+		d.Refuse(path, "is empty")
+	}
+}
+
+func (t addresses) Schema(c body.Components) *huma.Schema {
+	return body.List(t.to, body.Text).Count(1, suppression.MaxBatch).Schema(c)
+}
+
+func newSuppressionRecord(s *ent.Suppression) suppressionRecord {
+	return suppressionRecord{ID: s.ID, Email: s.Email, Reason: string(s.Reason), EmailID: s.EmailID, CreatedAt: wire.Time(s.CreatedAt)}
+}
+
+func newSuppressionAnswer(s *ent.Suppression) suppressionAnswer {
+	return suppressionAnswer{newSuppressionRecord(s)}
+}
+
+func (e *edge) add(ctx context.Context, c *rest.Call, _ *rest.None, in suppression.AddInput, keep rest.Keep) (suppressionAnswer, error) {
+	in.Keep = rest.Keeping(keep, newSuppressionAnswer)
+	return rest.As(newSuppressionAnswer)(e.list.Add(ctx, c.AccountID, in))
+}
+
+func (e *edge) addBatch(ctx context.Context, c *rest.Call, _ *rest.None, emails []string, keep rest.Keep) (suppressionBatch, error) {
+	answer := func(items []suppression.BatchItem) suppressionBatch { return newSuppressionBatch(items, c.RequestID) }
+	return rest.As(answer)(e.list.AddBatch(ctx, c.AccountID, suppression.BatchInput{Emails: emails, Keep: rest.Keeping(keep, answer)}))
+}
+
+func newSuppressionBatch(items []suppression.BatchItem, requestID string) suppressionBatch {
+	out := suppressionBatch{Data: make([]suppressionItem, len(items))}
+	for i, item := range items {
+		shown := suppressionItem{Index: i, Status: "existing"}
+		switch {
+		case item.Err != nil:
+			shown.Status, shown.Error = "failed", &problem.From(item.Err, requestID).Body
+		case item.Added:
+			shown.Status = "added"
+			fallthrough
+		default:
+			shown.ID = &item.Suppression.ID
+		}
+		out.Data[i] = shown
+	}
+	return out
+}
+
+func (e *edge) find(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.Suppression], error) {
+	return e.list.List(ctx, c.AccountID, suppression.Filter{Request: in.Request(), Email: in.Email, Reason: in.Reason})
+}
+
+func (e *edge) get(ctx context.Context, accountID, name string) (*ent.Suppression, error) {
+	found, err := e.list.Get(ctx, accountID, name)
+	return found, orMissing(name, err)
+}
+
+func (e *edge) remove(ctx context.Context, accountID, name string) error {
+	return orMissing(name, e.list.Remove(ctx, accountID, name))
+}
+
+// orMissing repeats only what is fit to be repeated of a name that is not found.
+func orMissing(name string, err error) error {
+	if err != nil && fault.KindOf(err) == fault.NotFound {
+		return fault.Missing("suppression", body.Shown(name))
+	}
+	return err
+}
+
+func suppressionExample() map[string]any {
+	return map[string]any{"id": "sup_01kf0m4w7he6x8q2v5b3n9c1ta", "email": "bob@example.net", "reason": "bounce",
+		"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "created_at": "2026-01-15T09:30:00.000Z"}
+}

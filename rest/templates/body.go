@@ -1,0 +1,137 @@
+package templates
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/emails"
+)
+
+// bodyLimit holds html and text of 1 MB each, escaped as some encoders do.
+const bodyLimit = 8 << 20
+
+const noneOf = "is empty; leave it out, or give null, for none"
+
+func addBody(in *templates.AddInput) body.Object {
+	return body.Object{Name: "AddTemplate", Fields: []body.Field{
+		{Name: "alias", Type: alias(&in.Alias), About: "Unique in the account.", Example: "receipt"},
+		{Name: "name", Type: name(&in.Name), Need: body.RequiredByService, About: "For people."},
+		{Name: "subject", Type: subject(&in.Subject), About: aboutSubject},
+		{Name: "from", Type: body.Mailbox(&in.From), About: aboutFrom},
+		{Name: "reply_to", Aliases: emails.ReplyToAliases, Type: body.Mailboxes(&in.ReplyTo), About: aboutReplyTo},
+		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Text(&in.HTML), About: aboutHTML},
+		{Name: "text", Aliases: emails.TextAliases, Type: body.Text(&in.Text), About: aboutText},
+		{Name: "variables", Type: variables(&in.Variables), About: aboutVariables},
+		{Name: "unsubscribe_enabled", Type: body.Boolean(&in.UnsubscribeEnabled), About: aboutUnsubscribe},
+		{Name: "category", Type: category(&in.Category), About: aboutCategory},
+	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
+}
+
+// changeBody declares a change. null takes a field away that may be.
+func changeBody(c *templates.Change) body.Object {
+	none := func(to **string) func() { return func() { *to = new("") } }
+	return body.Object{Name: "UpdateTemplate", Change: true, Nothing: "field of the template", Fields: []body.Field{
+		{Name: "alias", Type: body.Maybe(&c.Alias, alias), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
+		{Name: "name", Type: body.Maybe(&c.Name, name), About: "For people."},
+		{Name: "subject", Type: body.Maybe(&c.Subject, subject), Null: none(&c.Subject), About: aboutSubject},
+		{Name: "from", Type: sender{&c.From}, Null: func() { c.From = &templates.Mailbox{} }, About: aboutFrom},
+		{Name: "reply_to", Aliases: emails.ReplyToAliases, Type: body.Maybe(&c.ReplyTo, body.Mailboxes[templates.Mailbox]),
+			Null: func() { c.ReplyTo = &[]templates.Mailbox{} }, About: aboutReplyTo},
+		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Maybe(&c.HTML, body.Text), Null: none(&c.HTML), About: aboutHTML},
+		{Name: "text", Aliases: emails.TextAliases, Type: body.Maybe(&c.Text, body.Text), Null: none(&c.Text), About: aboutText},
+		{Name: "variables", Type: body.Maybe(&c.Variables, variables), About: aboutVariables},
+		{Name: "unsubscribe_enabled", Type: body.Maybe(&c.UnsubscribeEnabled, body.Boolean), About: aboutUnsubscribe},
+		{Name: "category", Type: body.Maybe(&c.Category, category), Null: none(&c.Category), About: aboutCategory},
+	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+}
+
+const (
+	aboutSubject     = "Liquid, without line breaks."
+	aboutFrom        = "The sender, for sends that name none. No Liquid."
+	aboutReplyTo     = "Where replies go, for sends that do not say. No Liquid."
+	aboutHTML        = "Liquid in HTML, at most 1 MB. Values are escaped."
+	aboutText        = "Liquid in plain text, at most 1 MB."
+	aboutVariables   = "The gaps, at most 100."
+	aboutUnsubscribe = "Managed unsubscribe, for sends that do not say `unsubscribe`."
+	aboutCategory    = "1 to 100 characters: what an unsubscribe stops, for sends that name none."
+)
+
+func alias(to *string) body.TextType {
+	return body.Text(to).NotEmpty(noneOf).Pattern("^[a-z0-9][a-z0-9_-]{0,63}$")
+}
+
+func name(to *string) body.TextType { return body.Text(to).Length(0, templates.MaxName) }
+
+func subject(to *string) body.TextType { return body.Text(to).Length(0, templates.MaxSubject) }
+
+func category(to *string) body.TextType { return body.Text(to).NotEmpty(noneOf) }
+
+func variables(to *[]shape.Variable) body.Type {
+	return body.List(to, variable).Count(0, templates.MaxVariables)
+}
+
+func variable(v *shape.Variable) body.Object {
+	return body.Object{Name: "TemplateVariableInput", Fields: []body.Field{
+		{Name: "key", Type: body.Text(&v.Key), Need: body.RequiredByService, About: "Letters, digits, `-` and `_` in up to 5 parts joined by dots.", Example: "customer.name"},
+		{Name: "type", Type: body.Choice(&v.Type, templates.Types()...), Need: body.RequiredByService, About: "A value of another type is refused."},
+		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
+		{Name: "fallback", Type: body.Any(&v.Fallback), About: "What stands there when a send does not give it: a value of the type, or null for nothing."},
+	}}
+}
+
+// sender reads a sender that is not empty: none is said by null.
+type sender struct{ to **templates.Mailbox }
+
+func (t sender) Read(d *body.Decoder, path string, v body.Value) {
+	*t.to = &templates.Mailbox{}
+	body.Mailbox(*t.to).Read(d, path, v)
+	if **t.to == (templates.Mailbox{}) {
+		d.Refuse(path, "is empty; give null for none")
+	}
+}
+
+func (sender) Schema(c body.Components) *huma.Schema {
+	return body.Mailbox(&templates.Mailbox{}).Schema(c)
+}
+
+func rollbackBody(number *int) body.Object {
+	return body.Object{Name: "RollbackTemplate", Fields: []body.Field{
+		{Name: "version", Type: version{number}, Need: body.Required, About: "Number of the version to go back to."},
+	}}
+}
+
+// version reads the number of a version.
+type version struct{ to *int }
+
+func (t version) Read(d *body.Decoder, path string, v body.Value) {
+	number, ok := d.Integer(path, v)
+	if *t.to = number; ok && number < 1 {
+		d.Refuse(path, "must be 1 or more")
+	}
+}
+
+func (t version) Schema(c body.Components) *huma.Schema { return body.Integer(t.to).From(1).Schema(c) }
+
+func renderBody(in *templates.PreviewInput) body.Object {
+	return body.Object{Name: "RenderTemplate", Fields: []body.Field{
+		{Name: "variables", Type: body.AnyObject(&in.Variables), About: "Values by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Those that are not declared are ignored."},
+		{Name: "version", Type: versionOrDraft{&in.Version}, About: "What to render; default `draft`."},
+	}}
+}
+
+// versionOrDraft reads the number of a version; draft is 0.
+type versionOrDraft struct{ to *int }
+
+func (t versionOrDraft) Read(d *body.Decoder, path string, v body.Value) {
+	if v.Kind() != body.KindString {
+		version(t).Read(d, path, v)
+	} else if v.Text() != "draft" {
+		d.Refuse(path, "must be the number of a version, or draft")
+	}
+}
+
+func (t versionOrDraft) Schema(c body.Components) *huma.Schema {
+	return body.OneOf(&huma.Schema{Type: huma.TypeString, Enum: []any{"draft"}}, version(t).Schema(c))
+}

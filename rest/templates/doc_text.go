@@ -1,0 +1,53 @@
+package templates
+
+const templatesDoc = "Messages with gaps. A template is a draft that you edit and versions that you publish; sends use the published version.\n\n" +
+	"They are written in Liquid: `{{ customer.name | default: \"you\" }}`, `{% if %}`, `{% unless %}`, `{% case %}`, `{% for %}` (two deep, no ranges), " +
+	"`{% comment %}` and `{% raw %}`. Not available: assign, capture, include, render, tablerow, cycle. Filters: abs, append, at_least, at_most, capitalize, ceil, " +
+	"compact, concat, date, default, divided_by, downcase, escape, escape_once, first, floor, handleize, join, last, lstrip, map, minus, modulo, newline_to_br, " +
+	"plus, pluralize, prepend, remove, remove_first, remove_last, replace, replace_first, replace_last, reverse, round, rstrip, size, slice, sort, sort_natural, " +
+	"split, strip, strip_newlines, sum, times, truncate, truncatewords, upcase, url_decode, url_encode, where. Values are HTML-escaped in `html`, and not in `subject` and `text`.\n\n" +
+	"`{{unsubscribe_url}}` is reserved: the send puts the recipient's link there. A rendered html or text may have 1 MB; a list that is given as a value 1,000 items. " +
+	"Every operation takes the template's id or its alias."
+
+func addTemplateExample() map[string]any {
+	return map[string]any{"alias": "receipt", "name": "Receipt", "subject": "Your receipt, {{customer.name}}", "from": "Ada <ada@example.com>",
+		"reply_to": []any{"help@example.com"}, "html": "<p>Thank you, {{customer.name}}.</p>", "text": "Thank you, {{customer.name}}.",
+		"variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts"}
+}
+
+func variableExample() map[string]any {
+	return map[string]any{"key": "customer.name", "type": "string", "required": false, "fallback": "you"}
+}
+
+func renderVariablesExample() map[string]any {
+	return map[string]any{"customer": map[string]any{"name": "Ada"}}
+}
+
+func templateSummaryExample() map[string]any {
+	t := templateExample()
+	delete(t, "html")
+	delete(t, "text")
+	return t
+}
+
+func templateExample() map[string]any {
+	return map[string]any{
+		"id": "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", "alias": "receipt", "name": "Receipt", "subject": "Your receipt, {{customer.name}}", "from": "Ada <ada@example.com>",
+		"reply_to": []any{"help@example.com"}, "html": "<p>Thank you, {{customer.name}}.</p>", "text": "Thank you, {{customer.name}}.",
+		"variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts", "status": "published", "version": 3,
+		"published_at": "2026-01-15T09:30:00.000Z", "has_unpublished_changes": false,
+		"created_at": "2026-01-10T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
+	}
+}
+
+func versionExample(whole bool) map[string]any {
+	v := map[string]any{
+		"template_id": "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 3, "subject": "Your receipt, {{customer.name}}", "from": "Ada <ada@example.com>",
+		"reply_to": []any{"help@example.com"}, "variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts",
+		"published_at": "2026-01-15T09:30:00.000Z",
+	}
+	if whole {
+		v["html"], v["text"] = "<p>Thank you, {{customer.name}}.</p>", "Thank you, {{customer.name}}."
+	}
+	return v
+}

@@ -1,0 +1,98 @@
+package templates
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// publishing is what the operations on versions need of templates.
+type publishing interface {
+	Publish(ctx context.Context, accountID, idOrAlias string, keep templates.KeepPublication) (templates.Publication, error)
+	Rollback(ctx context.Context, accountID, idOrAlias string, number int, keep templates.KeepPublication) (templates.Publication, error)
+	Preview(ctx context.Context, accountID, idOrAlias string, in templates.PreviewInput) (templates.Rendered, error)
+	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
+	Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error)
+}
+
+type publicationAnswer struct {
+	Template templateRecord `json:"template"`
+	Warnings []string       `json:"warnings" nullable:"false" doc:"What was left undone, in sentences; empty when all went well."`
+}
+
+type renderedTemplate struct {
+	Subject *string `json:"subject" doc:"null where the template has none."`
+	HTML    *string `json:"html" doc:"null where the template has none."`
+	Text    *string `json:"text" doc:"null where the template has none."`
+}
+
+type renderedAnswer struct {
+	Rendered renderedTemplate `json:"rendered"`
+}
+
+type versionAnswer struct {
+	Version versionRecord `json:"version"`
+}
+
+func (e *edge) publishing(g *rest.Group) {
+	published := map[string]any{"template": templateExample(), "warnings": []any{}}
+	rest.Once(g, rest.Operation{
+		Path: "/templates/{id}/publish", ID: "publishTemplate", Needs: accounts.Write,
+		Summary: "Publish a template",
+		Description: "Makes the draft the version that sends use: at once in this process, within a second in others. `html` or `text` is required, and every variable " +
+			"that is used must be declared. CSS in `<style>` is inlined where that leaves the structure of the HTML alone, otherwise `warnings` says why not; rules of media queries stay " +
+			"in `<style>`. A text part is made from `html` when none is given. A draft without changes makes no new version.",
+		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
+	}, e.publish)
+	rest.OnceBody(g, rest.Operation{
+		Path: "/templates/{id}/rollback", ID: "rollbackTemplate", Needs: accounts.Write,
+		Summary: "Roll a template back",
+		Description: "Publishes what an earlier version said once more, as a new version, and makes it the draft: changes that were not published are gone. " +
+			"`alias` and `name` stay.",
+		Body:    &rest.Body{About: "Which version.", Examples: map[string]any{"first": map[string]any{"version": 1}}},
+		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
+	}, rollbackBody, e.rollback)
+	rest.HandleBody(g, rest.Operation{
+		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: accounts.Write,
+		Summary: "Render a template",
+		Description: "Fills the gaps and sends nothing: the draft, or a version as it would be sent. Variables are judged as for a send. `{{unsubscribe_url}}` stays as it is, " +
+			"because only a send has a link.",
+		Body:     &rest.Body{About: "Values, and which version.", Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()}, "version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
+		Example:  map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada", "html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}},
+		Problems: []int{http.StatusNotFound}, Of: template,
+	}, renderBody, e.render)
+	rest.ListBy(g, rest.Operation{
+		Path: "/templates/{id}/versions", ID: "listTemplateVersions", Needs: accounts.Read,
+		Summary: "List a template's versions", Description: "Newest first, without `html` and `text`.",
+		Example:  versionExample(false),
+		Problems: []int{http.StatusNotFound}, Of: template,
+	}, rest.Plural{Member: "versions", Schema: "VersionList"}, e.versions, newVersionSummary)
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", ID: "getTemplateVersion", Needs: accounts.Read,
+		Summary: "Retrieve a version of a template", Description: "As it is sent. It never changes.",
+		Example: map[string]any{"version": versionExample(true)}, Problems: []int{http.StatusNotFound}, Of: template,
+	}, e.version)
+}
+
+func newPublicationAnswer(p templates.Publication) publicationAnswer {
+	return publicationAnswer{newTemplateRecord(p.Template), wire.List(p.Warnings)}
+}
+
+func (e *edge) publish(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (publicationAnswer, error) {
+	return rest.As(newPublicationAnswer)(e.templates.Publish(ctx, c.AccountID, in.ID, rest.Keeping(keep, newPublicationAnswer)))
+}
+
+func (e *edge) rollback(ctx context.Context, c *rest.Call, in *rest.Item, number int, keep rest.Keep) (publicationAnswer, error) {
+	return rest.As(newPublicationAnswer)(e.templates.Rollback(ctx, c.AccountID, in.ID, number, rest.Keeping(keep, newPublicationAnswer)))
+}
+
+func (e *edge) render(ctx context.Context, c *rest.Call, in *rest.Item, preview templates.PreviewInput) (renderedAnswer, error) {
+	done, err := e.templates.Preview(ctx, c.AccountID, in.ID, preview)
+	return renderedAnswer{renderedTemplate{Subject: wire.OrNull(done.Subject), HTML: wire.OrNull(done.HTML), Text: wire.OrNull(done.Text)}}, err
+}

@@ -1,0 +1,163 @@
+package templates
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Service is what the template operations need of templates. A template
+// is named by its id or its alias.
+type Service interface {
+	Add(ctx context.Context, accountID string, in templates.AddInput) (templates.Template, error)
+	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
+	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
+	Update(ctx context.Context, accountID, idOrAlias string, c templates.Change) (templates.Template, error)
+	Delete(ctx context.Context, accountID, idOrAlias string) error
+	Duplicate(ctx context.Context, accountID, idOrAlias string, keep templates.Keep) (templates.Template, error)
+	publishing
+}
+
+var _ Service = (*templates.Service)(nil)
+
+const tagTemplates = "Templates"
+
+// templateSummary is a template in a list.
+type templateSummary struct {
+	ID                    string             `json:"id" example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Alias                 *string            `json:"alias" doc:"Your own name for it, for programs; null without one."`
+	Name                  string             `json:"name"`
+	Subject               *string            `json:"subject" doc:"null leaves it to the send."`
+	From                  *string            `json:"from" doc:"null leaves it to the send."`
+	ReplyTo               []string           `json:"reply_to" nullable:"false"`
+	Variables             []templateVariable `json:"variables" nullable:"false"`
+	UnsubscribeEnabled    bool               `json:"unsubscribe_enabled" doc:"What holds for sends that do not say unsubscribe themselves."`
+	Category              *string            `json:"category" doc:"What holds for sends that name none."`
+	Status                string             `json:"status" enum:"draft,published" doc:"draft: never published, no send can use it."`
+	Version               *int               `json:"version" doc:"Number of the published version; null for a draft."`
+	PublishedAt           wire.OptionalTime  `json:"published_at"`
+	HasUnpublishedChanges bool               `json:"has_unpublished_changes" doc:"Whether the fields here say something else than the published version."`
+	CreatedAt             wire.Time          `json:"created_at"`
+	UpdatedAt             wire.Time          `json:"updated_at"`
+}
+
+// templateRecord is a template as callers see it: its draft.
+type templateRecord struct {
+	templateSummary
+
+	HTML *string `json:"html" doc:"As it was written; null without one."`
+	Text *string `json:"text" doc:"As it was written; null without one: publishing makes it from html then."`
+}
+
+type templateVariable struct {
+	Key      string `json:"key" example:"customer.name"`
+	Type     string `json:"type" enum:"string,number,boolean,list,object"`
+	Required bool   `json:"required" doc:"A send without it is refused."`
+	Fallback any    `json:"fallback" doc:"What stands there when a send does not give it."`
+}
+
+func newTemplateSummary(t templates.Template) templateSummary {
+	return templateSummary{ID: t.ID, Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject), From: wire.OrNull(t.From), ReplyTo: wire.List(t.ReplyTo),
+		Variables: variablesOf(t.Variables), UnsubscribeEnabled: t.UnsubscribeEnabled, Category: t.Category, Status: t.Status(), Version: t.Version,
+		PublishedAt: wire.OptionalTime{At: t.PublishedAt}, HasUnpublishedChanges: t.HasUnpublishedChanges,
+		CreatedAt: wire.Time(t.CreatedAt), UpdatedAt: wire.Time(t.UpdatedAt)}
+}
+
+func newTemplateRecord(t templates.Template) templateRecord {
+	return templateRecord{templateSummary: newTemplateSummary(t), HTML: t.HTML, Text: t.Text}
+}
+
+func variablesOf(list []shape.Variable) []templateVariable {
+	out := make([]templateVariable, 0, len(list))
+	for _, v := range list {
+		out = append(out, templateVariable(v))
+	}
+	return out
+}
+
+type templateAnswer struct {
+	Template templateRecord `json:"template"`
+}
+
+type query struct {
+	rest.Page
+
+	Alias  string `query:"alias" doc:"The template of exactly this alias."`
+	Status string `query:"status" enum:"draft,published" doc:"Only those."`
+	Q      string `query:"q" doc:"A part of the name, in upper or lower case."`
+}
+
+var template = rest.Noun{Name: "template", About: "Id or alias of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
+
+type edge struct{ templates Service }
+
+// Routes makes the routes of the resource templates.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("templates", func(a *rest.API) {
+		e := &edge{templates: service}
+		g := a.Tag(tagTemplates, templatesDoc)
+		one := map[string]any{"template": templateExample()}
+		rest.OnceBody(g, rest.Operation{
+			Path: "/templates", ID: "addTemplate", Needs: accounts.Write,
+			Summary: "Create a template",
+			Description: "Makes a draft; publish it before a send uses it. The sources are judged: `details` names the line of what is wrong. " +
+				"An `alias` that another template of the account has is 409 `conflict`.",
+			Body:    &rest.Body{Limit: bodyLimit, About: "The template.", Examples: map[string]any{"receipt": addTemplateExample()}},
+			Example: one,
+		}, addBody, e.add)
+		rest.ListBy(g, rest.Operation{
+			Path: "/templates", ID: "listTemplates", Needs: accounts.Read,
+			Summary: "List templates", Description: "Newest first, without `html` and `text`.",
+			Example: templateSummaryExample(),
+		}, rest.Plural{Member: "templates", Schema: "TemplateList"}, e.list, newTemplateSummary)
+		rest.Get(g, rest.Operation{
+			Path: "/templates/{id}", ID: "getTemplate", Needs: accounts.Read,
+			Summary: "Retrieve a template", Description: "The draft. What is published is among the versions.", Example: one, Of: template,
+		}, e.templates.Get, newTemplateAnswer)
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPatch, Path: "/templates/{id}", ID: "updateTemplate", Needs: accounts.Write,
+			Summary: "Change a template",
+			Description: "Changes the draft; sends go on with the published version until it is published. `alias` and `name` change at once. A field that is left out stays. " +
+				"`null` takes `alias`, `subject`, `from`, `reply_to`, `html`, `text` or `category` away; for others it is refused.",
+			Body:    &rest.Body{Limit: bodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
+			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
+		}, changeBody, e.update)
+		rest.Delete(g, rest.Operation{
+			Path: "/templates/{id}", ID: "deleteTemplate", Needs: accounts.Write,
+			Summary: "Delete a template", Description: "Takes it away with its versions. Emails that were sent with it stay as they are.", Of: template,
+		}, e.templates.Delete)
+		rest.Once(g, rest.Operation{
+			Path: "/templates/{id}/duplicate", ID: "duplicateTemplate", Needs: accounts.Write,
+			Summary: "Duplicate a template", Description: "Makes a new draft of the draft: without an alias, and with `(copy)` behind its name.",
+			Example: one, Problems: []int{http.StatusNotFound}, Of: template,
+		}, e.duplicate)
+		e.publishing(g)
+	})
+}
+
+func newTemplateAnswer(t templates.Template) templateAnswer {
+	return templateAnswer{newTemplateRecord(t)}
+}
+
+func (e *edge) add(ctx context.Context, c *rest.Call, _ *rest.None, in templates.AddInput, keep rest.Keep) (templateAnswer, error) {
+	in.Keep = rest.Keeping(keep, newTemplateAnswer)
+	return rest.As(newTemplateAnswer)(e.templates.Add(ctx, c.AccountID, in))
+}
+
+func (e *edge) duplicate(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (templateAnswer, error) {
+	return rest.As(newTemplateAnswer)(e.templates.Duplicate(ctx, c.AccountID, in.ID, rest.Keeping(keep, newTemplateAnswer)))
+}
+
+func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[templates.Template], error) {
+	return e.templates.List(ctx, c.AccountID, templates.ListQuery{Page: in.Request(), Alias: in.Alias, Status: in.Status, Name: in.Q})
+}
+
+func (e *edge) update(ctx context.Context, c *rest.Call, in *rest.Item, change templates.Change) (templateAnswer, error) {
+	return rest.As(newTemplateAnswer)(e.templates.Update(ctx, c.AccountID, in.ID, change))
+}

@@ -1,0 +1,77 @@
+package templates
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// versionsQuery is a page of a template's versions.
+type versionsQuery struct {
+	rest.Page
+	rest.Item
+}
+
+type versionInput struct {
+	rest.Item
+
+	Version string `path:"version" doc:"Number of the version." example:"3"`
+}
+
+func (e *edge) versions(ctx context.Context, c *rest.Call, in *versionsQuery) (page.Page[*ent.TemplateVersion], error) {
+	return e.templates.Versions(ctx, c.AccountID, in.ID, in.Request())
+}
+
+func (e *edge) version(ctx context.Context, c *rest.Call, in *versionInput) (out versionAnswer, err error) {
+	if _, err := e.templates.Get(ctx, c.AccountID, in.ID); err != nil {
+		return out, err // which template it is comes before which version
+	}
+	number, err := versionNumber(in.Version)
+	if err != nil {
+		return out, err
+	}
+	v, err := e.templates.Version(ctx, c.AccountID, in.ID, number)
+	if err != nil {
+		return out, err
+	}
+	return versionAnswer{versionRecord{versionSummary: newVersionSummary(v), HTML: v.HTML, Text: v.Text}}, nil
+}
+
+// versionNumber reads the number of a version in a path.
+func versionNumber(text string) (int, error) {
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 || number > 1<<30 || strconv.Itoa(number) != text {
+		return 0, fault.Missing("version", body.Shown(text))
+	}
+	return number, nil
+}
+
+type versionRecord struct {
+	versionSummary
+
+	HTML *string `json:"html" doc:"As it is sent, with its CSS inlined."`
+	Text *string `json:"text" doc:"As it is sent; made from html where none was given."`
+}
+
+type versionSummary struct {
+	TemplateID         string             `json:"template_id"`
+	Version            int                `json:"version"`
+	Subject            *string            `json:"subject"`
+	From               *string            `json:"from"`
+	ReplyTo            []string           `json:"reply_to" nullable:"false"`
+	Variables          []templateVariable `json:"variables" nullable:"false"`
+	UnsubscribeEnabled bool               `json:"unsubscribe_enabled"`
+	Category           *string            `json:"category"`
+	PublishedAt        wire.Time          `json:"published_at"`
+}
+
+func newVersionSummary(v *ent.TemplateVersion) versionSummary {
+	return versionSummary{TemplateID: v.TemplateID, Version: v.Number, Subject: wire.OrNull(v.Subject), From: wire.OrNull(v.From), ReplyTo: wire.List(v.ReplyTo),
+		Variables: variablesOf(v.Variables), UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category, PublishedAt: wire.Time(v.CreatedAt)}
+}

@@ -1,0 +1,220 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/webhooks"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Log is what these operations need of webhooks.
+type Log interface {
+	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
+	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
+	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
+	Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMessage, error)
+	Replay(ctx context.Context, accountID, deliveryID string, keep webhooks.KeepReplay) (*ent.WebhookDelivery, error)
+	Recover(ctx context.Context, accountID, webhookID string, in webhooks.Recovery) (webhooks.Recovered, error)
+}
+
+var _ Log = (*webhooks.Service)(nil)
+
+type webhookDelivery struct {
+	ID            string            `json:"id" example:"whd_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	WebhookID     string            `json:"webhook_id" example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	EventID       string            `json:"event_id" doc:"The same in each attempt, as Service-Event-Id." example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	EventType     string            `json:"event_type" example:"email.bounced"`
+	State         string            `json:"state" enum:"pending,delivered,failed"`
+	AttemptCount  int               `json:"attempt_count" doc:"All that were begun."`
+	NextAttemptAt wire.OptionalTime `json:"next_attempt_at" doc:"null when no more is to come."`
+	Replays       int               `json:"replays" doc:"How often it was queued again."`
+	StatusCode    *int              `json:"status_code" doc:"Of the latest answer; null when there was none."`
+	Error         *string           `json:"error" doc:"Why the latest attempt had no answer." example:"no answer within 10s"`
+	CreatedAt     wire.Time         `json:"created_at"`
+	SettledAt     wire.OptionalTime `json:"settled_at"`
+}
+
+type webhookAttempt struct {
+	Number     int               `json:"number" doc:"From 1, as Service-Delivery-Attempt."`
+	StartedAt  wire.Time         `json:"started_at"`
+	FinishedAt wire.OptionalTime `json:"finished_at" doc:"null while it runs."`
+	Outcome    *string           `json:"outcome" doc:"null while it runs. unknown: it was cut off, and whether the endpoint has heard it is not known." enum:"delivered,failed,unknown"`
+	StatusCode *int              `json:"status_code"`
+	Error      *string           `json:"error" doc:"What happened instead of an answer."`
+	Response   string            `json:"response" doc:"The first 4 KiB of the answer's body."`
+	RemoteAddr *string           `json:"remote_addr" example:"203.0.113.7:443"`
+	DurationMS *int              `json:"duration_ms"`
+}
+
+// webhookDeliveryDetail has what the list leaves out.
+type webhookDeliveryDetail struct {
+	webhookDelivery
+
+	Body     webhookBody      `json:"body" doc:"What is sent; null when the event was erased."`
+	Attempts []webhookAttempt `json:"attempts" nullable:"false"`
+}
+
+// webhookBody is a delivery's body as it is sent.
+type webhookBody json.RawMessage
+
+// MarshalJSON implements json.Marshaler.
+func (b webhookBody) MarshalJSON() ([]byte, error) {
+	if b == nil {
+		return []byte("null"), nil
+	}
+	return b, nil
+}
+
+// Schema implements huma.SchemaProvider.
+func (webhookBody) Schema(r huma.Registry) *huma.Schema {
+	s := testEvent{}.Schema(r)
+	s.Nullable = true
+	return s
+}
+
+type webhookDeliveryAnswer struct {
+	Delivery webhookDeliveryDetail `json:"delivery"`
+}
+
+type webhookReplayAnswer struct {
+	Delivery webhookDelivery `json:"delivery"`
+}
+
+type webhookRecovered struct {
+	Recovered int  `json:"recovered" doc:"Deliveries that were queued."`
+	HasMore   bool `json:"has_more" doc:"There are more than one request queues: send it again."`
+}
+
+// deliveryQuery is a page of what was delivered to an endpoint.
+type deliveryQuery struct {
+	rest.Item
+	rest.Page
+
+	State string `query:"state" enum:"pending,delivered,failed" doc:"Only those in this state."`
+}
+
+var delivery = rest.Noun{Name: "webhook delivery", About: "Id of the delivery.", Example: "whd_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.WebhookDelivery, word) }}
+
+type logEdge struct{ log Log }
+
+// DeliveryRoutes makes the routes of what was delivered to webhook endpoints.
+func DeliveryRoutes(service Log) rest.Routes {
+	return rest.NewRoutes("webhook deliveries", func(a *rest.API) {
+		e := &logEdge{log: service}
+		g := a.Tag(tagWebhooks, "")
+		rest.ListBy(g, rest.Operation{
+			Path: "/webhooks/{id}/deliveries", ID: "listWebhookDeliveries", Needs: accounts.Read,
+			Summary: "List the deliveries to a webhook endpoint", Description: "Newest first, of the last 30 days.",
+			Example:  webhookDeliveryExample(),
+			Problems: []int{http.StatusNotFound}, Of: endpoint,
+		}, rest.Plural{Member: "deliveries", Schema: "WebhookDeliveryList"}, e.list, newWebhookDelivery)
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/webhook-deliveries/{id}", ID: "getWebhookDelivery", Needs: accounts.Read,
+			Summary: "Retrieve a webhook delivery", Description: "With what is sent and every attempt.",
+			Example: map[string]any{"delivery": webhookDetailExample()}, Problems: []int{http.StatusNotFound}, Of: delivery,
+		}, e.get)
+		rest.Once(g, rest.Operation{
+			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: accounts.Write,
+			Summary: "Replay a webhook delivery",
+			Description: "Queues it again, whatever became of it, with all five attempts before it and the same event id. 409 while it is still on its way, when the endpoint is " +
+				"switched off or deleted, and when the event was erased.",
+			Example: map[string]any{"delivery": webhookDeliveryExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: delivery,
+		}, e.replay)
+		rest.OnceBody(g, rest.Operation{
+			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: accounts.Write,
+			Summary: "Bring a webhook endpoint what it has missed",
+			Description: "Queues the events since a time, of the last 30 days, that the endpoint subscribes to and has not got: deliveries that failed and, unless `only_failed` is true, " +
+				"events for which none was made because it was switched off. Nothing is queued twice. 409 while the endpoint is switched off.",
+			Body: &rest.Body{About: "From when on.", Examples: map[string]any{
+				"outage": map[string]any{"since": "2026-01-15T09:00:00Z", "until": "2026-01-15T12:00:00Z"}}},
+			Example: map[string]any{"recovered": 42, "has_more": false}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: endpoint,
+		}, recoveryBody, e.recover)
+	})
+}
+
+func recoveryBody(r *webhooks.Recovery) body.Object {
+	return body.Object{Name: "RecoverWebhook", Fields: []body.Field{
+		{Name: "since", Type: body.Time(&r.Since), Need: body.Required, About: "Events from then on; 30 days back at most."},
+		{Name: "until", Type: body.Maybe(&r.Until, body.Time), About: "Events until then; left out: until now."},
+		{Name: "only_failed", Type: body.Boolean(&r.OnlyFailed), Default: false, About: "Only what was tried and failed."},
+	}}
+}
+
+func newWebhookDelivery(d *ent.WebhookDelivery) webhookDelivery {
+	return webhookDelivery{ID: d.ID, WebhookID: d.WebhookID, EventID: d.EventID, EventType: d.EventType, State: string(d.State), AttemptCount: d.Attempts,
+		NextAttemptAt: wire.OptionalTime{At: d.DueAt}, Replays: d.Replays, StatusCode: d.StatusCode, Error: wire.OrNull(d.Error), CreatedAt: wire.Time(d.CreatedAt),
+		SettledAt: wire.OptionalTime{At: d.SettledAt}}
+}
+
+func newWebhookAttempt(t *ent.WebhookAttempt) webhookAttempt {
+	out := webhookAttempt{Number: t.Number, StartedAt: wire.Time(t.StartedAt), FinishedAt: wire.OptionalTime{At: t.FinishedAt}, StatusCode: t.StatusCode,
+		Error: wire.OrNull(t.Error), Response: t.Response, RemoteAddr: wire.OrNull(t.RemoteAddr), DurationMS: t.DurationMs}
+	if t.Outcome != nil {
+		out.Outcome = wire.OrNull(string(*t.Outcome))
+	}
+	return out
+}
+
+func (e *logEdge) list(ctx context.Context, c *rest.Call, in *deliveryQuery) (page.Page[*ent.WebhookDelivery], error) {
+	return e.log.Deliveries(ctx, c.AccountID, in.ID, webhooks.Filter{Request: in.Request(), State: in.State})
+}
+
+func (e *logEdge) get(ctx context.Context, c *rest.Call, in *rest.Item) (out webhookDeliveryAnswer, err error) {
+	found, err := e.log.Delivery(ctx, c.AccountID, in.ID)
+	if err != nil {
+		return out, err
+	}
+	attempts, err := e.log.Attempts(ctx, c.AccountID, in.ID)
+	if err != nil {
+		return out, err
+	}
+	sent, err := e.log.Body(ctx, found)
+	if err != nil {
+		return out, err
+	}
+	return webhookDeliveryAnswer{webhookDeliveryDetail{webhookDelivery: newWebhookDelivery(found), Body: webhookBody(sent),
+		Attempts: wire.ListOf(attempts[found.ID], newWebhookAttempt)}}, nil
+}
+
+func newReplayAnswer(d *ent.WebhookDelivery) webhookReplayAnswer {
+	return webhookReplayAnswer{newWebhookDelivery(d)}
+}
+
+func (e *logEdge) replay(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (webhookReplayAnswer, error) {
+	return rest.As(newReplayAnswer)(e.log.Replay(ctx, c.AccountID, in.ID, rest.Keeping(keep, newReplayAnswer)))
+}
+
+func newRecovered(done webhooks.Recovered) webhookRecovered {
+	return webhookRecovered{Recovered: done.Count, HasMore: done.HasMore}
+}
+
+func (e *logEdge) recover(ctx context.Context, c *rest.Call, in *rest.Item, r webhooks.Recovery, keep rest.Keep) (webhookRecovered, error) {
+	r.Keep = rest.Keeping(keep, newRecovered)
+	return rest.As(newRecovered)(e.log.Recover(ctx, c.AccountID, in.ID, r))
+}
+
+func webhookDeliveryExample() map[string]any {
+	return map[string]any{"id": "whd_01kf0m4w7he6x8q2v5b3n9c1ta", "webhook_id": "wh_01kf0m4w7he6x8q2v5b3n9c1ta", "event_id": "evt_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"event_type": "email.bounced", "state": "pending", "attempt_count": 1, "next_attempt_at": "2026-01-15T09:30:15.000Z", "replays": 0, "status_code": nil,
+		"error": "no answer within 10s", "created_at": "2026-01-15T09:30:00.000Z", "settled_at": nil}
+}
+
+func webhookDetailExample() map[string]any {
+	out := webhookDeliveryExample()
+	out["body"] = map[string]any{"type": "contact.unsubscribed", "created_at": "2026-01-15T09:30:00.000Z", "data": map[string]any{"email": "bob@example.net"}}
+	out["event_type"] = "contact.unsubscribed"
+	out["attempts"] = []any{map[string]any{"number": 1, "started_at": "2026-01-15T09:30:00.000Z", "finished_at": "2026-01-15T09:30:10.000Z", "outcome": "failed",
+		"status_code": nil, "error": "no answer within 10s", "response": "", "remote_addr": "203.0.113.7:443", "duration_ms": 10000}}
+	return out
+}

@@ -1,0 +1,196 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/emails"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// EmailReader is what test events need of sending.
+type EmailReader interface {
+	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
+}
+
+var _ EmailReader = (*records.Service)(nil)
+
+// Delivery hands a fact to the account's endpoints that subscribe to its type,
+// and gives the ids of the deliveries that it queued.
+type Delivery interface {
+	Deliver(ctx context.Context, accountID string, fact event.Fact) ([]string, error)
+}
+
+// testEventAnswer has the event in the form of a delivery's body.
+type testEventAnswer struct {
+	Event      testEvent `json:"event"`
+	Deliveries []string  `json:"deliveries" nullable:"false" doc:"Ids of the deliveries that were queued. Empty where nobody subscribes to the type."`
+}
+
+type testEvent struct {
+	Type      string          `json:"type" example:"email.delivered"`
+	CreatedAt wire.Time       `json:"created_at"`
+	Data      json.RawMessage `json:"data" doc:"The payload of the type, with sample values; those of the email where one was named."`
+}
+
+// Schema says that data is an object; Huma takes a RawMessage for anything.
+func (testEvent) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Required: []string{"type", "created_at", "data"}, Properties: map[string]*huma.Schema{
+		"type":       {Type: huma.TypeString, Examples: []any{"email.delivered"}},
+		"created_at": wire.Time{}.Schema(r),
+		"data":       {Type: huma.TypeObject, AdditionalProperties: true, Description: "The payload of the type, with sample values; those of the email where one was named."},
+	}}
+}
+
+type testEventEdge struct {
+	emails   EmailReader
+	delivery Delivery // nil while nothing delivers
+}
+
+// TestEventRoutes makes the route POST /emails/test. Without a delivery nothing is queued.
+func TestEventRoutes(reader EmailReader, delivery Delivery) rest.Routes {
+	return rest.NewRoutes("test events", func(a *rest.API) {
+		e := &testEventEdge{emails: reader, delivery: delivery}
+		g := a.Tag(emails.Tag, "")
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPost, Path: "/emails/test", ID: "testEvent", Needs: accounts.Write,
+			Summary: "Make a test event",
+			Description: "Builds the body that a webhook endpoint would get for an event, with sample values or with those of one of your emails, and queues its delivery to the " +
+				"endpoints that subscribe to the type, unless `deliver` is false. Nothing happens to the email. `GET /webhook-deliveries/{id}` shows what became of a delivery.",
+			Body: &rest.Body{About: "Which event.", Examples: map[string]any{
+				"sample": map[string]any{"event": "email.bounced"},
+				"email":  map[string]any{"event": "email.delivered", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "deliver": false}}},
+			Example: testEventExample(), Problems: []int{http.StatusNotFound},
+		}, testEventBody, e.create)
+	})
+}
+
+// publicEvents are the types that webhook endpoints can get, by name.
+func publicEvents() []string {
+	var out []string
+	for _, entry := range event.Catalog() {
+		if entry.Public {
+			out = append(out, string(entry.Type))
+		}
+	}
+	return out
+}
+
+func testEventExample() map[string]any {
+	return map[string]any{"event": map[string]any{"type": "email.delivered", "created_at": "2026-01-15T09:30:01.250Z", "data": map[string]any{
+		"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "from": "Ada <ada@example.com>", "to": []any{"bob@example.net"}, "cc": []any{}, "subject": "Your receipt",
+		"status": "delivered", "tags": []any{map[string]any{"name": "kind", "value": "receipt"}}, "created_at": "2026-01-15T09:30:00Z", "recipient": "bob@example.net",
+	}}, "deliveries": []any{}}
+}
+
+// testEventRequest is what is asked for.
+type testEventRequest struct {
+	entry   event.Entry
+	name    string
+	emailID string
+	deliver bool
+}
+
+func testEventBody(in *testEventRequest) body.Object {
+	in.deliver = true
+	return body.Object{Name: "TestEvent", Fields: []body.Field{
+		{Name: "event", Type: eventType(&in.name), Need: body.RequiredByService, About: "The type of the event."},
+		{Name: "email_id", Type: body.Text(&in.emailID).NotEmpty("is empty; leave it out, or give null, for none"), Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
+			About: "An email of yours, whose fields the payload gets: for events of emails and for `contact.unsubscribed`."},
+		{Name: "deliver", Type: body.Boolean(&in.deliver), Default: true, About: "false only builds the payload."},
+	}, Check: in.check}
+}
+
+func (in *testEventRequest) check(d *body.Decoder) {
+	entry, known := event.Lookup(event.Type(in.name))
+	in.entry = entry
+	one := "one of " + strings.Join(publicEvents(), ", ")
+	switch {
+	case in.name == "":
+		d.Refuse("event", "is required: %s", one)
+	case !known || !entry.Public:
+		d.Refuse("event", "must be %s", one)
+	case in.emailID != "" && !aboutEmail(entry):
+		d.Refuse("email_id", "does not go with %s, which is not about an email that was sent", in.name)
+	}
+}
+
+func aboutEmail(e event.Entry) bool {
+	switch e.Sample.(type) {
+	case event.Email, event.Unsubscribe:
+		return true
+	}
+	return false
+}
+
+func (e *testEventEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, in testEventRequest) (out testEventAnswer, err error) {
+	payload := in.entry.Sample
+	if in.emailID != "" {
+		if !id.Is(id.Email, in.emailID) {
+			return out, fault.Missing("email", body.Shown(in.emailID))
+		}
+		email, err := e.emails.Get(ctx, c.AccountID, in.emailID)
+		if err != nil {
+			return out, err
+		}
+		payload = fromEmail(payload, email)
+	}
+	fact := event.New(c.AccountID, in.entry.Type, time.Now(), payload)
+	out = testEventAnswer{Event: testEvent{Type: string(fact.Type), CreatedAt: wire.Time(fact.CreatedAt), Data: fact.Data}, Deliveries: []string{}}
+	if in.deliver && e.delivery != nil {
+		queued, err := e.delivery.Deliver(ctx, c.AccountID, fact)
+		if err != nil {
+			return out, err
+		}
+		out.Deliveries = wire.List(queued)
+	}
+	return out, nil
+}
+
+// fromEmail puts an email's fields into a sample. What the event itself tells, as
+// the status and the reason of a bounce, stays the sample's.
+func fromEmail(sample event.Payload, email *ent.Email) event.Payload {
+	recipient := ""
+	for _, to := range slices.Concat(email.To, email.Cc, email.Bcc) {
+		recipient = bareAddress(to)
+		break
+	}
+	switch p := sample.(type) {
+	case event.Email:
+		p.EmailID, p.From, p.To, p.CC, p.Subject = email.ID, email.From, wire.List(email.To), wire.List(email.Cc), email.Subject
+		p.Tags, p.CreatedAt = wire.List(email.Tags), event.At(email.CreatedAt)
+		if p.Recipient != "" {
+			p.Recipient = recipient
+		}
+		if len(p.SuppressedRecipients) > 0 {
+			p.SuppressedRecipients = []string{recipient}
+		}
+		return p
+	case event.Unsubscribe:
+		p.Email, p.EmailID = recipient, &email.ID
+		return p
+	}
+	return sample
+}
+
+// bareAddress is what stands between the angle brackets of a stored address.
+func bareAddress(shown string) string {
+	if open := strings.LastIndexByte(shown, '<'); open >= 0 && strings.HasSuffix(shown, ">") {
+		return shown[open+1 : len(shown)-1]
+	}
+	return shown
+}

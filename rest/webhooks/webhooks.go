@@ -1,0 +1,179 @@
+package webhooks
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/webhooks"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Service is what these operations need of webhooks.
+type Service interface {
+	Create(ctx context.Context, accountID string, in webhooks.NewEndpoint) (*ent.Webhook, secret.String, error)
+	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
+	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
+	Update(ctx context.Context, accountID, webhookID string, c webhooks.Change) (*ent.Webhook, error)
+	Delete(ctx context.Context, accountID, webhookID string) error
+	RotateSecret(ctx context.Context, accountID, webhookID string, keep webhooks.Keep) (*ent.Webhook, secret.String, error)
+	Events(endpoint *ent.Webhook) []string
+}
+
+var _ Service = (*webhooks.Service)(nil)
+
+const tagWebhooks = "Webhooks"
+
+type webhookRecord struct {
+	ID             string            `json:"id" example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	URL            string            `json:"url" example:"https://example.com/hooks"`
+	Events         []string          `json:"events" nullable:"false" doc:"The event types that it gets."`
+	Enabled        bool              `json:"enabled"`
+	DisabledAt     wire.OptionalTime `json:"disabled_at"`
+	DisabledReason *string           `json:"disabled_reason" doc:"null while it is enabled. caller: you switched it off; gone: it answered 410; failing: its last 30 deliveries failed." example:"failing"`
+	RateLimit      *int              `json:"rate_limit" doc:"Deliveries per second, over all processes; null: no limit." example:"20"`
+	CreatedAt      wire.Time         `json:"created_at"`
+	UpdatedAt      wire.Time         `json:"updated_at"`
+}
+
+type webhookAnswer struct {
+	Webhook webhookRecord `json:"webhook"`
+}
+
+type newWebhookAnswer struct {
+	Webhook webhookRecord `json:"webhook"`
+	Secret  string        `json:"secret" doc:"Signs the deliveries. Shown this once." example:"whsec_Zk3v9QpA…"`
+}
+
+var endpoint = rest.Noun{Name: "webhook", About: "Id of the webhook endpoint.", Example: "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.Webhook, word) }}
+
+type edge struct{ hooks Service }
+
+// Routes makes the routes of the resource webhooks, without what was delivered.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("webhooks", func(a *rest.API) {
+		e := &edge{hooks: service}
+		g := a.Tag(tagWebhooks, "Endpoints of yours that are told what happens, over signed POST requests, and the log of what they were told.")
+		one := map[string]any{"webhook": webhookExample()}
+		withSecret := map[string]any{"webhook": webhookExample(), "secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}
+		rest.OnceBody(g, rest.Operation{
+			Path: "/webhooks", ID: "createWebhook", Needs: accounts.Write,
+			Summary: "Create a webhook endpoint",
+			Description: "The answer has the secret that signs its deliveries, this once. The URL must be `https` and lead to a public address. An account can have 50. Under an " +
+				"Idempotency-Key the answer is kept encrypted.",
+			Body: &rest.Body{About: "The endpoint.", Examples: map[string]any{
+				"all":  map[string]any{"url": "https://example.com/hooks"},
+				"some": map[string]any{"url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"}, "rate_limit": 20}}},
+			Example: withSecret, Problems: []int{http.StatusConflict}, Secret: true,
+		}, newBody, e.create)
+		rest.List(g, rest.Operation{
+			Path: "/webhooks", ID: "listWebhooks", Needs: accounts.Read,
+			Summary: "List webhook endpoints", Description: "Newest first.",
+			Example: webhookExample(),
+		}, rest.Plural{Member: "webhooks", Schema: "WebhookList"}, e.hooks.List, e.record)
+		rest.Get(g, rest.Operation{
+			Path: "/webhooks/{id}", ID: "getWebhook", Needs: accounts.Read,
+			Summary: "Retrieve a webhook endpoint", Description: "Without its secret.", Example: one, Of: endpoint,
+		}, e.hooks.Get, e.answer)
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: accounts.Write,
+			Summary: "Change a webhook endpoint",
+			Description: "A field that is left out stays as it is. While `enabled` is false nothing is delivered and no deliveries are made; what was waiting goes on when it is true " +
+				"again, and what was missed is brought by `POST /webhooks/{id}/recover`.",
+			Body:    &rest.Body{About: "What to change, at least one field.", Examples: map[string]any{"off": map[string]any{"enabled": false}}},
+			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
+		}, changeBody, e.update)
+		rest.Delete(g, rest.Operation{
+			Path: "/webhooks/{id}", ID: "deleteWebhook", Needs: accounts.Write,
+			Summary: "Delete a webhook endpoint", Description: "What waits for it is not delivered any more.", Of: endpoint,
+		}, e.hooks.Delete)
+		rest.Once(g, rest.Operation{
+			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: accounts.Write,
+			Summary: "Rotate the secret of a webhook endpoint",
+			Description: "For 24 hours deliveries are signed with the new secret and the one before it: `Service-Signature` then has two `v1`. A secret before those ends at once. " +
+				"Under an Idempotency-Key the answer is kept encrypted.",
+			Example: withSecret, Problems: []int{http.StatusNotFound}, Secret: true, Of: endpoint,
+		}, e.rotate)
+	})
+}
+
+func newBody(in *webhooks.NewEndpoint) body.Object {
+	return body.Object{Name: "CreateWebhook", Fields: []body.Field{
+		{Name: "url", Type: address(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
+		{Name: "events", Type: body.List(&in.Events, eventType), About: "The event types that it gets; left out or empty is all, those that come in later versions too."},
+		{Name: "rate_limit", Type: body.Maybe(&in.RateLimit, rateLimit(1)), About: "Deliveries per second, over all processes; left out: no limit."},
+	}}
+}
+
+func changeBody(c *webhooks.Change) body.Object {
+	return body.Object{Name: "UpdateWebhook", Change: true, Fields: []body.Field{
+		{Name: "url", Type: body.Maybe(&c.URL, address), About: aboutURL, Example: "https://example.com/hooks"},
+		{Name: "events", Type: body.Maybe(&c.Events, eventTypes), About: "The event types that it gets; empty is all."},
+		{Name: "enabled", Type: body.Maybe(&c.Enabled, body.Boolean), About: "Whether it is delivered to."},
+		{Name: "rate_limit", Type: body.Maybe(&c.RateLimit, rateLimit(0)), About: "Deliveries per second, over all processes; 0: no limit."},
+	}}
+}
+
+const aboutURL = "Where to POST: `https`, without user name and fragment."
+
+func address(to *string) body.TextType { return body.Text(to).Length(0, 2048).Format("uri") }
+
+func eventTypes(to *[]string) body.Type { return body.List(to, eventType) }
+
+func eventType(to *string) body.Type { return body.Choice(to, publicEvents()...) }
+
+func rateLimit(least int) func(*int) body.Type {
+	return func(to *int) body.Type { return body.Integer(to).From(least).UpTo(webhooks.MaxRateLimit) }
+}
+
+func (e *edge) record(w *ent.Webhook) webhookRecord {
+	return webhookRecord{ID: w.ID, URL: w.URL, Events: wire.List(e.hooks.Events(w)), Enabled: w.Enabled, DisabledReason: wire.OrNull(w.DisabledReason), DisabledAt: wire.OptionalTime{At: w.DisabledAt}, RateLimit: w.RateLimit,
+		CreatedAt: wire.Time(w.CreatedAt), UpdatedAt: wire.Time(w.UpdatedAt)}
+}
+
+func (e *edge) answer(w *ent.Webhook) webhookAnswer { return webhookAnswer{e.record(w)} }
+
+func (e *edge) secretAnswer(w *ent.Webhook, token secret.String) newWebhookAnswer {
+	return newWebhookAnswer{Webhook: e.record(w), Secret: token.Reveal()}
+}
+
+// keeping keeps an answer that shows a secret.
+func (e *edge) keeping(keep rest.Keep) webhooks.Keep {
+	return func(ctx context.Context, tx idempotency.Execer, w *ent.Webhook, token secret.String) error {
+		return keep(ctx, tx, e.secretAnswer(w, token))
+	}
+}
+
+func (e *edge) create(ctx context.Context, c *rest.Call, _ *rest.None, in webhooks.NewEndpoint, keep rest.Keep) (out newWebhookAnswer, err error) {
+	in.Keep = e.keeping(keep)
+	made, token, err := e.hooks.Create(ctx, c.AccountID, in)
+	if err != nil {
+		return out, err
+	}
+	return e.secretAnswer(made, token), nil
+}
+
+func (e *edge) update(ctx context.Context, c *rest.Call, in *rest.Item, change webhooks.Change) (webhookAnswer, error) {
+	return rest.As(e.answer)(e.hooks.Update(ctx, c.AccountID, in.ID, change))
+}
+
+func (e *edge) rotate(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (out newWebhookAnswer, err error) {
+	rotated, token, err := e.hooks.RotateSecret(ctx, c.AccountID, in.ID, e.keeping(keep))
+	if err != nil {
+		return out, err
+	}
+	return e.secretAnswer(rotated, token), nil
+}
+
+func webhookExample() map[string]any {
+	return map[string]any{"id": "wh_01kf0m4w7he6x8q2v5b3n9c1ta", "url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"},
+		"enabled": true, "disabled_at": nil, "disabled_reason": nil, "rate_limit": 20, "created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z"}
+}
