@@ -93,7 +93,7 @@ func outbound(h *faulttest.Host) string { return "POSTRIDER_OUTBOUND=smtp://" + 
 // that is says something about the machine. It fails when for a minute nothing arrives.
 func allArrives(t *testing.T, sink *faulttest.Sink, missing func() int) {
 	t.Helper()
-	const quiet = time.Minute
+	const quiet = 3 * time.Minute
 	arrived, last := sink.Count(), time.Now()
 	expect.Within(t, time.Hour, "all that was accepted has arrived", func() bool {
 		left := missing()
