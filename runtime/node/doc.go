@@ -13,7 +13,9 @@
 //   - When jobs may be claimed. A process whose beats do not come through claims nothing.
 //     The first beat after a silence finds the silence in the row, by the database
 //     clock, and nothing is claimed for Pause from then on: other processes may have
-//     results of before the outage, and offer them again within that time. A process
+//     results of before the outage, and offer them again within that time. Then it waits
+//     for everybody who was alive before: until each has beaten since and holds nothing
+//     any more that was claimed before, or until it has waited for 20 seconds. A process
 //     that has just started knows of no outage; it waits likewise when others are
 //     silent and nobody has beaten steadily.
 //   - Whose claims are handed back before their leases end: those of a process whose

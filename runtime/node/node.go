@@ -31,17 +31,18 @@ const (
 
 // times are what tests make shorter.
 type times struct {
-	every  time.Duration // between two beats
-	again  time.Duration // after one that failed
-	silent time.Duration // without a beat for so long a process claims nothing
-	holds  time.Duration // nor does anything irreversible after so long
-	gone   time.Duration
-	pause  time.Duration
-	forget time.Duration // rows that are older go
+	every    time.Duration // between two beats
+	again    time.Duration // after one that failed
+	silent   time.Duration // without a beat for so long a process claims nothing
+	holds    time.Duration // nor does anything irreversible after so long
+	gone     time.Duration
+	pause    time.Duration
+	forget   time.Duration // rows that are older go
+	patience time.Duration // after an outage, with others that are absent or in doubt
 }
 
 var standard = times{every: 2 * time.Second, again: 500 * time.Millisecond, silent: 4 * time.Second, holds: Gone - time.Second, gone: Gone,
-	pause: Pause, forget: time.Hour}
+	pause: Pause, forget: time.Hour, patience: 20 * time.Second}
 
 // Signals is the connection that holds the lock.
 type Signals interface {
@@ -85,9 +86,13 @@ type Node struct {
 
 	mu         sync.Mutex
 	id         int32
-	beat       time.Time     // when the last beat was sent that was stored
-	until      time.Time     // by the database clock: a claim that runs later takes nothing
-	claimsFrom time.Time     // the latest pause ends
+	beat       time.Time // when the last beat was sent that was stored
+	until      time.Time // by the database clock: a claim that runs later takes nothing
+	clock      time.Time // of the database at the latest beat that was answered
+	clockAt    time.Time // by the clock here
+	claimsFrom time.Time // the latest pause ends
+	outage     *outage   // nil: nothing is claimed because of one
+	watched    []func(time.Time) int
 	holdsFrom  time.Time     // leases from before are doubtful
 	published  int64         // the lock that the row names
 	changed    chan struct{} // closed by the next beat that is stored
@@ -175,7 +180,7 @@ func (n *Node) beatOnce(ctx context.Context) (wait time.Duration, err error) {
 	if err := n.live(ctx); err != nil {
 		return n.times.again, err
 	}
-	return n.times.every, nil
+	return n.rhythm(), nil
 }
 
 // live is one beat, and then care for those that are gone.

@@ -15,7 +15,7 @@ import (
 
 // quick is standard, ten times as fast.
 var quick = times{every: 200 * time.Millisecond, again: 50 * time.Millisecond, silent: 800 * time.Millisecond, holds: time.Second,
-	gone: 1200 * time.Millisecond, pause: 1200 * time.Millisecond, forget: time.Hour}
+	gone: 1200 * time.Millisecond, pause: 1200 * time.Millisecond, forget: time.Hour, patience: 4 * time.Second}
 
 // member is a node with the connection that holds its lock.
 type member struct {

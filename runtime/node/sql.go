@@ -50,22 +50,40 @@ func (n *Node) register(ctx context.Context) error {
 // here, by the database clock. What is counted is more than its memory may hold, so that
 // it goes to a file: on a disk without room the beat fails, as every write does that needs
 // a new page.
-const beatSQL = `
+//
+// A beat that lay in a frozen server changes nothing when it thaws: @good_until is over.
+// After an outage, when @end is not null, the wait is that of the slowest who beats, and
+// the third column tells whether somebody is absent who beat shortly before @start.
+var beatSQL = db.Compile(`
 WITH little AS MATERIALIZED (
 	SELECT set_config('work_mem', '64kB', true) AS memory
+), clock AS MATERIALIZED (
+	SELECT clock_timestamp() AS at, coalesce(clock_timestamp() > @good_until::timestamptz, false) AS late
 ), beat AS (
-	UPDATE nodes SET seen_at = clock_timestamp(), lock = $2,
-		claims_from = CASE WHEN clock_timestamp() - seen_at > $3 * interval '1 microsecond' THEN clock_timestamp() + $4 * interval '1 microsecond' ELSE claims_from END
-	WHERE id = $1 RETURNING name, started_at, seen_at, claims_from
+	UPDATE nodes SET seen_at = CASE WHEN late THEN seen_at ELSE at END, lock = CASE WHEN late THEN lock ELSE @lock END,
+		claims_from = CASE WHEN late THEN claims_from
+			WHEN at - seen_at > @silent * interval '1 microsecond' THEN at + @pause * interval '1 microsecond'
+			WHEN @doubtful::boolean THEN greatest(claims_from, at + @settles * interval '1 microsecond')
+			ELSE claims_from END
+	FROM clock WHERE id = @id RETURNING name, started_at, claims_from, at, late
+), others AS (
+	SELECT o.*, EXISTS (SELECT FROM nodes later WHERE later.name = o.name AND later.started_at > o.started_at) AS replaced
+	FROM nodes o WHERE o.id <> @id AND @end::timestamptz IS NOT NULL
 )
-SELECT b.seen_at, greatest(extract(epoch FROM b.claims_from - clock_timestamp()) * 1000000, 0)::bigint,
+SELECT b.at, b.late,
+	EXISTS (SELECT FROM others o WHERE NOT o.replaced AND o.seen_at < @end
+		AND o.seen_at >= coalesce(@start::timestamptz, (SELECT max(seen_at) FROM others WHERE seen_at < @end)) - @gone * interval '1 microsecond'),
+	greatest(extract(epoch FROM greatest(b.claims_from, (SELECT max(o.claims_from) FROM others o WHERE o.seen_at >= @end)) - b.at) * 1000000, 0)::bigint,
 	(SELECT count(filler) FROM little, LATERAL unnest(array_fill(repeat('x', CASE WHEN memory = '64kB' THEN 1000 END), ARRAY[150])) filler),
-	ARRAY(SELECT n.id FROM nodes n WHERE n.id <> $1 AND (n.seen_at < b.seen_at - $5 * interval '1 microsecond' OR n.name = b.name AND n.started_at < b.started_at)
+	ARRAY(SELECT n.id FROM nodes n WHERE n.id <> @id AND (n.seen_at < b.at - @gone * interval '1 microsecond' OR n.name = b.name AND n.started_at < b.started_at)
 		AND (n.lock IS NULL OR pg_try_advisory_xact_lock_shared(n.lock)))
-FROM beat b`
+FROM beat b`)
 
 // errRowGone says that the row was deleted, with all others or as one that was silent.
 var errRowGone = errors.New("the row of this node is gone")
+
+// errLate says that the database took a beat so late that it counts for nothing.
+var errLate = errors.New("the database answers too late")
 
 // write is one beat. It gives the nodes that are gone.
 func (n *Node) write(ctx context.Context) (gone []int64, err error) {
@@ -86,12 +104,20 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	if held {
 		lock, h.lock = &key, key
 	}
+	q := n.question(h.sent)
+	var late bool
 	// What goes wrong at the commit comes after the row.
 	gone, err = db.One(ctx, n.db.Prepared, func(gone *[]int64) []any {
-		return []any{&h.seen, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone)}
-	}, beatSQL, n.ID(), lock, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.gone.Microseconds())
+		return []any{&h.seen, &late, &h.absent, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone)}
+	}, beatSQL.Text, beatSQL.Args(db.Arg("good_until", q.goodUntil), db.Arg("lock", lock), db.Arg("silent", n.times.silent.Microseconds()), db.Arg("pause", n.times.pause.Microseconds()),
+		db.Arg("doubtful", n.doubtful(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end), db.Arg("start", q.start),
+		db.Arg("gone", n.times.gone.Microseconds()))...)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errRowGone
+	}
+	if err == nil && late {
+		n.learnClock(h)
+		err = errLate
 	}
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)

@@ -10,6 +10,7 @@ import (
 type heard struct {
 	sent, seen time.Time     // by the clock here, and by the database's
 	wait       time.Duration // nothing is claimed for so long
+	absent     bool          // somebody who was alive before the outage has not beaten since
 	lock       int64         // that the row names now; 0: none
 }
 
@@ -24,7 +25,9 @@ func (n *Node) note(h heard) {
 	if silence > n.times.silent && !n.beat.IsZero() { // whatever the clock of the database says: it may be another one's
 		h.wait = max(h.wait, n.times.pause)
 	}
+	n.overOutage(h)
 	n.beat, n.until, n.published = h.sent, h.seen.Add(n.times.silent), h.lock
+	n.clock, n.clockAt = h.seen, h.sent
 	if from := time.Now().Add(h.wait); from.After(n.claimsFrom) {
 		n.claimsFrom = from
 	}
@@ -39,7 +42,7 @@ func (n *Node) AwaitClaim(stop <-chan struct{}) bool {
 			return false, 0
 		}
 		wait := time.Until(n.claimsFrom)
-		return wait <= 0, wait
+		return wait <= 0 && n.outage == nil, wait
 	})
 }
 

@@ -72,3 +72,8 @@ func (w *Worker[J, R]) callExtend(batch []*item[J]) (held []bool, err error) {
 	}
 	return held, err
 }
+
+// heldBefore is how many jobs are held under leases from before a time.
+func (w *Worker[J, R]) heldBefore(t time.Time) int {
+	return len(w.held.where(func(it *item[J]) bool { return it.lease.before(t) }))
+}

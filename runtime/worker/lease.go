@@ -39,6 +39,13 @@ func (l *Lease) Valid() bool {
 	return left > 0 && l.process.Holds(since)
 }
 
+// before tells whether the lease was taken or prolonged by a statement from before a time.
+func (l *Lease) before(t time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.since.Before(t)
+}
+
 // Remaining is the time left of the lease; zero or less when the job must be taken for
 // somebody else's.
 func (l *Lease) Remaining() time.Duration {

@@ -18,6 +18,10 @@ type Process interface {
 	// before its lease ends when this process seems to be gone.
 	Holds(since time.Time) bool
 
+	// Watch has the process know how many jobs the worker holds whose leases were taken or
+	// prolonged by statements that were sent before a time.
+	Watch(before func(time.Time) int)
+
 	// Report tells of the end of an operation on the database.
 	Report(err error)
 
@@ -38,6 +42,9 @@ func (Alone) AwaitRun(<-chan struct{}) bool { return true }
 
 // Holds is always true.
 func (Alone) Holds(time.Time) bool { return true }
+
+// Watch does nothing.
+func (Alone) Watch(func(time.Time) int) {}
 
 // Report does nothing.
 func (Alone) Report(error) {}

@@ -19,6 +19,7 @@ type process struct {
 	claims, runs   chan struct{} // closed while it may
 	doubtfulBefore time.Time
 	back           chan struct{}
+	before         func(time.Time) int // what the worker has Watch know
 	reported       []bool
 }
 
@@ -49,6 +50,8 @@ func (p *process) Holds(since time.Time) bool {
 	defer p.mu.Unlock()
 	return !since.Before(p.doubtfulBefore)
 }
+
+func (p *process) Watch(before func(time.Time) int) { p.before = before }
 
 func (p *process) Report(err error) {
 	p.mu.Lock()
@@ -111,6 +114,9 @@ func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
 		_, stop := start(t, b.queue(), worker.Config{Process: p, Lease: time.Hour, Retry: worker.Backoff{Min: time.Hour, Max: time.Hour}})
 		defer stop()
 		<-time.After(time.Minute)
+		if n := p.before(time.Now()); n != 3 {
+			t.Errorf("the process is told of %d jobs that are not settled, want 3", n)
+		}
 		b.with(func() { b.settleErr = nil })
 		back := p.back
 		p.with(func() { p.back = make(chan struct{}) })
@@ -121,6 +127,9 @@ func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
 				t.Errorf("settled once the database was back (-want +got):\n%s", diff)
 			}
 		})
+		if n := p.before(time.Now()); n != 0 {
+			t.Errorf("when all is settled the process is told of %d jobs that are not", n)
+		}
 		p.with(func() {
 			if !slices.Contains(p.reported, false) || !p.reported[len(p.reported)-1] {
 				t.Errorf("reported %v, want failures and then that it works", p.reported)

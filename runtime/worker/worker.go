@@ -75,6 +75,7 @@ func New[J, R any](q Queue[J, R], cfg Config, log *slog.Logger, metrics *Metrics
 	}
 	w.runs, w.cutRuns = context.WithCancelCause(context.Background())
 	w.writes, w.cutWrite = context.WithCancel(context.Background())
+	cfg.Process.Watch(w.heldBefore)
 	return w
 }
 

@@ -1,0 +1,111 @@
+package node
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db/dbtest"
+)
+
+// outageOf stops the database of members until all have noticed, and tells when it is back.
+func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back time.Time) {
+	t.Helper()
+	for _, m := range members {
+		within(t, "each may claim", func() bool { return m.mayClaim() && m.mayRun() })
+	}
+	server.Stop()
+	for _, m := range members {
+		within(t, "the silence is long enough", func() bool { return m.Stored() > 2*quick.silent })
+	}
+	server.Start()
+	return time.Now()
+}
+
+// After an outage nobody claims while a process holds results of before, however long it
+// takes to store them. When they are stored the others go on.
+func TestNobodyClaimsWhileAnotherHasResultsOfBefore(t *testing.T) {
+	t.Parallel()
+	server := dbtest.NewServer(t)
+	d := server.Open()
+	one, two := join(t, d, "one"), join(t, d, "two")
+	var results atomic.Int64
+	results.Store(244)
+	two.Watch(func(time.Time) int { return int(results.Load()) })
+	back := outageOf(t, server, one, two)
+	holdsFor(t, 2*quick.pause, "neither claims", func() bool { return !one.mayClaim() && !two.mayClaim() })
+	if one.hasHanded(two.ID()) {
+		t.Error("the claims of a process that stores its results were handed back")
+	}
+	results.Store(0)
+	within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+	if took := time.Since(back); took > quick.patience {
+		t.Logf("a slow machine: it took %s, which is longer than anybody waits", took)
+	}
+}
+
+// Nobody waits for ever: neither for one that cannot store its results nor for one that
+// does not come back from an outage.
+func TestAfterAnOutageOthersAreWaitedForUpToALimit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]func(t *testing.T, two *member){
+		"one cannot store its results": func(_ *testing.T, two *member) { two.Watch(func(time.Time) int { return 1 }) },
+		"one does not come back":       func(t *testing.T, two *member) { t.Helper(); two.kill(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := dbtest.NewServer(t)
+			d := server.Open()
+			one, two := join(t, d, "one"), join(t, d, "two")
+			within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+			c(t, two)
+			back := outageOf(t, server, one)
+			within(t, "the other may claim", one.mayClaim)
+			if took := time.Since(back); took < quick.patience-quick.every {
+				t.Errorf("it claims %s after the database is back, want not before %s", took, quick.patience)
+			}
+		})
+	}
+}
+
+// One that is silent alone, as with a broken cable, keeps nobody else from claiming.
+func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	one, two := join(t, d, "one"), join(t, d, "two")
+	two.Watch(func(time.Time) int { return 1 })
+	within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+	exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 minute' WHERE id = $1`, two.ID()) // its next beat finds a silence
+	within(t, "the silent one may not claim", func() bool { return !two.mayClaim() })
+	holdsFor(t, quick.pause, "the other may claim", one.mayClaim)
+}
+
+// A beat that lay in a frozen server for too long changes nothing, and the next one counts.
+func TestALateBeatChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	m := prepared(t, d, "one")
+	if err := m.register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.writeRow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`)
+	m.mu.Lock()
+	m.clock = m.clock.Add(-time.Hour) // as if the statement had been sent so long ago
+	m.mu.Unlock()
+	if _, err := m.writeRow(t.Context()); !errors.Is(err, errLate) {
+		t.Errorf("a beat that is an hour late: %v, want %v", err, errLate)
+	}
+	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at < now() - interval '50 minutes' AND claims_from = '2026-01-01'`); n != 1 {
+		t.Error("the late beat has changed the row")
+	}
+	if _, err := m.writeRow(t.Context()); err != nil {
+		t.Errorf("the beat after a late one: %v", err)
+	}
+	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at > now() - interval '50 minutes' AND claims_from > now()`); n != 1 {
+		t.Error("the beat after a late one has not found the silence")
+	}
+}
