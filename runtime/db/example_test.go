@@ -22,7 +22,7 @@ func (p *Plan) columns() []any { return []any{&p.ID, &p.Name, &p.CreatedAt} }
 
 const selectPlans = `SELECT id, name, created_at FROM plans `
 
-func ExampleAll() {
+func ExampleAll() { //nolint:testableexamples // it needs a database
 	list := func(ctx context.Context, d *db.DB, ids []string) ([]Plan, error) {
 		plans, err := db.All(ctx, d.SQL, (*Plan).columns, selectPlans+`WHERE id = ANY($1) ORDER BY id`, db.Array(ids))
 		if err != nil {
@@ -33,7 +33,7 @@ func ExampleAll() {
 	_ = list
 }
 
-func ExampleOne() {
+func ExampleOne() { //nolint:testableexamples // it needs a database
 	get := func(ctx context.Context, on db.Execer, id string) (Plan, bool, error) {
 		plan, err := db.One(ctx, on, (*Plan).columns, selectPlans+`WHERE id = $1`, id)
 		if errors.Is(err, sql.ErrNoRows) {
