@@ -150,7 +150,7 @@ func TestAccountChangeReachesTheService(t *testing.T) {
 	b, service := newAccountBundle(t)
 	b.do(t, request{method: "PATCH", path: "/api/account", body: `{"body_retention_days":14}`})
 	if c := service.change; c.BodyRetentionDays == nil || *c.BodyRetentionDays != 14 || c.Name != nil || c.RecordRetentionDays != nil || c.Plan != nil {
-		t.Errorf("%+v", c)
+		t.Errorf("the service was asked for the change %+v, want a body retention of 14 days and nothing else", c)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestNewKeyKnowsItsMaker(t *testing.T) {
 	b, service := newAccountBundle(t)
 	b.do(t, request{method: "POST", path: "/api/api-keys", body: `{"name":"x","domain_ids":["` + domainID + `"]}`})
 	if in := service.asked; in.MadeBy != "key_1" || in.AccountID != accountID || !slices.Equal(in.DomainIDs, []string{domainID}) || in.Scope != "" {
-		t.Errorf("%+v", in)
+		t.Errorf("the service was asked for the key %+v, want one made by key_1 for the domain %s without a scope", in, domainID)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 	first := b.do(t, q)
 	var shown struct{ Secret string }
 	if err := json.Unmarshal([]byte(first.body), &shown); err != nil || !strings.HasPrefix(shown.Secret, "svc_") {
-		t.Fatalf("%v %d %s", err, first.status, first.body)
+		t.Fatalf("adding a key got %d %s (decoded: %v), want its secret", first.status, first.body, err)
 	}
 	again := b.do(t, q)
 	if again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" || service.made != 1 {

@@ -131,7 +131,7 @@ func TestUnauthorizedIsExactlyTheContract(t *testing.T) {
 			r.Header.Set("Authorization", authorization)
 		}
 		if got := send(t, r); got.status != 401 || got.body != `{"error":{"message":"Unauthorized"}}` {
-			t.Errorf("%q: %d %q", authorization, got.status, got.body)
+			t.Errorf("the credential %q got %d %q, want 401 Unauthorized", authorization, got.status, got.body)
 		}
 	}
 	if got := b.do(t, request{method: "GET", path: "/api/emails", key: "-", header: map[string]string{"Authorization": "bearer svc_full"}}); got.status != 200 {

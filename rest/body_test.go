@@ -56,7 +56,7 @@ func TestTheLargestEmailIsAccepted(t *testing.T) {
 	} {
 		b.sending.sent = nil
 		if got := post(t, b, c.wrap(bytes.NewReader(largeSend(c.files)))); got.status != 200 {
-			t.Fatalf("%s: %d %s", name, got.status, got.body)
+			t.Fatalf("%s: the largest email got %d %s, want 200", name, got.status, got.body)
 		}
 		files := b.sending.sent[0].Message.Attachments
 		if last := files[len(files)-1].Data; len(files) != c.files || len(last) != sending.MaxAttachment || !bytes.HasPrefix(last, []byte("01234567890123")) {
@@ -153,7 +153,7 @@ func TestBodyIsNotReadBeforeTheCallerIsKnown(t *testing.T) {
 		fmt.Fprintf(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\nExpect: 100-continue\r\n\r\n", bearer)
 		line, err := bufio.NewReader(c).ReadString('\n')
 		if err != nil || !strings.Contains(line, status) {
-			t.Errorf("%s: %q %v", bearer, line, err)
+			t.Errorf("the key %s got %q, %v, want %s before the body is asked for", bearer, line, err, status)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestASmallBodyThatDoesNotArriveIsGivenUp(t *testing.T) {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != 408 {
-		t.Errorf("%d %v", response.StatusCode, err)
+		t.Errorf("a body that does not arrive got %d %s, %v, want 408", response.StatusCode, body, err)
 	}
 	expect.Golden(t, "answers/request_timeout.json", string(body))
 }
@@ -213,7 +213,7 @@ func TestHostileBodies(t *testing.T) {
 		for _, header := range []map[string]string{nil, {"Idempotency-Key": "k-" + name}} {
 			got := b.do(t, request{method: "POST", path: "/api/emails", body: body, header: header})
 			if got.status < 400 || got.status >= 500 {
-				t.Errorf("%s: %d %s", name, got.status, got.body)
+				t.Errorf("%s: got %d %s, want 4xx", name, got.status, got.body)
 			}
 			if len(got.body) > 64<<10 {
 				t.Errorf("%s: answer of %d octets", name, len(got.body))

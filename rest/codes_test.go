@@ -56,7 +56,7 @@ func TestEveryErrorCodeIsShown(t *testing.T) {
 		}
 		var shown struct{ Error map[string]any }
 		if err := json.Unmarshal(golden, &shown); err != nil {
-			t.Errorf("%s: %v", c.file, err)
+			t.Errorf("%s: the golden answer is not JSON: %v", c.file, err)
 		}
 		if shown.Error["code"] != code || shown.Error["message"] == "" || c.beside != "" && shown.Error[c.beside] == nil {
 			t.Errorf("%s does not show %s with %q: %s", c.file, code, c.beside, golden)

@@ -56,11 +56,11 @@ func TestDNSProviderIsShown(t *testing.T) {
 	got := b.do(t, request{method: "GET", path: "/api/domains/" + domainID + "/dns-provider"})
 	want := `{"provider":{"name":"gandi","supported":true,"zone":"example.com","nameservers":["ns-1-a.gandi.net"],"credentials":["bearer_token"]}}`
 	if got.status != 200 || got.body != want {
-		t.Errorf("%d %s", got.status, got.body)
+		t.Errorf("the DNS provider reads as %d %s, want 200 %s", got.status, got.body, want)
 	}
 	for _, id := range []string{"dom_01kf0m4w7he6x8q2v5b3n9c1tb", "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "%00"} {
 		if got := b.do(t, request{method: "GET", path: "/api/domains/" + id + "/dns-provider"}); got.status != 404 {
-			t.Errorf("%s: %d %s", id, got.status, got.body)
+			t.Errorf("the DNS provider of %s got %d %s, want 404", id, got.status, got.body)
 		}
 	}
 }
@@ -73,11 +73,11 @@ func TestApplyDecodesAndAnswers(t *testing.T) {
 		`"unchanged":[{"purpose":"inbound_mx","type":"MX","name":"example.com","value":"in.mail.example.org","priority":10,"ttl":3600,"before":[],"after":["in.mail.example.org"],"reason":null}],` +
 		`"conflicts":[{"purpose":"inbound_mx","type":"MX","name":"example.com","value":"in.mail.example.org","priority":10,"ttl":3600,"before":[],"after":["in.mail.example.org"],"reason":"Something is in the way."}]}`
 	if got.status != 200 || got.body != want {
-		t.Fatalf("%d\n%s\n%s", got.status, got.body, want)
+		t.Fatalf("applying the records got %d\n%s\nwant 200\n%s", got.status, got.body, want)
 	}
 	in := dns.asked[0]
 	if in.Provider != "gandi" || !in.DryRun || in.Credentials["bearer_token"].Reveal() != "abcdefgh" {
-		t.Errorf("%+v", in)
+		t.Errorf("the service was asked for %+v, want a dry run at gandi with the token", in)
 	}
 	if printed := fmt.Sprintf("%v %+v %#v", in, in, in); strings.Contains(printed, "abcdefgh") {
 		t.Errorf("the credential is printed: %s", printed)
@@ -114,7 +114,7 @@ func TestApplyNamesEveryWrongField(t *testing.T) {
 		}
 		slices.Sort(fields)
 		if diff := cmp.Diff(want, fields); got.status != 400 || diff != "" {
-			t.Errorf("%s: %d %s\n%s", body, got.status, got.body, diff)
+			t.Errorf("the body %s got %d %s, want 400 with errors of the right fields:\n%s", body, got.status, got.body, diff)
 		}
 	}
 	if len(dns.asked) > 0 {
@@ -129,15 +129,15 @@ func TestApplyRefusals(t *testing.T) {
 	dns.fail = (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS provider gandi refused: no"}).With("applied", []string{"dkim"})
 	got := b.do(t, request{method: "POST", path: applyPath, body: body})
 	if got.status != 502 || !strings.Contains(got.body, `"details":{"applied":["dkim"]}`) || !strings.Contains(got.body, "refused: no (request id ") {
-		t.Errorf("%d %s", got.status, got.body)
+		t.Errorf("a refusal by the provider got %d %s, want 502 with what was applied", got.status, got.body)
 	}
 	for _, scope := range []string{"read", "sending"} {
 		if got := b.do(t, request{method: "POST", path: applyPath, body: body, key: scope}); got.status != 403 {
-			t.Errorf("%s: %d %s", scope, got.status, got.body)
+			t.Errorf("applying with a key of scope %s got %d %s, want 403", scope, got.status, got.body)
 		}
 	}
 	if got := b.do(t, request{method: "POST", path: "/api/domains/dom_x/dns-records/apply", body: body}); got.status != 404 {
-		t.Errorf("%d %s", got.status, got.body)
+		t.Errorf("applying to an unknown domain got %d %s, want 404", got.status, got.body)
 	}
 }
 

@@ -144,7 +144,7 @@ func TestZoneFileIsText(t *testing.T) {
 	t.Parallel()
 	got := newBundleFor(t, "/api/domains").do(t, request{method: "GET", path: "/api/domains/" + domainID + "/zone-file", key: "read"})
 	if got.status != 200 || got.header.Get("Content-Type") != "text/plain; charset=utf-8" || !strings.HasPrefix(got.body, "; DNS records of example.com\n") {
-		t.Errorf("%d, %s: %q", got.status, got.header.Get("Content-Type"), got.body)
+		t.Errorf("the zone file came as %d %s: %q, want 200 and plain text", got.status, got.header.Get("Content-Type"), got.body)
 	}
 }
 
@@ -169,6 +169,6 @@ func TestClaimAnswersAreJSON(t *testing.T) {
 	}
 	body := newBundleFor(t, "/api/domains").do(t, request{method: "POST", path: "/api/domains/claims/" + claimID + "/verify"}).body
 	if err := json.Unmarshal([]byte(body), &got); err != nil || got.Claim["status"] != "completed" || got.Domain["id"] != domainID {
-		t.Errorf("%v, %+v", err, got)
+		t.Errorf("verifying the claim got %+v (decoded: %v), want a completed claim and the domain %s", got, err, domainID)
 	}
 }

@@ -142,7 +142,7 @@ func TestExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
 		}
 		got := b.do(t, request{method: method, path: "/api" + q[0], body: q[1]})
 		if got.status != 200 {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+			t.Errorf("%s: got %d %s, want 200", name, got.status, got.body)
 			continue
 		}
 		content, isJSON := operations[name].Responses["200"].Content["application/json"]
@@ -180,7 +180,7 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 		for name, example := range examples {
 			checked++
 			for _, wrong := range b.api.Against(m.Schema, example) {
-				t.Errorf("%s, %s: %s", what, name, wrong)
+				t.Errorf("%s: the example %s does not match its schema: %s", what, name, wrong)
 			}
 		}
 	}

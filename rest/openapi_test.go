@@ -43,7 +43,7 @@ func TestDocumentsAreServed(t *testing.T) {
 		"/api/openapi.yaml": "application/yaml", "/api/docs": "text/html; charset=utf-8"} {
 		got := b.do(t, request{method: "GET", path: path, key: "-"})
 		if got.status != 200 || got.header.Get("Content-Type") != contentType || !strings.Contains(got.body, "/emails/{id}") {
-			t.Errorf("%s: %d %s", path, got.status, got.header.Get("Content-Type"))
+			t.Errorf("%s: got %d as %s, want 200 as %s", path, got.status, got.header.Get("Content-Type"), contentType)
 		}
 	}
 }

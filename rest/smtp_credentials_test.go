@@ -94,10 +94,10 @@ func TestASMTPCredentialIsMadeOncePerKey(t *testing.T) {
 	q := request{method: "POST", path: "/api/smtp-credentials", body: `{"name":"x"}`, header: map[string]string{"Idempotency-Key": "k"}}
 	first, again := b.do(t, q), b.do(t, q)
 	if first.status != 200 || first.body != again.body || again.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%d %s\n%d %s", first.status, first.body, again.status, again.body)
+		t.Errorf("one key made a credential with %d %s, then %d %s, want 200 and the same answer replayed", first.status, first.body, again.status, again.body)
 	}
 	if in := b.relay.asked; in.MadeBy != "key_1" || in.AccountID != accountID {
-		t.Errorf("%+v", in)
+		t.Errorf("the service was asked for %+v, want a credential made by key_1 for %s", in, accountID)
 	}
 	for key, a := range b.store.answers {
 		if string(a.Body) == first.body {

@@ -45,14 +45,14 @@ func TestTestEventOfEveryType(t *testing.T) {
 		got := b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"` + string(entry.Type) + `"}`})
 		if !entry.Public {
 			if got.status != 400 || !strings.Contains(got.body, `"event":"must be one of `) {
-				t.Errorf("%s: %d %s", entry.Type, got.status, got.body)
+				t.Errorf("%s: got %d %s, want 400 with the events that there are", entry.Type, got.status, got.body)
 			}
 			continue
 		}
 		seen++
 		var pretty bytes.Buffer
 		if err := json.Indent(&pretty, []byte(untimed(got.body)), "", "  "); err != nil || got.status != 200 {
-			t.Fatalf("%s: %d %s", entry.Type, got.status, got.body)
+			t.Fatalf("%s: got %d %s, want 200 and JSON", entry.Type, got.status, got.body)
 		}
 		expect.Golden(t, "events/"+string(entry.Type)+".json", pretty.String()+"\n")
 	}
@@ -96,10 +96,10 @@ func TestTestEventIsDeliveredUnlessSaidOtherwise(t *testing.T) {
 	b := withEvents(t, d)
 	got := b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"email.sent","email_id":"` + emailID + `"}`})
 	if !strings.HasSuffix(got.body, `"deliveries":["whd_1","whd_2"]}`) || len(d.facts) != 1 || d.facts[0].SubjectID != emailID || d.facts[0].Type != event.EmailSent {
-		t.Errorf("%s, %+v", got.body, d.facts)
+		t.Errorf("the test event got %s and the facts %+v, want two deliveries and one email.sent of %s", got.body, d.facts, emailID)
 	}
 	got = b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"email.sent","deliver":false}`})
 	if !strings.HasSuffix(got.body, `"deliveries":[]}`) || len(d.facts) != 1 {
-		t.Errorf("%s, %+v", got.body, d.facts)
+		t.Errorf("the test event that is not delivered got %s and the facts %+v, want no deliveries and no further fact", got.body, d.facts)
 	}
 }

@@ -20,13 +20,13 @@ func TestBase64Forms(t *testing.T) {
 		d := newDecoder()
 		got := d.Base64("data", parsed(t, `"`+good+`"`))
 		if !bytes.Equal(got, data) || len(d.wrong) > 0 {
-			t.Errorf("%q: %x %v", good, got, d.wrong)
+			t.Errorf("base64 of %q: %x with errors %v, want %x", good, got, d.wrong, data)
 		}
 	}
 	for _, bad := range []string{"!", "A", "QUJD=====", "QU=JD", "Q Q Q Q Q", "QUJDé", "data:;base64,QUJD"} {
 		d := newDecoder()
 		if got := d.Base64("data", parsed(t, `"`+bad+`"`)); d.wrong["data"] != "is not valid base64" {
-			t.Errorf("%q: %x %v", bad, got, d.wrong)
+			t.Errorf("base64 of %q: %x with errors %v, want it refused", bad, got, d.wrong)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func parsed(t *testing.T, text string) Value {
 	t.Helper()
 	v, err := parseJSON([]byte(text))
 	if err != nil {
-		t.Fatalf("%s: %v", text, err)
+		t.Fatalf("the text %s is not read as JSON: %v", text, err)
 	}
 	return v
 }
@@ -47,7 +47,7 @@ func TestHalfASurrogatePairIsRefused(t *testing.T) {
 		`"\ud83d"`: false, `"\ud83dx"`: false, `"\udcee"`: false, `"\ud83d\u0041"`: false, `"\ud83d\ud83d"`: false, `"\udcee\ud83d"`: false,
 	} {
 		if _, err := parseJSON([]byte(body)); (err == nil) != ok {
-			t.Errorf("%s: %v", body, err)
+			t.Errorf("parsing %s: %v, want success: %t", body, err, ok)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func FuzzParseJSON(f *testing.F) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, tree(v)); diff != "" {
-			t.Fatalf("%q: %s", data, diff)
+			t.Fatalf("parsing %q gives another value than encoding/json: %s", data, diff)
 		}
 	})
 }

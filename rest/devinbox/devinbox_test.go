@@ -161,7 +161,7 @@ func TestFilesAreForSaving(t *testing.T) {
 		response, body := get(t, h, path)
 		if !strings.HasPrefix(response.Header.Get("Content-Disposition"), "attachment") || response.Header.Get("X-Content-Type-Options") != "nosniff" ||
 			!strings.HasPrefix(response.Header.Get("Content-Security-Policy"), "sandbox;") {
-			t.Errorf("%s: %v", path, response.Header)
+			t.Errorf("%s has the header %v, want an attachment that no browser shows", path, response.Header)
 		}
 		found = found || strings.TrimSpace(body) == "<script>alert(3)</script>"
 	}
@@ -222,7 +222,7 @@ func TestBadAddresses(t *testing.T) {
 	for path, want := range map[string]int{"/dev/inbox/0": 404, "/dev/inbox/x": 404, "/dev/inbox/99": 404, "/dev/inbox/99999999999999999999": 404, "/dev/inbox/1/files/9": 404,
 		"/dev/inbox/1/files/-1": 404, "/dev/inbox/1/nothing": 404, "/dev/inbox?limit=0": 400, "/dev/inbox?before=-1": 400, "/dev/inbox.json?lmit=1": 400, "/dev/inbox/%ff": 404} {
 		if response, body := get(t, h, path); response.StatusCode != want {
-			t.Errorf("%s: %d %s", path, response.StatusCode, body)
+			t.Errorf("%s: got status %d and %s, want %d", path, response.StatusCode, body, want)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestHostsThatStrangersCanPointHereAreRefused(t *testing.T) {
 		"192.168.1.5:80": true, "dev.local:8080": true, "evil.example:8080": false, "localhost.evil.example": false, "evillocalhost": false, "": false, "127.0.0.1.evil.example": false} {
 		response, body := get(t, h, "/dev/inbox", func(r *http.Request) { r.Host = host })
 		if (response.StatusCode == 200) != allowed {
-			t.Errorf("%q: %d", host, response.StatusCode)
+			t.Errorf("the host %q got status %d, want it allowed: %t", host, response.StatusCode, allowed)
 		}
 		if !allowed && strings.Contains(body, "Grün") {
 			t.Errorf("%q sees mail", host)

@@ -46,7 +46,7 @@ func TestALinkLeadsToItsTargetAsItWasWritten(t *testing.T) {
 		f := &tracker{}
 		w := ask(t, f, method, "/t/c/genuine", nil)
 		if w.Code != http.StatusFound || w.Header().Get("Location") != "https://example.com/a//b/../c?d=%2F#e" || w.Body.Len() != 0 {
-			t.Errorf("%s: %d %v %q", method, w.Code, w.Header(), w.Body)
+			t.Errorf("%s of a link got %d %v %q, want a redirect to the target as it was written", method, w.Code, w.Header(), w.Body)
 		}
 		for name, want := range map[string]string{"Referrer-Policy": "no-referrer", "Cache-Control": "no-store, no-cache, must-revalidate, private", "X-Robots-Tag": "noindex, nofollow"} {
 			if got := w.Header().Get(name); got != want {
@@ -74,7 +74,7 @@ func TestThePixelIsAnImageOfOnePixel(t *testing.T) {
 		t.Errorf("%v, alpha %d", image.Bounds(), alpha)
 	}
 	if len(f.visits) != 1 || f.visits[0].UserAgent != "Mail/1.0" || f.visits[0].Mark.Kind != tracking.Open {
-		t.Errorf("%+v", f.visits)
+		t.Errorf("the visits are %+v, want one open by Mail/1.0", f.visits)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestWhatIsNotGenuineIsNotFound(t *testing.T) {
 		"/t/x/genuine", "/t/c/\x00", "/t/c/https://evil.example"} {
 		w := ask(t, f, http.MethodGet, path, nil)
 		if w.Code != http.StatusNotFound || w.Header().Get("Location") != "" || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
-			t.Errorf("%q: %d %v", path, w.Code, w.Header())
+			t.Errorf("%q got %d %v, want 404 without a redirect", path, w.Code, w.Header())
 		}
 		bodies[w.Body.String()] = true
 	}
@@ -95,7 +95,7 @@ func TestWhatIsNotGenuineIsNotFound(t *testing.T) {
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, "BREW"} {
 		if w := ask(t, f, method, "/t/c/genuine", nil); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" || len(f.visits) != 0 {
-			t.Errorf("%s: %d %v", method, w.Code, w.Header())
+			t.Errorf("%s of a link got %d %v, want 405 that allows GET and HEAD", method, w.Code, w.Header())
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestOnlyProxiesThatAreTrustedSayForWhomTheyAsk(t *testing.T) {
 			}
 		})
 		if len(f.visits) != 1 || f.visits[0].IP.String() != c.want {
-			t.Errorf("%+v: %+v", c, f.visits)
+			t.Errorf("the case %+v has the visits %+v, want one from %s", c, f.visits, c.want)
 		}
 	}
 }

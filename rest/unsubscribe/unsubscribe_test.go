@@ -200,7 +200,7 @@ func TestManyAtOnceWaitTheirTurn(t *testing.T) {
 	for range 4 * atOnce {
 		wait.Go(func() {
 			if w := ask(t, h, http.MethodPost, "/u/all", form, "choice=all"); w.Code != http.StatusOK {
-				t.Errorf("%d", w.Code)
+				t.Errorf("unsubscribing beside others got %d, want 200", w.Code)
 			}
 		})
 	}
