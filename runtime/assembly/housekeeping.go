@@ -9,6 +9,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -27,18 +28,12 @@ type factSweeper interface {
 	Sweep(ctx context.Context, keep time.Duration) (facts int64, err error)
 }
 
-// sweep deletes what has grown old in tables of a module that has no clock of its own.
-type sweep struct {
-	what string
-	run  func(ctx context.Context) (swept int64, err error)
-}
-
 // housekeeping deletes what has grown old in the tables that belong to no module, and
 // in those of modules that ask for it. Every process does it: they leave each other's
 // rows alone.
 type housekeeping struct {
 	facts  factSweeper
-	sweeps []sweep
+	sweeps []module.Sweep
 	log    *slog.Logger
 
 	stop context.CancelFunc
@@ -50,7 +45,7 @@ type housekeepingParams struct {
 
 	Lifecycle fx.Lifecycle
 	Bus       *bus.Bus
-	Sweeps    []sweep `group:"sweeps"`
+	Sweeps    []module.Sweep `group:"sweeps"`
 	Logger    *slog.Logger
 }
 
@@ -87,14 +82,14 @@ func (h *housekeeping) Stop(context.Context) error {
 }
 
 func (h *housekeeping) sweep(ctx context.Context) {
-	facts := sweep{what: "facts", run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
-	for _, old := range append([]sweep{facts}, h.sweeps...) {
-		swept, err := old.run(ctx)
+	facts := module.Sweep{What: "facts", Run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
+	for _, old := range append([]module.Sweep{facts}, h.sweeps...) {
+		swept, err := old.Run(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			h.log.WarnContext(ctx, "sweep of old "+old.what+" stopped; the next one goes on", telemetry.KeyError, err)
+			h.log.WarnContext(ctx, "sweep of old "+old.What+" stopped; the next one goes on", telemetry.KeyError, err)
 		case swept > 0:
-			h.log.InfoContext(ctx, "old "+old.what+" swept", telemetry.KeyCount, swept)
+			h.log.InfoContext(ctx, "old "+old.What+" swept", telemetry.KeyCount, swept)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/postrider/postrider/runtime/module"
 )
 
 type countedSweeps struct {
@@ -25,7 +27,7 @@ func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
 		sweeps, began := &countedSweeps{}, time.Now()
 		others := 0
 		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler),
-			sweeps: []sweep{{what: "counters", run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
+			sweeps: []module.Sweep{{What: "counters", Run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
 		if err := h.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
