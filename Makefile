@@ -48,6 +48,10 @@ torture: build postgres ## kill, stop, freeze and cut for about three quarters o
 drill: build postgres ## the same with three processes on one database, which is killed and restarted, and 200 kills, 100 stops, 36 network faults of one
 	@POSTRIDER_TORTURE=long POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=120m -v -run '$(or $(ONLY),Drill|KillsAtRandom|DatabaseStopped|NetworkFaults)' ./runtime/faulttest
 
+.PHONY: new-module
+new-module: toolchain postgres ## add a module to a copy of the tree by its folder, its edges and one row, and see that all of it works
+	@POSTRIDER_NEW_MODULE=long $(GO) test -count=1 -timeout=40m -v -run NewModule ./runtime/assembly
+
 .PHONY: bench
 bench: build postgres ## measure accepts and end-to-end delivery beside pgbench and RSA signing
 	@$(GO) run ./cmd/bench

@@ -15,7 +15,7 @@ import (
 )
 
 func (r *accountResolver) Usage(ctx context.Context, obj *model.Account) (*model.Usage, error) {
-	used, err := r.accounts.Usage(ctx, obj.ID)
+	used, err := part[Accounts](r.parts).Usage(ctx, obj.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.accounts.Account(ctx, caller.AccountID)
+	found, err := part[Accounts](r.parts).Account(ctx, caller.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string) 
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.accounts.Keys(ctx, caller.AccountID, request)
+	found, err := part[Accounts](r.parts).Keys(ctx, caller.AccountID, request)
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -55,7 +55,7 @@ func (r *queryResolver) APIKey(ctx context.Context, id string) (*ent.APIKey, err
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(r.accounts.Key(ctx, caller.AccountID, id))
+	return noneIfMissing(part[Accounts](r.parts).Key(ctx, caller.AccountID, id))
 }
 
 func (r *Resolver) Account() generated.AccountResolver { return &accountResolver{r} }

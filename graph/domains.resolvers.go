@@ -41,7 +41,7 @@ func (r *queryResolver) Domains(ctx context.Context, first *int, after *string) 
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.domains.List(ctx, caller.AccountID, request)
+	found, err := part[Domains](r.parts).List(ctx, caller.AccountID, request)
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -56,7 +56,7 @@ func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, e
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(r.domains.Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(part[Domains](r.parts).Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}

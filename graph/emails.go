@@ -21,11 +21,11 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 		ids[i] = row.ID
 	}
 	page := &model.EmailPage{
-		Bodies:      once(ctx, accountID, ids, r.emails.Bodies),
-		Recipients:  once(ctx, accountID, ids, r.emails.Recipients),
-		Attempts:    once(ctx, accountID, ids, r.emails.Attempts),
-		Attachments: once(ctx, accountID, ids, r.emails.Attachments),
-		Timeline:    once(ctx, accountID, ids, r.emails.Timeline),
+		Bodies:      once(ctx, accountID, ids, part[Emails](r.parts).Bodies),
+		Recipients:  once(ctx, accountID, ids, part[Emails](r.parts).Recipients),
+		Attempts:    once(ctx, accountID, ids, part[Emails](r.parts).Attempts),
+		Attachments: once(ctx, accountID, ids, part[Emails](r.parts).Attachments),
+		Timeline:    once(ctx, accountID, ids, part[Emails](r.parts).Timeline),
 	}
 	r.engagementPage(ctx, accountID, ids, page)
 	emails := make([]*model.Email, len(rows))

@@ -82,12 +82,12 @@ func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, f
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.emails.List(ctx, caller.AccountID, records.ListQuery{Page: request, Filter: emailFilter(filter)})
+	found, err := part[Emails](r.parts).List(ctx, caller.AccountID, records.ListQuery{Page: request, Filter: emailFilter(filter)})
 	if err != nil {
 		return nil, pageError(err)
 	}
 	emails := r.emailPage(ctx, caller.AccountID, found.Items)
-	return toEmailConnection(emails, found.HasMore, func(id string) string { return r.emails.Cursor(caller.AccountID, id) }), nil
+	return toEmailConnection(emails, found.HasMore, func(id string) string { return part[Emails](r.parts).Cursor(caller.AccountID, id) }), nil
 }
 
 func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, error) {
@@ -95,7 +95,7 @@ func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, err
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(r.emails.Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(part[Emails](r.parts).Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}

@@ -10,8 +10,6 @@ import (
 	"github.com/postrider/postrider/runtime/sse"
 )
 
-const moduleEventLog = "eventlog"
-
 // EventLog reads what has happened.
 type EventLog interface {
 	List(ctx context.Context, accountID string, q eventlog.Query) (page.Page[event.Fact], error)

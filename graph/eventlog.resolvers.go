@@ -22,7 +22,7 @@ func (r *queryResolver) Events(ctx context.Context, first *int, after *string, t
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.events.List(ctx, caller.AccountID, eventQuery(request.Limit, after, types))
+	found, err := part[EventLog](r.parts).List(ctx, caller.AccountID, eventQuery(request.Limit, after, types))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (r *subscriptionResolver) Events(ctx context.Context, after *string, types 
 	if err != nil {
 		return nil, err
 	}
-	stream, err := r.events.Open(ctx, caller.AccountID, eventQuery(0, after, types))
+	stream, err := part[EventLog](r.parts).Open(ctx, caller.AccountID, eventQuery(0, after, types))
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -24,12 +23,7 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-// The modules whose fields the schema has, as in `@module(name:)`.
-const (
-	moduleAccounts = "accounts"
-	moduleDomains  = "domains"
-	moduleSending  = "sending"
-)
+const moduleAccounts = "accounts" // whose fields are there whatever else is on
 
 // Authenticator tells who the bearer of a secret is.
 type Authenticator interface {
@@ -87,50 +81,24 @@ type RateLimit interface {
 	Admit(ctx context.Context, account accounts.Account, header http.Header) error
 }
 
-// Options is what New needs. A reader may be nil when its module is off.
+// Options is what New needs.
 type Options struct {
-	On        []string // the modules that are switched on
-	Auth      Authenticator
-	Rate      RateLimit // nil: requests are not counted
-	Accounts  Accounts
-	Domains   Domains
-	Emails    Emails
-	Queue     Queue
-	Templates Templates
-	Budget    *intake.Budget // of bodies, and of answers that are large
-	Logger    *slog.Logger
-
-	Suppressions Suppressions
-	Webhooks     Webhooks
-	Received     Received
-	Engagements  Engagements
-	Events       EventLog
-
-	SMTPCredentials SMTPCredentials
+	On       []string // the modules that are switched on
+	Auth     Authenticator
+	Rate     RateLimit // nil: requests are not counted
+	Accounts Accounts
+	Parts    []Part         // of the modules that are on, in any order
+	Budget   *intake.Budget // of bodies, and of answers that are large
+	Logger   *slog.Logger
 }
 
 func (o Options) validate() error {
 	var wrong []error
-	need := func(module string, missing bool) {
-		if missing && slices.Contains(o.On, module) {
-			wrong = append(wrong, fmt.Errorf("graph: module %s is on, but its reader is missing", module))
-		}
+	if o.Accounts == nil {
+		wrong = append(wrong, errors.New("graph: the accounts are missing"))
 	}
-	need(moduleAccounts, o.Accounts == nil)
-	need(moduleDomains, o.Domains == nil)
-	need(moduleSending, o.Emails == nil || o.Queue == nil)
-	need(moduleTemplates, o.Templates == nil)
-	need(moduleSuppression, o.Suppressions == nil)
-	need(moduleWebhooks, o.Webhooks == nil)
-	need(moduleInbound, o.Received == nil)
-	need(moduleRelay, o.SMTPCredentials == nil)
-	need(moduleTracking, o.Engagements == nil)
-	need(moduleEventLog, o.Events == nil)
 	if o.Budget == nil {
 		wrong = append(wrong, errors.New("graph: a budget is needed"))
-	}
-	if o.Rate != nil && o.Accounts == nil {
-		wrong = append(wrong, errors.New("graph: a rate limit needs the accounts"))
 	}
 	if o.Auth == nil {
 		wrong = append(wrong, errors.New("graph: authenticator is missing"))
@@ -143,15 +111,20 @@ func (o Options) validate() error {
 
 // New makes the handler of /graphql, for any method.
 func New(o Options) (http.Handler, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	served, err := schema(o.On)
+	whole, err := wholeSchema()
 	if err != nil {
 		return nil, err
 	}
-	root := &Resolver{accounts: o.Accounts, domains: o.Domains, emails: o.Emails, queue: o.Queue, templates: o.Templates, suppressions: o.Suppressions, engagements: o.Engagements, webhooks: o.Webhooks, received: o.Received, events: o.Events, smtpCredentials: o.SMTPCredentials}
-	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: served, Resolvers: root, Complexity: costs()}))
+	given := append(slices.Clone(o.Parts), Show(moduleAccounts, o.Accounts))
+	if err := errors.Join(append(missingParts(whole, o.On, given), o.validate())...); err != nil {
+		return nil, err
+	}
+	prune(whole, o.On)
+	root := &Resolver{parts: parts{}}
+	for _, p := range given {
+		root.parts[p.kind] = p.serves
+	}
+	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: whole, Resolvers: root, Complexity: costs()}))
 	errs := errorPresenter{logger: o.Logger}
 	exec.SetErrorPresenter(errs.present)
 	exec.SetRecoverFunc(errs.recovered)

@@ -29,6 +29,15 @@ func SDL(on []string) (string, error) {
 
 // schema parses the SDL anew, because pruning changes what was parsed.
 func schema(on []string) (*ast.Schema, error) {
+	parsed, err := wholeSchema()
+	if err == nil {
+		prune(parsed, on)
+	}
+	return parsed, err
+}
+
+// wholeSchema parses the SDL as it is written.
+func wholeSchema() (*ast.Schema, error) {
 	entries, err := sdl.ReadDir("schema")
 	if err != nil {
 		return nil, fmt.Errorf("graph: read SDL: %w", err)
@@ -45,7 +54,6 @@ func schema(on []string) (*ast.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("graph: parse SDL: %w", err)
 	}
-	prune(parsed, on)
 	return parsed, nil
 }
 

@@ -38,7 +38,7 @@ func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, fi
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.queue.QueueOf(ctx, caller.AccountID, queueSelection(filter), request)
+	found, err := part[Queue](r.parts).QueueOf(ctx, caller.AccountID, queueSelection(filter), request)
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -50,6 +50,6 @@ func (r *queryResolver) QueueByDestination(ctx context.Context, filter *model.Qu
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.queue.BacklogOf(ctx, caller.AccountID, queueSelection(filter))
+	found, err := part[Queue](r.parts).BacklogOf(ctx, caller.AccountID, queueSelection(filter))
 	return toBacklog(found), err
 }

@@ -13,8 +13,6 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-const moduleInbound = "inbound"
-
 // Received reads received mail and the address rules of domains.
 type Received interface {
 	List(ctx context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error)
@@ -57,7 +55,7 @@ func toRules(r inbound.Rules) *model.AddressRules {
 
 // receivedContent is nil once it was deleted by age.
 func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*model.ReceivedContent, error) {
-	content, err := r.received.Open(ctx, e)
+	content, err := part[Received](r.parts).Open(ctx, e)
 	if errors.Is(err, inbound.ErrPurged) {
 		return nil, nil //nolint:nilnil // null says it
 	}

@@ -25,7 +25,7 @@ func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *s
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.received.List(ctx, caller.AccountID, inbound.ListQuery{Page: request, Filter: receivedFilter(filter)})
+	found, err := part[Received](r.parts).List(ctx, caller.AccountID, inbound.ListQuery{Page: request, Filter: receivedFilter(filter)})
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -37,7 +37,7 @@ func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*ent.Rece
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(r.received.Get(ctx, caller.AccountID, id))
+	return noneIfMissing(part[Received](r.parts).Get(ctx, caller.AccountID, id))
 }
 
 func (r *queryResolver) AddressRules(ctx context.Context, domainID string) (*model.AddressRules, error) {
@@ -45,7 +45,7 @@ func (r *queryResolver) AddressRules(ctx context.Context, domainID string) (*mod
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.received.Rules(ctx, caller.AccountID, domainID)
+	found, err := part[Received](r.parts).Rules(ctx, caller.AccountID, domainID)
 	return noneIfMissing(toRules(found), err)
 }
 

@@ -10,8 +10,6 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-const moduleRelay = "relay"
-
 // SMTPCredentials reads the credentials of the SMTP relay.
 type SMTPCredentials interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error)
@@ -22,7 +20,7 @@ type SMTPCredentials interface {
 var _ SMTPCredentials = (*relay.Service)(nil)
 
 func (r *Resolver) toSMTPCredential(c *ent.SMTPCredential) *model.SMTPCredential {
-	host, port, tls := r.smtpCredentials.Endpoint()
+	host, port, tls := part[SMTPCredentials](r.parts).Endpoint()
 	return &model.SMTPCredential{ID: c.ID, Name: c.Name, Username: relay.Username, Host: host, Port: port, TLS: model.SMTPCredentialTLS(strings.ToUpper(tls)),
 		DomainIds: append([]string{}, c.DomainIds...), LastUsedAt: c.LastUsedAt, CreatedAt: c.CreatedAt, RevokedAt: c.RevokedAt}
 }

@@ -21,7 +21,7 @@ func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.smtpCredentials.List(ctx, caller.AccountID, request)
+	found, err := part[SMTPCredentials](r.parts).List(ctx, caller.AccountID, request)
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -37,7 +37,7 @@ func (r *queryResolver) SMTPCredential(ctx context.Context, id string) (*model.S
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(r.smtpCredentials.Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(part[SMTPCredentials](r.parts).Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}

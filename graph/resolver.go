@@ -12,21 +12,7 @@ import (
 
 // Resolver is the root of the resolvers. The resolvers of a type stand in the
 // *.resolvers.go file named like its SDL, conversions in the file beside it.
-type Resolver struct {
-	accounts  Accounts
-	domains   Domains
-	emails    Emails
-	queue     Queue
-	templates Templates
-
-	suppressions Suppressions
-	engagements  Engagements
-	webhooks     Webhooks
-	received     Received
-	events       EventLog
-
-	smtpCredentials SMTPCredentials
-}
+type Resolver struct{ parts parts }
 
 type callerKey struct{}
 

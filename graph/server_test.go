@@ -51,9 +51,11 @@ func newServer(t testing.TB, s setup) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := New(Options{Budget: held, On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Domains: fakeDomains{srv.calls, someDomains()},
-		Emails: fakeEmails{srv.calls, emails}, Queue: fakeEmails{srv.calls, emails}, Suppressions: fakeSuppressions{srv.calls}, Webhooks: fakeWebhooks{srv.calls}, Received: fakeReceived{srv.calls}, Templates: fakeTemplates{srv.calls},
-		Engagements: fakeEngagements{srv.calls}, Events: someEventLog(srv.calls), SMTPCredentials: fakeSMTPCredentials{srv.calls}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	handler, err := New(Options{Budget: held, On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Parts: []Part{
+		Show[Domains]("domains", fakeDomains{srv.calls, someDomains()}), Show[Emails]("sending", fakeEmails{srv.calls, emails}), Show[Queue]("sending", fakeEmails{srv.calls, emails}), Show[Suppressions]("suppression", fakeSuppressions{srv.calls}),
+		Show[Webhooks]("webhooks", fakeWebhooks{srv.calls}), Show[Received]("inbound", fakeReceived{srv.calls}), Show[Templates]("templates", fakeTemplates{srv.calls}),
+		Show[Engagements]("tracking", fakeEngagements{srv.calls}), Show[EventLog]("eventlog", someEventLog(srv.calls)), Show[SMTPCredentials]("relay", fakeSMTPCredentials{srv.calls}),
+	}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,6 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-const moduleSuppression = "suppression"
-
 // Suppressions reads the addresses that must not be written to.
 type Suppressions interface {
 	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)

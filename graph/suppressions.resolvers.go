@@ -24,7 +24,7 @@ func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *str
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.suppressions.List(ctx, caller.AccountID, suppression.Filter{Request: request, Email: orEmpty(email), Reason: orEmpty(reason)})
+	found, err := part[Suppressions](r.parts).List(ctx, caller.AccountID, suppression.Filter{Request: request, Email: orEmpty(email), Reason: orEmpty(reason)})
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -36,7 +36,7 @@ func (r *queryResolver) Suppression(ctx context.Context, id string) (*ent.Suppre
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(r.suppressions.Get(ctx, caller.AccountID, id))
+	return noneIfMissing(part[Suppressions](r.parts).Get(ctx, caller.AccountID, id))
 }
 
 func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *string, email *string, category *string) (*model.CategoryOptOutConnection, error) {
@@ -48,7 +48,7 @@ func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.suppressions.OptOuts(ctx, caller.AccountID, suppression.OptOutFilter{Request: request, Email: orEmpty(email), Category: orEmpty(category)})
+	found, err := part[Suppressions](r.parts).OptOuts(ctx, caller.AccountID, suppression.OptOutFilter{Request: request, Email: orEmpty(email), Category: orEmpty(category)})
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -60,5 +60,5 @@ func (r *queryResolver) CategoryOptOut(ctx context.Context, id string) (*ent.Cat
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(r.suppressions.OptOut(ctx, caller.AccountID, id))
+	return noneIfMissing(part[Suppressions](r.parts).OptOut(ctx, caller.AccountID, id))
 }

@@ -11,8 +11,6 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-const moduleTemplates = "templates"
-
 // Templates reads templates, each by its id or its alias.
 type Templates interface {
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
@@ -30,7 +28,7 @@ func (r *Resolver) templatePage(ctx context.Context, accountID string, rows []te
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	bodies := once(ctx, accountID, ids, r.templates.Bodies)
+	bodies := once(ctx, accountID, ids, part[Templates](r.parts).Bodies)
 	out := make([]*model.Template, len(rows))
 	for i, row := range rows {
 		variables, err := toVariables(row.Variables)

@@ -24,7 +24,7 @@ func (r *queryResolver) Templates(ctx context.Context, first *int, after *string
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.templates.List(ctx, caller.AccountID, templates.ListQuery{Page: request})
+	found, err := part[Templates](r.parts).List(ctx, caller.AccountID, templates.ListQuery{Page: request})
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -37,7 +37,7 @@ func (r *queryResolver) Template(ctx context.Context, id string) (*model.Templat
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.templates.Get(ctx, caller.AccountID, id)
+	found, err := part[Templates](r.parts).Get(ctx, caller.AccountID, id)
 	if err != nil {
 		if fault.KindOf(err) == fault.NotFound {
 			return nil, nil
@@ -76,7 +76,7 @@ func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, fi
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.templates.Versions(ctx, caller.AccountID, obj.ID, request)
+	found, err := part[Templates](r.parts).Versions(ctx, caller.AccountID, obj.ID, request)
 	if err != nil {
 		return nil, pageError(err)
 	}

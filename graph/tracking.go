@@ -10,8 +10,6 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-const moduleTracking = "tracking"
-
 // Engagements reads opens and clicks, by email id.
 type Engagements interface {
 	Counts(ctx context.Context, accountID string, emailIDs ...string) (map[string]tracking.Counts, error)
@@ -23,12 +21,12 @@ var _ Engagements = (*tracking.Service)(nil)
 // engagementPage adds what hangs off the emails of a page; without the module its
 // fields are not in the schema.
 func (r *Resolver) engagementPage(ctx context.Context, accountID string, ids []string, p *model.EmailPage) {
-	if r.engagements == nil {
+	if part[Engagements](r.parts) == nil {
 		return
 	}
-	p.Engagement = once(ctx, accountID, ids, r.engagements.Counts)
+	p.Engagement = once(ctx, accountID, ids, part[Engagements](r.parts).Counts)
 	p.Engagements = onceEach(func(first int) (map[string][]*ent.Engagement, error) {
-		return r.engagements.Engagements(ctx, accountID, first, ids...)
+		return part[Engagements](r.parts).Engagements(ctx, accountID, first, ids...)
 	})
 }
 

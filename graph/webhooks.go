@@ -11,8 +11,6 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-const moduleWebhooks = "webhooks"
-
 // Webhooks reads endpoints and what was delivered to them.
 type Webhooks interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
@@ -45,7 +43,7 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*e
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	attempts := once(ctx, accountID, ids, r.webhooks.Attempts)
+	attempts := once(ctx, accountID, ids, part[Webhooks](r.parts).Attempts)
 	for i, row := range rows {
 		out[i] = &model.WebhookDelivery{WebhookDelivery: row, Page: attempts}
 	}

@@ -25,7 +25,7 @@ func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.webhooks.List(ctx, caller.AccountID, request)
+	found, err := part[Webhooks](r.parts).List(ctx, caller.AccountID, request)
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -37,7 +37,7 @@ func (r *queryResolver) Webhook(ctx context.Context, id string) (*ent.Webhook, e
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(r.webhooks.Get(ctx, caller.AccountID, id))
+	return noneIfMissing(part[Webhooks](r.parts).Get(ctx, caller.AccountID, id))
 }
 
 func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, state *webhookdelivery.State) (*model.WebhookDeliveryConnection, error) {
@@ -49,7 +49,7 @@ func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string,
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.webhooks.Deliveries(ctx, caller.AccountID, webhookID, webhooks.Filter{Request: request, State: orEmpty(state)})
+	found, err := part[Webhooks](r.parts).Deliveries(ctx, caller.AccountID, webhookID, webhooks.Filter{Request: request, State: orEmpty(state)})
 	if err != nil {
 		return noneIfMissing[model.WebhookDeliveryConnection](nil, pageError(err))
 	}
@@ -62,7 +62,7 @@ func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(r.webhooks.Delivery(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(part[Webhooks](r.parts).Delivery(ctx, caller.AccountID, id))
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.
 }
 
 func (r *webhookResolver) Events(ctx context.Context, obj *ent.Webhook) ([]string, error) {
-	return r.webhooks.Events(obj), nil
+	return part[Webhooks](r.parts).Events(obj), nil
 }
 
 func (r *webhookResolver) DisabledReason(ctx context.Context, obj *ent.Webhook) (*string, error) {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"time"
 
-	runtime "github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
 )
 
 type accountCommand struct {
@@ -23,22 +25,32 @@ type accountCreateCommand struct {
 	Unmetered          bool   `help:"No plan caps and no rate limit."`
 }
 
+func (c *accountCreateCommand) account() accounts.NewAccount {
+	return accounts.NewAccount{Name: c.Name, Email: c.Email, Plan: c.Plan, ProductionUnlocked: c.ProductionUnlocked, Unmetered: c.Unmetered}
+}
+
 func (c *accountCreateCommand) Run(s *session) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
-	id, err := s.assembly.createAccount(s, cfg, c)
-	if err != nil {
-		return err
-	}
+	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+		made, err := service.CreateAccount(s.ctx, c.account())
+		if err != nil {
+			return err
+		}
+		return s.print(accountMade(made.ID, c))
+	})
+}
+
+func accountMade(id string, c *accountCreateCommand) any {
 	type account struct {
 		ID    string `json:"id"`
 		Name  string `json:"name"`
 		Email string `json:"email"`
 		Plan  string `json:"plan"`
 	}
-	return s.print(map[string]account{"account": {id, c.Name, c.Email, c.Plan}})
+	return map[string]account{"account": {id, c.Name, c.Email, c.Plan}}
 }
 
 type accountListCommand struct{ toolSettings }
@@ -48,11 +60,13 @@ func (c *accountListCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.assembly.listAccounts(s, cfg)
-	if err != nil {
-		return err
-	}
-	return s.print(map[string][]runtime.AccountView{"accounts": all})
+	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+		all, err := service.Accounts(s.ctx)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string][]accountView{"accounts": listed(all, viewOf)})
+	})
 }
 
 type accountShowCommand struct {
@@ -66,11 +80,13 @@ func (c *accountShowCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.assembly.showAccount(s, cfg, c.Account)
-	if err != nil {
-		return err
-	}
-	return s.print(map[string]runtime.AccountView{"account": found})
+	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+		found, err := service.Find(s.ctx, c.Account)
+		if err != nil {
+			return err
+		}
+		return s.printAccount(service, found)
+	})
 }
 
 type accountUpdateCommand struct {
@@ -86,8 +102,8 @@ type accountUpdateCommand struct {
 	RecordRetention *int    `help:"Days after which whole emails are deleted."                                                    placeholder:"DAYS"`
 }
 
-func (c *accountUpdateCommand) change() runtime.AccountChange {
-	return runtime.AccountChange{Name: c.Name, Plan: c.Plan, PaymentMethod: c.PaymentMethod, ProductionUnlocked: c.Unlock, Suspended: c.Suspend,
+func (c *accountUpdateCommand) change() accounts.AccountChange {
+	return accounts.AccountChange{Name: c.Name, Plan: c.Plan, PaymentMethod: c.PaymentMethod, ProductionUnlocked: c.Unlock, Suspended: c.Suspend,
 		BodyRetentionDays: c.BodyRetention, RecordRetentionDays: c.RecordRetention}
 }
 
@@ -105,9 +121,66 @@ func (c *accountUpdateCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	changed, err := s.assembly.updateAccount(s, cfg, c.Account, c.change())
+	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
+		found, err := service.Find(s.ctx, c.Account)
+		if err != nil {
+			return err
+		}
+		if found, err = service.UpdateAccount(s.ctx, found.ID, c.change()); err != nil {
+			return err
+		}
+		return s.printAccount(service, found)
+	})
+}
+
+// accountView is an account as these commands print it.
+type accountView struct {
+	ID                  string        `json:"id"`
+	Name                string        `json:"name"`
+	Email               string        `json:"email"`
+	Plan                string        `json:"plan"`
+	ProductionUnlocked  bool          `json:"production_unlocked"` // by the operator
+	PaymentMethodAt     *time.Time    `json:"payment_method_at"`
+	SuspendedAt         *time.Time    `json:"suspended_at"`
+	Unmetered           bool          `json:"unmetered"`
+	BodyRetentionDays   int           `json:"body_retention_days"`
+	RecordRetentionDays int           `json:"record_retention_days"`
+	CreatedAt           time.Time     `json:"created_at"`
+	Usage               *accountUsage `json:"usage,omitempty"` // of one account alone
+}
+
+// accountUsage is what an account has sent of its caps; nil numbers are not
+// counted, nil caps are none.
+type accountUsage struct {
+	Day        *int64 `json:"day"`
+	Month      *int64 `json:"month"`
+	DailyCap   *int   `json:"daily_cap"`
+	MonthlyCap *int   `json:"monthly_cap"`
+}
+
+func viewOf(a *ent.Account) accountView {
+	view := accountView{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked,
+		PaymentMethodAt: a.PaymentMethodAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered,
+		BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays, CreatedAt: a.CreatedAt.UTC()}
+	for _, at := range []**time.Time{&view.PaymentMethodAt, &view.SuspendedAt} {
+		if *at != nil {
+			utc := (*at).UTC()
+			*at = &utc
+		}
+	}
+	return view
+}
+
+// printAccount prints an account with its usage.
+func (s *session) printAccount(service *accounts.Service, a *ent.Account) error {
+	used, err := service.Usage(s.ctx, a.ID)
 	if err != nil {
 		return err
 	}
-	return s.print(map[string]runtime.AccountView{"account": changed})
+	view := viewOf(a)
+	view.Usage = &accountUsage{DailyCap: used.DailyCap, MonthlyCap: used.MonthlyCap}
+	if used.Counted {
+		view.Usage.Day, view.Usage.Month = &used.Day, &used.Month
+	}
+	return s.print(map[string]accountView{"account": view})
 }

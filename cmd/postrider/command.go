@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
+	"os"
 
+	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 )
 
@@ -39,8 +40,18 @@ type session struct {
 	ctx      context.Context //nolint:containedctx // kong calls Run without one
 	out, log io.Writer
 	version  string
-	machine  string
-	assembly assembly
+	machine  string // what the system calls this machine
+	// variables of the environment that commands read
+	variables []string
+}
+
+// listed gives the view of each, and an empty list rather than none: it prints as [].
+func listed[T, V any](all []T, view func(T) V) []V {
+	views := make([]V, len(all))
+	for i, one := range all {
+		views[i] = view(one)
+	}
+	return views
 }
 
 func (s *session) print(value any) error {
@@ -57,22 +68,28 @@ type devCommand struct {
 }
 
 func (c *devCommand) Run(s *session) error {
-	return serve(s, config.Dev, c.Settings, c.ReadyFile)
+	return s.serve(config.Dev, c.Settings, c.ReadyFile)
 }
 
 type serveCommand struct{ config.Settings }
 
 func (c *serveCommand) Run(s *session) error {
-	return serve(s, config.Serve, c.Settings, "")
+	return s.serve(config.Serve, c.Settings, "")
 }
 
-func serve(s *session, mode config.Mode, settings config.Settings, readyFile string) error {
-	settings.MachineName = s.machine
-	cfg, err := config.Load(mode, settings)
+func (s *session) serve(mode config.Mode, settings config.Settings, readyFile string) error {
+	cfg, err := s.config(mode, settings)
 	if err != nil {
 		return err
 	}
-	return s.assembly.run(s, cfg, readyFile)
+	return assembly.Run(s.ctx, cfg, assembly.Options{Version: s.version, ReadyFile: readyFile, Out: s.out, Log: s.log,
+		Strays: config.Strays(os.Environ(), s.variables)})
+}
+
+// config turns the settings of a service into its configuration.
+func (s *session) config(mode config.Mode, settings config.Settings) (config.Config, error) {
+	settings.MachineName = s.machine
+	return config.Load(mode, settings)
 }
 
 // toolSettings are those of commands that work on the database and end.
@@ -92,7 +109,7 @@ func (c *migrateCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.assembly.migrate(s, cfg)
+	return withServices(s.ctx, cfg, func(services) error { return nil }) // opening the store migrates
 }
 
 type openAPICommand struct {
@@ -106,7 +123,7 @@ func (c *openAPICommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	document, err := s.assembly.openAPI(cfg, c.Format)
+	document, err := assembly.OpenAPI(cfg, c.Format)
 	if err != nil {
 		return err
 	}
@@ -117,66 +134,8 @@ func (c *openAPICommand) Run(s *session) error {
 type modulesCommand struct{}
 
 func (*modulesCommand) Run(s *session) error {
-	_, err := io.WriteString(s.out, s.assembly.modules())
+	_, err := io.WriteString(s.out, assembly.ModuleTable())
 	return err
-}
-
-type keyCommand struct {
-	Create keyCreateCommand `cmd:"" help:"Make an API key; print it and its secret, which is shown this once, as JSON."`
-	Revoke keyRevokeCommand `cmd:"" help:"End an API key: no process accepts it five seconds later."`
-}
-
-type keyRevokeCommand struct {
-	toolSettings
-
-	Account string `help:"Whose key it is." placeholder:"acc_…" required:""`
-	Key     string `help:"The key's id."    placeholder:"key_…" required:""`
-}
-
-func (c *keyRevokeCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	at, err := s.assembly.revokeKey(s, cfg, c)
-	if err != nil {
-		return err
-	}
-	type key struct {
-		ID        string    `json:"id"`
-		RevokedAt time.Time `json:"revoked_at"`
-	}
-	return s.print(map[string]key{"api_key": {c.Key, at.UTC()}})
-}
-
-type keyCreateCommand struct {
-	toolSettings
-
-	Account   string     `help:"Whose key it is."                           placeholder:"acc_…" required:""`
-	Name      string     `help:"To recognise the key by."                   placeholder:"NAME"  required:""`
-	Scope     string     `default:"full"                                    enum:"full,sending,read" help:"full, sending or read."`
-	DomainID  []string   `help:"Domains that it may send from (all)."       name:"domain-id"    placeholder:"dom_…"`
-	ExpiresAt *time.Time `help:"When it ends, as 2027-01-31T00:00:00Z (never)." name:"expires-at" placeholder:"TIME"`
-}
-
-func (c *keyCreateCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	id, secret, err := s.assembly.createKey(s, cfg, c)
-	if err != nil {
-		return err
-	}
-	type key struct {
-		ID    string `json:"id"`
-		Name  string `json:"name"`
-		Scope string `json:"scope"`
-	}
-	return s.print(struct {
-		APIKey key    `json:"api_key"`
-		Secret string `json:"secret"`
-	}{key{id, c.Name, c.Scope}, secret})
 }
 
 type versionCommand struct{}

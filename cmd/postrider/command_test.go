@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,72 +12,60 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	runtime "github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/config"
 )
 
-// call is what the command line made of its arguments.
-type call struct {
-	what      string
-	cfg       config.Config
-	readyFile string
-	account   accountCreateCommand
-	key       keyCreateCommand
-	change    runtime.AccountChange
+// said is what the command line made of its arguments.
+type said struct {
+	line    commandLine
+	command string
 }
 
-// saying runs the command line over an assembly that only listens.
-func saying(t *testing.T, answer error, args ...string) (code int, got call, stdout, stderr string) {
+// parsed parses arguments and runs nothing.
+func parsed(t *testing.T, args ...string) said {
 	t.Helper()
-	fake := assembly{
-		run: func(_ *session, cfg config.Config, readyFile string) error {
-			got = call{what: "run", cfg: cfg, readyFile: readyFile}
-			return answer
-		},
-		migrate: func(_ *session, cfg config.Config) error { got = call{what: "migrate", cfg: cfg}; return answer },
-		openAPI: func(cfg config.Config, format string) ([]byte, error) {
-			got = call{what: "openapi " + format, cfg: cfg}
-			return []byte("document\n"), answer
-		},
-		modules: func() string { return "table\n" },
-		createAccount: func(_ *session, cfg config.Config, c *accountCreateCommand) (string, error) {
-			got = call{what: "account", cfg: cfg, account: *c}
-			return "acc_1", answer
-		},
-		listAccounts: func(_ *session, cfg config.Config) ([]runtime.AccountView, error) {
-			got = call{what: "list", cfg: cfg}
-			return []runtime.AccountView{}, answer
-		},
-		showAccount: func(_ *session, cfg config.Config, account string) (runtime.AccountView, error) {
-			got = call{what: "show " + account, cfg: cfg}
-			return runtime.AccountView{Email: account}, answer
-		},
-		updateAccount: func(_ *session, cfg config.Config, account string, c runtime.AccountChange) (runtime.AccountView, error) {
-			got = call{what: "update " + account, cfg: cfg, change: c}
-			return runtime.AccountView{Email: account}, answer
-		},
-		createKey: func(_ *session, cfg config.Config, c *keyCreateCommand) (string, string, error) {
-			got = call{what: "key", cfg: cfg, key: *c}
-			return "key_1", "svc_secret", answer
-		},
+	var got said
+	command, err := got.line.parse(args, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatalf("parsing %q gave %v, want no error", args, err)
 	}
+	got.command = command.Command()
+	return got
+}
+
+// failing runs arguments that must end before anything is touched.
+func failing(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	var out, log bytes.Buffer
-	code = run(context.Background(), args, &out, &log, fake)
-	return code, got, out.String(), log.String()
+	code = run(t.Context(), args, &out, &log)
+	return code, out.String(), log.String()
+}
+
+// printed is what a command prints of a value.
+func printed(t *testing.T, value any) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := (&session{out: &out}).print(value); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }
 
 func TestDevRunsInDevelopmentMode(t *testing.T) {
 	t.Parallel()
-	code, got, _, stderr := saying(t, nil, "dev", "--http-addr=127.0.0.1:0", "--ready-file", "/x/ready.json", "--mx-port", "2525", "--allow-public")
-	if code != 0 || got.what != "run" || got.cfg.Mode != config.Dev || got.cfg.HTTP.Addr != "127.0.0.1:0" ||
-		got.cfg.Mail.MXPort != 2525 || got.readyFile != "/x/ready.json" || got.cfg.Mail.Hostname == "" {
-		t.Errorf("code %d, %+v, %s", code, got, stderr)
+	got := parsed(t, "dev", "--http-addr=127.0.0.1:0", "--ready-file", "/x/ready.json", "--mx-port", "2525", "--allow-public")
+	cfg, err := (&session{machine: "laptop"}).config(config.Dev, got.line.Dev.Settings)
+	if err != nil || got.command != "dev" || cfg.Mode != config.Dev || cfg.HTTP.Addr != "127.0.0.1:0" ||
+		cfg.Mail.MXPort != 2525 || got.line.Dev.ReadyFile != "/x/ready.json" || cfg.Mail.Hostname == "" {
+		t.Errorf("dev gave %v, %s %+v", err, got.command, cfg)
 	}
-	if code, _, _, _ := saying(t, nil, "dev", "--http-addr=:8080", "--allow-public"); code != 0 {
-		t.Errorf("--allow-public: code %d", code)
+	public := parsed(t, "dev", "--http-addr=:8080", "--allow-public")
+	if _, err := (&session{}).config(config.Dev, public.line.Dev.Settings); err != nil {
+		t.Errorf("--allow-public gave %v, want no error", err)
 	}
-	if code, _, _, _ := saying(t, nil, "dev", "--http-addr=:8080", "--allow-public=false"); code != 2 {
-		t.Errorf("--allow-public=false: code %d", code)
+	if code, _, stderr := failing(t, "dev", "--http-addr=:8080", "--allow-public=false"); code != 2 {
+		t.Errorf("--allow-public=false gave code %d, want 2: %s", code, stderr)
 	}
 }
 
@@ -91,74 +79,78 @@ func TestFlagsWinOverEnvironmentWinsOverFile(t *testing.T) { //nolint:parallelte
 	t.Setenv("POSTRIDER_HOSTNAME", "env.example.com")
 	t.Setenv("POSTRIDER_DNS", "")
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318")
-	code, got, _, stderr := saying(t, nil, "dev", "--mx-port=3")
-	if code != 0 {
-		t.Fatalf("code %d: %s", code, stderr)
+	cfg, err := (&session{}).config(config.Dev, parsed(t, "dev", "--mx-port=3").line.Dev.Settings)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got.cfg.Mail.MXPort != 3 || got.cfg.Mail.Hostname != "env.example.com" || got.cfg.Log.Level.String() != "DEBUG" ||
-		got.cfg.HTTP.Addr != ":80" || got.cfg.Trace.Endpoint != "http://collector:4318" {
-		t.Errorf("config %+v", got.cfg)
+	if cfg.Mail.MXPort != 3 || cfg.Mail.Hostname != "env.example.com" || cfg.Log.Level.String() != "DEBUG" ||
+		cfg.HTTP.Addr != ":80" || cfg.Trace.Endpoint != "http://collector:4318" {
+		t.Errorf("dev --mx-port=3 gave the configuration %+v", cfg)
 	}
 	t.Setenv("POSTRIDER_ALLOW_PUBLIC", "false")
-	if code, _, _, _ := saying(t, nil, "dev"); code != 2 {
-		t.Errorf("the file's allow_public wins over the environment: code %d", code)
+	if code, _, _ := failing(t, "dev"); code != 2 {
+		t.Errorf("the file's allow_public wins over the environment: code %d, want 2", code)
 	}
 }
 
 func TestToolsTakeTheStoreOnly(t *testing.T) {
 	t.Parallel()
-	code, got, _, stderr := saying(t, nil, "migrate", "--database-url=postgres://u@h/d")
-	if code != 0 || got.what != "migrate" || got.cfg.Mode != config.Tool || got.cfg.Database.URL.Reveal() != "postgres://u@h/d" {
-		t.Errorf("code %d, %+v, %s", code, got, stderr)
+	got := parsed(t, "migrate", "--database-url=postgres://u@h/d")
+	cfg, err := got.line.Migrate.load()
+	if err != nil || got.command != "migrate" || cfg.Mode != config.Tool || cfg.Database.URL.Reveal() != "postgres://u@h/d" {
+		t.Errorf("migrate gave %v, %s %+v", err, got.command, cfg)
 	}
-	if code, _, _, stderr := saying(t, nil, "migrate", "--mx-port=1"); code != 2 || !strings.Contains(stderr, "unknown flag --mx-port") {
-		t.Errorf("code %d: %s", code, stderr)
+	if code, _, stderr := failing(t, "migrate", "--mx-port=1"); code != 2 || !strings.Contains(stderr, "unknown flag --mx-port") {
+		t.Errorf("migrate --mx-port=1 gave code %d, want 2: %s", code, stderr)
 	}
-	if code, got, stdout, _ := saying(t, nil, "openapi", "--format=yaml", "--modules=-x"); code != 0 || got.what != "openapi yaml" ||
-		got.cfg.Modules != "-x" || stdout != "document\n" {
-		t.Errorf("code %d, %+v, %q", code, got, stdout)
-	}
-	if code, _, stdout, _ := saying(t, nil, "modules"); code != 0 || stdout != "table\n" {
-		t.Errorf("code %d, %q", code, stdout)
+	if got := parsed(t, "openapi", "--format=yaml", "--modules=-x"); got.command != "openapi" || got.line.OpenAPI.Format != "yaml" || got.line.OpenAPI.Modules != "-x" {
+		t.Errorf("openapi gave %s %+v", got.command, got.line.OpenAPI)
 	}
 }
 
 func TestAccountsAndKeysArePrintedAsJSON(t *testing.T) {
 	t.Parallel()
-	code, got, stdout, _ := saying(t, nil, "account", "create", "--email=a@example.com", "--name=A & B", "--plan=pro", "--unmetered")
+	create := parsed(t, "account", "create", "--email=a@example.com", "--name=A & B", "--plan=pro", "--unmetered").line.Account.Create
 	want := "{\n  \"account\": {\n    \"id\": \"acc_1\",\n    \"name\": \"A & B\",\n    \"email\": \"a@example.com\",\n    \"plan\": \"pro\"\n  }\n}\n"
-	if diff := cmp.Diff(want, stdout); code != 0 || diff != "" || !got.account.Unmetered || got.account.ProductionUnlocked {
-		t.Errorf("code %d, %+v (-want +got):\n%s", code, got.account, diff)
+	if diff := cmp.Diff(want, printed(t, accountMade("acc_1", &create))); diff != "" {
+		t.Errorf("account create printed (-want +got):\n%s", diff)
 	}
-	code, got, stdout, _ = saying(t, nil, "key", "create", "--account=acc_1", "--name=ci", "--scope=sending", "--domain-id=dom_1,dom_2", "--expires-at=2027-01-31T00:00:00Z")
+	if got := create.account(); !got.Unmetered || got.ProductionUnlocked || got.Plan != "pro" || got.Name != "A & B" || got.Email != "a@example.com" {
+		t.Errorf("account create would make %+v", got)
+	}
+	key := parsed(t, "key", "create", "--account=acc_1", "--name=ci", "--scope=sending", "--domain-id=dom_1,dom_2", "--expires-at=2027-01-31T00:00:00Z").line.Key.Create
 	want = "{\n  \"api_key\": {\n    \"id\": \"key_1\",\n    \"name\": \"ci\",\n    \"scope\": \"sending\"\n  },\n  \"secret\": \"svc_secret\"\n}\n"
-	if diff := cmp.Diff(want, stdout); code != 0 || diff != "" || len(got.key.DomainID) != 2 || got.key.ExpiresAt == nil || got.key.ExpiresAt.Year() != 2027 {
-		t.Errorf("code %d, %+v (-want +got):\n%s", code, got.key, diff)
+	if diff := cmp.Diff(want, printed(t, keyMade("key_1", "svc_secret", &key))); diff != "" {
+		t.Errorf("key create printed (-want +got):\n%s", diff)
 	}
-	if _, got, _, _ := saying(t, nil, "key", "create", "--account=acc_1", "--name=ci"); got.key.ExpiresAt != nil || got.key.Scope != "full" {
-		t.Errorf("defaults %+v", got.key)
+	if got := key.key(); len(got.DomainIDs) != 2 || got.ExpiresAt == nil || got.ExpiresAt.Year() != 2027 || got.AccountID != "acc_1" {
+		t.Errorf("key create would make %+v", got)
+	}
+	plain := parsed(t, "key", "create", "--account=acc_1", "--name=ci").line.Key.Create
+	if got := plain.key(); got.ExpiresAt != nil || got.Scope != "full" {
+		t.Errorf("key create without options would make %+v", got)
 	}
 }
 
 func TestAccountUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 	t.Parallel()
-	for args, want := range map[string]runtime.AccountChange{
+	for args, want := range map[string]accounts.AccountChange{
 		"--unlock":                               {ProductionUnlocked: new(true)},
 		"--no-unlock --resume":                   {ProductionUnlocked: new(false), Suspended: new(false)},
 		"--suspend --name=B --no-payment-method": {Suspended: new(true), Name: new("B"), PaymentMethod: new(false)},
 		"--plan=pro --payment-method --body-retention=1 --record-retention=2": {Plan: new("pro"), PaymentMethod: new(true),
 			BodyRetentionDays: new(1), RecordRetentionDays: new(2)},
 	} {
-		code, got, stdout, stderr := saying(t, nil, append([]string{"account", "update", "ada@example.com"}, strings.Fields(args)...)...)
-		if diff := cmp.Diff(want, got.change); code != 0 || got.what != "update ada@example.com" || diff != "" || !strings.Contains(stdout, `"account": {`) {
-			t.Errorf("%s: code %d, %s %s (-want +got):\n%s", args, code, got.what, stderr, diff)
+		update := parsed(t, append([]string{"account", "update", "ada@example.com"}, strings.Fields(args)...)...).line.Account.Update
+		if diff := cmp.Diff(want, update.change()); update.Account != "ada@example.com" || diff != "" {
+			t.Errorf("account update %s of %q changes (-want +got):\n%s", args, update.Account, diff)
 		}
 	}
-	if code, got, stdout, _ := saying(t, nil, "account", "list"); code != 0 || got.what != "list" || stdout != "{\n  \"accounts\": []\n}\n" {
-		t.Errorf("list: code %d, %s, %s", code, got.what, stdout)
+	if got := printed(t, map[string][]accountView{"accounts": listed(nil, viewOf)}); got != "{\n  \"accounts\": []\n}\n" {
+		t.Errorf("account list without accounts printed %s", got)
 	}
-	if code, got, _, _ := saying(t, nil, "account", "show", "acc_1"); code != 0 || got.what != "show acc_1" {
-		t.Errorf("show: code %d, %s", code, got.what)
+	if got := parsed(t, "account", "show", "acc_1"); got.line.Account.Show.Account != "acc_1" {
+		t.Errorf("account show acc_1 is about %q", got.line.Account.Show.Account)
 	}
 }
 
@@ -166,28 +158,38 @@ func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	mistake := fmt.Errorf("select: %w", config.Mistakes{{Setting: "POSTRIDER_MODULES", Problem: "is wrong"}})
 	for _, test := range []struct {
-		answer error
 		args   string
 		code   int
 		stderr string
 	}{
-		{nil, "dev", 0, ""},
-		{errors.New("database: no"), "dev", 1, "postrider: database: no\n"},
-		{mistake, "dev", 2, "POSTRIDER_MODULES is wrong"},
-		{nil, "dev --port 1", 2, "unknown flag --port"},
-		{nil, "dev extra", 2, "unexpected argument extra"},
-		{nil, "run", 2, "unexpected argument run"},
-		{nil, "", 2, "expected one of"},
-		{nil, "serve", 2, "2 settings are wrong"},
-		{nil, "account update a@example.com", 2, "nothing to update"},
-		{nil, "account create", 2, "missing flags: --email=ADDRESS, --name=NAME"},
-		{nil, "key create --account=a --name=n --scope=all", 2, `--scope must be one of "full","sending","read"`},
-		{nil, "key create --account=a --name=n --expires-at=soon", 2, "--expires-at"},
-		{nil, "openapi --format=xml", 2, "--format must be one of"},
+		{"dev --port 1", 2, "unknown flag --port"},
+		{"dev extra", 2, "unexpected argument extra"},
+		{"run", 2, "unexpected argument run"},
+		{"", 2, "expected one of"},
+		{"serve", 2, "2 settings are wrong"},
+		{"account update a@example.com", 2, "nothing to update"},
+		{"account create", 2, "missing flags: --email=ADDRESS, --name=NAME"},
+		{"key create --account=a --name=n --scope=all", 2, `--scope must be one of "full","sending","read"`},
+		{"key create --account=a --name=n --expires-at=soon", 2, "--expires-at"},
+		{"openapi --format=xml", 2, "--format must be one of"},
 	} {
-		code, _, stdout, stderr := saying(t, test.answer, strings.Fields(test.args)...)
+		code, stdout, stderr := failing(t, strings.Fields(test.args)...)
 		if code != test.code || !strings.Contains(stderr, test.stderr) || (code != 0 && stdout != "") {
 			t.Errorf("postrider %s: code %d\nstdout %s\nstderr %s", test.args, code, stdout, stderr)
+		}
+	}
+	for _, test := range []struct {
+		err    error
+		code   int
+		stderr string
+	}{
+		{nil, 0, ""},
+		{errors.New("database: no"), 1, "postrider: database: no\n"},
+		{mistake, 2, "POSTRIDER_MODULES is wrong"},
+	} {
+		var stderr bytes.Buffer
+		if code := report(&stderr, test.err); code != test.code || !strings.Contains(stderr.String(), test.stderr) {
+			t.Errorf("a command that ends with %v gives code %d and says %q, want %d and %q", test.err, code, stderr.String(), test.code, test.stderr)
 		}
 	}
 }

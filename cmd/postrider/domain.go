@@ -1,10 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
+	"log/slog"
+	"strings"
 
+	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/store"
 )
 
 type domainCommand struct {
@@ -34,7 +40,7 @@ func (c *domainCheckCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	table, sound, err := s.assembly.checkDomain(s, cfg, c)
+	table, sound, err := c.check(s.ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -45,4 +51,39 @@ func (c *domainCheckCommand) Run(s *session) error {
 		return errDomainWrong
 	}
 	return nil
+}
+
+// check looks the domain's records up and gives a table, and whether all that
+// verification needs is there. With a database the domain's own values are expected;
+// without one it is what DNS alone can tell.
+func (c *domainCheckCommand) check(ctx context.Context, cfg config.Config) (table string, sound bool, err error) {
+	inspection := domains.Inspection{Config: domains.ConfigOf(cfg), Name: c.Name, Selector: c.Selector, AccountID: c.Account}
+	if inspection.Resolver, err = dnsx.New(dnsx.Config{Server: cfg.Mail.DNS, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		return "", false, err
+	}
+	defer inspection.Resolver.Close()
+	var seen []domains.Inspected
+	var notes []string
+	if c.DNSOnly || cfg.Database.Embedded() && !store.HoldsData(cfg.DataDir) {
+		notes = append(notes, "Without a database: ownership and keys are not looked at.")
+		seen, err = domains.Inspect(ctx, inspection)
+	} else {
+		sealed := store.FindKeys(&cfg)
+		err = withServices(ctx, cfg, func(of services) error {
+			inspection.DB = of.store.DB
+			if inspection.Box = of.store.Box; !sealed {
+				inspection.Box = nil
+				notes = append(notes, "Without POSTRIDER_MASTER_KEY: keys were compared with their records, no sample was signed.")
+			}
+			seen, err = domains.Inspect(ctx, inspection)
+			return err
+		})
+	}
+	if err != nil {
+		return "", false, err
+	}
+	if strings.HasSuffix(cfg.Names.ReturnPathHost, ".test") { // RFC 2606: nobody's mail goes there
+		notes = append(notes, "The names expected are those of development mode: give POSTRIDER_BASE_URL as the service has it for its own.")
+	}
+	return domainTable(seen, notes)
 }

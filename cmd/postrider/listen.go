@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	runtime "github.com/postrider/postrider/runtime/assembly"
 )
 
 type listenCommand struct {
@@ -17,7 +15,7 @@ type listenCommand struct {
 }
 
 func (c *listenCommand) Run(s *session) error {
-	in := runtime.ListenInput{BaseURL: c.BaseURL, APIKey: c.APIKey, ForwardTo: c.ForwardTo, Events: c.Events, Out: s.out, Log: s.log}
+	in := listening{BaseURL: c.BaseURL, APIKey: c.APIKey, ForwardTo: c.ForwardTo, Events: c.Events, Out: s.out, Log: s.log}
 	if c.Since != "" {
 		age, err := time.ParseDuration(c.Since)
 		at, timeErr := time.Parse(time.RFC3339, c.Since)
@@ -32,5 +30,5 @@ func (c *listenCommand) Run(s *session) error {
 			return fmt.Errorf("--since: %q is neither an event's id, nor a time, nor an age", c.Since)
 		}
 	}
-	return runtime.Listen(s.ctx, in)
+	return listen(s.ctx, in)
 }

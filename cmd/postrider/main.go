@@ -1,7 +1,9 @@
 // Command postrider is the whole of Postrider: the service in development and in
 // production, and the commands that look after it.
 //
-// This package parses and prints; what a command does is in package assembly.
+// A command is an edge, as an operation of REST is: its file is named like its noun,
+// opens the services that it needs, makes one call and prints. The service itself is
+// package assembly.
 //
 // Exit codes: 0 it worked, 1 it did not, 2 the command line or the settings are
 // wrong and nothing was touched.
@@ -30,19 +32,13 @@ func main() {
 	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal drains, the second one ends the process at once.
 	context.AfterFunc(ctx, restore)
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, assembled()))
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is a whole life of the process, less the process.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, a assembly) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var line commandLine
-	parser, err := kong.New(&line, kong.Name("postrider"), kong.Description(description), kong.Writers(stdout, stderr),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
-		kong.TypeMapper(switchType, switchMapper{}))
-	if err != nil {
-		return report(stderr, fmt.Errorf("command line: %w", err))
-	}
-	command, err := parser.Parse(args)
+	command, err := line.parse(args, stdout, stderr)
 	if err != nil {
 		return report(stderr, err)
 	}
@@ -50,7 +46,31 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, a assembl
 	if err != nil {
 		machine = "" // the name is a default only
 	}
-	return report(stderr, command.Run(&session{ctx: ctx, out: stdout, log: stderr, version: versionOf(), machine: machine, assembly: a}))
+	return report(stderr, command.Run(&session{ctx: ctx, out: stdout, log: stderr, version: versionOf(), machine: machine, variables: variablesOf(command.Model.Node)}))
+}
+
+// parse fills in the command line. Error: kong's, for usage.
+func (line *commandLine) parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
+	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(stdout, stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
+		kong.TypeMapper(switchType, switchMapper{}))
+	if err != nil {
+		return nil, fmt.Errorf("command line: %w", err)
+	}
+	return parser.Parse(args)
+}
+
+// variablesOf lists the variables of the environment that a command and those below it
+// read. A setting is declared once, by its tags.
+func variablesOf(n *kong.Node) []string {
+	var all []string
+	for _, flag := range n.Flags {
+		all = append(all, flag.Envs...)
+	}
+	for _, below := range n.Children {
+		all = append(all, variablesOf(below)...)
+	}
+	return all
 }
 
 // report prints an error for people and gives the exit code.

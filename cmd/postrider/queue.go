@@ -1,10 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
-	runtime "github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/modules/sending/queue"
 )
 
 type queueCommand struct {
@@ -24,8 +25,28 @@ type queueFilter struct {
 	Recipient   []int64 `help:"Only these, by the ids that list shows."        placeholder:"ID,..."`
 }
 
-func (f queueFilter) selection() runtime.QueueSelection {
-	return runtime.QueueSelection{Destination: f.Destination, Account: f.Account, EmailID: f.Email, RecipientIDs: f.Recipient}
+// withQueue opens the queue of the installation and hands it to do, with what the filter
+// selects.
+func (f queueFilter) withQueue(s *session, of toolSettings, do func(*queue.Service, queue.Selection) error) error {
+	cfg, err := of.load()
+	if err != nil {
+		return err
+	}
+	return withServices(s.ctx, cfg, func(of services) error {
+		selection := queue.Selection{Destination: f.Destination, EmailID: f.Email, RecipientIDs: f.Recipient}
+		if f.Account != "" {
+			service, err := of.accounts()
+			if err != nil {
+				return err
+			}
+			account, err := service.Find(s.ctx, f.Account)
+			if err != nil {
+				return err
+			}
+			selection.AccountID = account.ID
+		}
+		return do(of.queue(), selection)
+	})
 }
 
 func (f queueFilter) empty() bool {
@@ -51,17 +72,14 @@ func limited(limit, most int) error {
 }
 
 func (c *queueListCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	selection := c.selection()
-	selection.State = c.State
-	list, err := s.assembly.listQueue(s, cfg, selection, c.After, c.Limit)
-	if err != nil {
-		return err
-	}
-	return s.print(map[string][]runtime.QueuedView{"queue": list})
+	return c.withQueue(s, c.toolSettings, func(q *queue.Service, selection queue.Selection) error {
+		selection.State = queue.State(c.State)
+		found, err := q.List(s.ctx, selection, c.After, c.Limit)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string][]queuedView{"queue": listed(found, queuedViewOf)})
+	})
 }
 
 type queueSummaryCommand struct {
@@ -74,15 +92,13 @@ type queueSummaryCommand struct {
 func (c *queueSummaryCommand) Validate() error { return limited(c.Limit, 10_000) }
 
 func (c *queueSummaryCommand) Run(s *session) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	list, err := s.assembly.sumUpQueue(s, cfg, c.selection(), c.Limit)
-	if err != nil {
-		return err
-	}
-	return s.print(map[string][]runtime.BacklogView{"destinations": list})
+	return c.withQueue(s, c.toolSettings, func(q *queue.Service, selection queue.Selection) error {
+		found, err := q.Summary(s.ctx, selection, c.Limit)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string][]backlogView{"destinations": listed(found, backlogViewOf)})
+	})
 }
 
 // queueChange is what the commands share that change the queue.
@@ -103,36 +119,40 @@ func (c *queueChange) Validate() error {
 	return nil
 }
 
-func (c *queueChange) run(s *session, operation, reason string) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	selection := c.selection()
-	selection.All = c.All
-	result, err := s.assembly.changeQueue(s, cfg, runtime.QueueChange{Operation: operation, Selection: selection, DryRun: c.DryRun, Reason: reason,
-		Progress: func(done, of int) {
+// run makes the change and prints what came of it. Services see what became due within
+// their poll interval, a second.
+func (c *queueChange) run(s *session, operation string, do func(*queue.Service, context.Context, queue.Change) (queue.Result, error)) error {
+	return c.withQueue(s, c.toolSettings, func(q *queue.Service, selection queue.Selection) error {
+		selection.All = c.All
+		done, err := do(q, s.ctx, queue.Change{Selection: selection, DryRun: c.DryRun, Progress: func(done, of int) {
 			if of > done || done > 1000 { // one step is over at once
 				fmt.Fprintf(s.log, "%s: %d of %d\n", operation, done, of)
 			}
 		}})
-	if err != nil {
-		return err
-	}
-	return s.print(result)
+		if err != nil {
+			return err
+		}
+		return s.print(struct {
+			Matched int  `json:"matched"`
+			Changed int  `json:"changed"`
+			DryRun  bool `json:"dry_run"`
+		}{done.Matched, done.Changed, c.DryRun})
+	})
 }
 
 type queueRetryCommand struct{ queueChange }
 
-func (c *queueRetryCommand) Run(s *session) error { return c.run(s, runtime.QueueRetry, "") }
+func (c *queueRetryCommand) Run(s *session) error { return c.run(s, "retry", (*queue.Service).Retry) }
 
 type queueHoldCommand struct{ queueChange }
 
-func (c *queueHoldCommand) Run(s *session) error { return c.run(s, runtime.QueueHold, "") }
+func (c *queueHoldCommand) Run(s *session) error { return c.run(s, "hold", (*queue.Service).Hold) }
 
 type queueReleaseCommand struct{ queueChange }
 
-func (c *queueReleaseCommand) Run(s *session) error { return c.run(s, runtime.QueueRelease, "") }
+func (c *queueReleaseCommand) Run(s *session) error {
+	return c.run(s, "release", (*queue.Service).Release)
+}
 
 type queueDropCommand struct {
 	queueChange
@@ -140,4 +160,8 @@ type queueDropCommand struct {
 	Reason string `help:"Why; the sender is told." placeholder:"TEXT" required:""`
 }
 
-func (c *queueDropCommand) Run(s *session) error { return c.run(s, runtime.QueueDrop, c.Reason) }
+func (c *queueDropCommand) Run(s *session) error {
+	return c.run(s, "drop", func(q *queue.Service, ctx context.Context, change queue.Change) (queue.Result, error) {
+		return q.Drop(ctx, change, c.Reason)
+	})
+}

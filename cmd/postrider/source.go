@@ -1,6 +1,11 @@
 package main
 
-import runtime "github.com/postrider/postrider/runtime/assembly"
+import (
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/outbound"
+)
 
 type sourceCommand struct {
 	Add    sourceAddCommand    `cmd:"" help:"Let mail leave from an address of this machine; print it as JSON."`
@@ -26,12 +31,17 @@ func (c *sourceAddCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	added, err := s.assembly.addSource(s, cfg, runtime.SourceInput{Address: c.Address, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account,
-		WarmUp: c.WarmUp, Unchecked: !c.Check})
-	if err != nil {
+	in := outbound.SourceInput{Address: c.Address, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account, WarmUp: c.WarmUp, Unchecked: !c.Check}
+	if err := in.Validate(); err != nil { // before the database is touched
 		return err
 	}
-	return s.print(map[string]runtime.SourceView{"source": added})
+	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+		added, err := service.AddSource(s.ctx, in)
+		if err != nil {
+			return err
+		}
+		return s.printSource(service, added)
+	})
 }
 
 type sourceListCommand struct{ toolSettings }
@@ -41,11 +51,13 @@ func (c *sourceListCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.assembly.listSources(s, cfg)
-	if err != nil {
-		return err
-	}
-	return s.print(map[string][]runtime.SourceView{"sources": all})
+	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+		all, err := service.Sources(s.ctx)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string][]sourceView{"sources": listed(all, sourceViewOf)})
+	})
 }
 
 // oneSource is a command about one that is there.
@@ -69,11 +81,13 @@ func (c *oneSource) pause(s *session, pause bool) error {
 	if err != nil {
 		return err
 	}
-	changed, err := s.assembly.pauseSource(s, cfg, c.Source, pause)
-	if err != nil {
-		return err
-	}
-	return s.print(map[string]runtime.SourceView{"source": changed})
+	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+		changed, err := service.PauseSource(s.ctx, c.Source, pause)
+		if err != nil {
+			return err
+		}
+		return s.printSource(service, changed)
+	})
 }
 
 func (c *sourceRemoveCommand) Run(s *session) error {
@@ -81,5 +95,52 @@ func (c *sourceRemoveCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.assembly.removeSource(s, cfg, c.Source)
+	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error { return service.RemoveSource(s.ctx, c.Source) })
+}
+
+// sourceView is a source address as `postrider source` prints it.
+type sourceView struct {
+	ID        string      `json:"id"`
+	Address   string      `json:"address"`
+	Hostname  string      `json:"hostname"`
+	Pool      string      `json:"pool"`
+	AccountID *string     `json:"account_id"`
+	WarmUp    *warmUpView `json:"warm_up"` // null: warm
+	PausedAt  *time.Time  `json:"paused_at"`
+	CreatedAt time.Time   `json:"created_at"`
+}
+
+// warmUpView is how far a warm-up has come.
+type warmUpView struct {
+	StartedAt  time.Time `json:"started_at"`
+	Day        int       `json:"day"`        // from 1
+	Allowance  int64     `json:"allowance"`  // of today
+	Deliveries int64     `json:"deliveries"` // of today
+}
+
+func sourceViewOf(s outbound.SourceState) sourceView {
+	view := sourceView{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, CreatedAt: s.CreatedAt.UTC()}
+	if s.PausedAt != nil {
+		at := s.PausedAt.UTC()
+		view.PausedAt = &at
+	}
+	if !s.Warm {
+		view.WarmUp = &warmUpView{StartedAt: s.WarmupStartedAt.UTC(), Day: s.Day, Allowance: s.Limit, Deliveries: s.Used}
+	}
+	return view
+}
+
+// printSource prints how a source stands once something was done to it.
+func (s *session) printSource(service *outbound.Service, changed *ent.Source) error {
+	all, err := service.Sources(s.ctx)
+	if err != nil {
+		return err
+	}
+	var view sourceView
+	for _, state := range all {
+		if state.ID == changed.ID {
+			view = sourceViewOf(state)
+		}
+	}
+	return s.print(map[string]sourceView{"source": view})
 }

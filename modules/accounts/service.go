@@ -19,7 +19,7 @@ import (
 type Params struct {
 	fx.In
 
-	Config  Config
+	Config  Config `optional:"true"` // the zero value is what the service runs with
 	DB      *db.DB
 	Cursors *page.Codec
 	Logger  *slog.Logger

@@ -5,11 +5,15 @@ import (
 
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/module"
 )
 
-// Module gives *Service. Who listens is the assembly's matter.
+// Module gives *Service, which takes mail to return paths in.
 var Module = fx.Module("bounces",
 	fx.Provide(New),
+	module.Receives(func(s *Service) module.Recipients {
+		return module.Recipients{Handler: s.Listening(), Elsewhere: Elsewhere}
+	}),
 	fx.Provide(
 		fx.Private,
 		func(s *records.Service) Mail { return s },

@@ -3,6 +3,7 @@ package domains
 import (
 	"time"
 
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
@@ -21,6 +22,12 @@ type Config struct {
 	IdentityTTL  time.Duration // how old an identity may be: 10 s, at most 30 s
 	FailAfter    time.Duration // from broken records to failed: 72 h
 	Checks       int           // checks at once in the background: 8
+}
+
+// ConfigOf takes the names of this installation from its configuration.
+func ConfigOf(cfg config.Config) Config {
+	return Config{BaseHost: cfg.HTTP.Host(), Hostname: cfg.Mail.Hostname, SandboxDomain: cfg.Names.SandboxDomain, ReturnPathHost: cfg.Names.ReturnPathHost,
+		SPFInclude: cfg.Names.SPFInclude, SMTPHost: cfg.Names.SMTPHost}
 }
 
 func (c Config) withDefaults() Config {

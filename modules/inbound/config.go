@@ -3,6 +3,7 @@ package inbound
 import (
 	"time"
 
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -12,6 +13,11 @@ type Config struct {
 	CheckWithin time.Duration // authentication and spam filter together: 20 s
 	RulesTTL    time.Duration // how long another process may go by old address rules: 5 s
 	AcceptOnly  bool          // this process brings nothing to the object store
+}
+
+// ConfigOf takes what the module needs from the installation's configuration.
+func ConfigOf(cfg config.Config) Config {
+	return Config{Hostname: cfg.Mail.Hostname, AcceptOnly: cfg.Mail.Concurrency == 0}
 }
 
 // MaxMessage is the largest message that is received, in octets.

@@ -9,18 +9,20 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/module"
 )
 
-// Module gives *Service. Who listens is the assembly's matter, and so are Verifier,
-// SpamFilter and the object store.
+// Module gives *Service, which takes mail in. Verifier, SpamFilter and the object store
+// are the assembly's matter.
 var Module = fx.Module("inbound",
-	fx.Provide(New),
+	fx.Provide(ConfigOf, New),
+	module.Receives(func(s *Service) module.Recipients { return module.Recipients{Handler: s.Listening()} }),
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },
 		func(s *domains.Service) Domains { return s },
 		func(b *bus.Bus) Bus { return b },
-		sender,
+		module.Nearby[Sender, sending.Service],
 	),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
@@ -29,18 +31,3 @@ var Module = fx.Module("inbound",
 		})
 	}),
 )
-
-// sendingParams may be empty: the module can be switched off.
-type sendingParams struct {
-	fx.In
-
-	Sending *sending.Service `optional:"true"`
-}
-
-// sender keeps a nil pointer out of the interface, where it would not be nil.
-func sender(p sendingParams) Sender {
-	if p.Sending == nil {
-		return nil
-	}
-	return p.Sending
-}

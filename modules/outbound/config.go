@@ -3,6 +3,7 @@ package outbound
 import (
 	"time"
 
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
@@ -19,6 +20,15 @@ type Config struct {
 
 	ReadEvery   time.Duration // how old the configuration may be: 5 s
 	ReportEvery time.Duration // the pace at which TLS sessions are stored: 1 min
+}
+
+// ConfigOf takes what the module needs from the installation's configuration.
+func ConfigOf(cfg config.Config) Config {
+	c := Config{Captured: cfg.Mail.Outbound.How == config.Capture, Relayed: cfg.Mail.Outbound.How == config.Smarthost}
+	if f := cfg.Mail.Fallback; f.How == config.Smarthost {
+		c.Fallback = &smtpclient.Smarthost{Host: f.Host, Port: f.Port, Implicit: f.ImplicitTLS, Username: f.Username, Password: f.Password.Reveal()}
+	}
+	return c
 }
 
 func (c Config) withDefaults() Config {

@@ -8,12 +8,16 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/module"
 )
 
 // Module gives *Service and *TLSRecorder, keeps the configuration fresh and stores
 // the counts of TLS sessions.
 var Module = fx.Module("outbound",
-	fx.Provide(New, NewTLSRecorder),
+	fx.Provide(ConfigOf, New, NewTLSRecorder),
+	module.Sweeps(func(s *Service) module.Sweep {
+		return module.Sweep{What: "counters of sources and TLS sessions", Run: s.Sweep}
+	}),
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },

@@ -57,6 +57,11 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 			return done, fmt.Errorf("erase: %w", err)
 		}
 	}
+	for _, kept := range s.kept {
+		if _, err := kept.Erase(ctx, accountID, addr); err != nil {
+			return done, fmt.Errorf("erase %s: %w", kept.What, err)
+		}
+	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		n, err := s.facts.ForgetMentions(ctx, tx, accountID, addr, event.ContactUnsubscribed, event.SuppressionAdded, event.SuppressionRemoved)
 		done.Events = int(n)

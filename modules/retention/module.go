@@ -6,7 +6,13 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/module"
 )
 
 // Module gives *Service and runs its purges.
@@ -16,6 +22,11 @@ var Module = fx.Module("retention",
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },
 		func(b *bus.Bus) Facts { return b },
+		module.Nearby[Mail, records.Service],
+		module.Nearby[Inbox, inbound.Service],
+		module.Nearby[Follower, tracking.Service],
+		module.Nearby[Blocklist, suppression.Service],
+		module.Nearby[Listeners, webhooks.Service],
 	),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{

@@ -19,6 +19,8 @@ type Purged struct {
 
 	ReceivedContents int // received messages that lost theirs
 	Received         int // that are gone
+
+	Others int64 // rows of modules that keep something beside mail
 }
 
 const (
@@ -54,7 +56,7 @@ func (s *Service) Purge(ctx context.Context) (total Purged, err error) {
 	if err := conn.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
 		return total, fmt.Errorf("purge: %w", err)
 	}
-	if s.near.Mail == nil && s.near.Inbox == nil {
+	if s.near.Mail == nil && s.near.Inbox == nil && len(s.kept) == 0 {
 		return total, nil
 	}
 	return total, s.purgeAccounts(ctx, now, &total)
@@ -83,6 +85,13 @@ func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now ti
 	if s.near.Inbox != nil {
 		if err := s.purgeReceived(ctx, a.AccountID, forRecords, forBodies, total); err != nil {
 			return fmt.Errorf("received mail: %w", err)
+		}
+	}
+	for _, kept := range s.kept {
+		n, err := kept.Purge(ctx, a.AccountID, forRecords)
+		total.Others += n
+		if err != nil {
+			return fmt.Errorf("%s: %w", kept.What, err)
 		}
 	}
 	if s.near.Mail == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -66,6 +67,8 @@ var (
 
 // Neighbours are the modules that keep things. Those that are off are nil.
 type Neighbours struct {
+	fx.In
+
 	Mail      Mail
 	Inbox     Inbox
 	Follower  Follower
@@ -80,6 +83,7 @@ type Params struct {
 	DB         *db.DB
 	Accounts   Accounts
 	Neighbours Neighbours
+	Kept       []module.Kept `group:"kept"` // by other modules
 	Facts      Facts
 	Logger     *slog.Logger
 	Workers    *worker.Metrics `optional:"true"`
@@ -88,6 +92,7 @@ type Params struct {
 // Service purges in the background and erases on demand.
 type Service struct {
 	near Neighbours
+	kept []module.Kept
 
 	db       *db.DB
 	accounts Accounts
@@ -98,7 +103,7 @@ type Service struct {
 
 // New makes the service; nothing runs before Start.
 func New(p Params) *Service {
-	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, kept: p.Kept, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 
 // firstRun keeps a start from being followed by deleting at once, and restarts in a

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -11,6 +12,9 @@ import (
 type Config struct {
 	BaseURL string // public URL of this installation, for links
 }
+
+// ConfigOf takes what the module needs from the installation's configuration.
+func ConfigOf(cfg config.Config) Config { return Config{BaseURL: cfg.HTTP.BaseURL} }
 
 // Validate reports every setting that cannot work.
 func (c Config) Validate() error {

@@ -10,7 +10,7 @@ import (
 
 // Module gives *Service and lets it hear of bounces, failures and complaints.
 var Module = fx.Module("suppression",
-	fx.Provide(New),
+	fx.Provide(ConfigOf, New),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Bus { return b },

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
@@ -21,6 +22,12 @@ type Config struct {
 	FailAfter    time.Duration // from a CNAME that is gone to failed: 72 h
 	Checks       int           // checks at once in the background: 4
 	HostTTL      time.Duration // how old the host of a domain may be for new mail: 15 s
+}
+
+// ConfigOf takes what the module needs from the installation's configuration.
+func ConfigOf(cfg config.Config) Config {
+	return Config{BaseURL: cfg.HTTP.BaseURL, Target: cfg.Names.TrackingHost, Own: []string{cfg.HTTP.Host(),
+		cfg.Names.SandboxDomain, cfg.Names.ReturnPathHost, cfg.Names.SPFInclude, cfg.Names.SMTPHost, cfg.Mail.Hostname}}
 }
 
 func (c Config) withDefaults() Config {

@@ -11,7 +11,7 @@ import (
 
 // Module gives *Rewriter and *Service, and records.
 var Module = fx.Module("tracking",
-	fx.Provide(NewRewriter, New),
+	fx.Provide(ConfigOf, NewRewriter, New),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Bus { return b },

@@ -6,7 +6,9 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
 // Config of the module. The zero value of a duration or number is its default.
@@ -22,6 +24,11 @@ type Config struct {
 	Timeout     time.Duration // of one POST with its answer: 10 s
 	Poll        time.Duration // look for due deliveries at least so often: 1 s
 	AcceptOnly  bool          // this process delivers nothing
+}
+
+// ConfigOf takes what the module needs from the installation's configuration.
+func ConfigOf(cfg config.Config, resolver *dnsx.Resolver) Config {
+	return Config{Allow: cfg.Webhooks.Allow, PlainLoopback: cfg.Webhooks.PlainLoopback, Lookup: resolver.LookupIP, AcceptOnly: cfg.Mail.Concurrency == 0}
 }
 
 func (c Config) withDefaults() Config {

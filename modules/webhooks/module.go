@@ -7,12 +7,14 @@ import (
 
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/node"
 )
 
 // Module gives *Service, lets it hear of every public event and delivers.
 var Module = fx.Module("webhooks",
-	fx.Provide(New),
+	fx.Provide(ConfigOf, New),
+	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "webhook deliveries", Run: s.Sweep} }),
 	fx.Provide(
 		fx.Private,
 		func(s *db.Signals) Signals { return s },

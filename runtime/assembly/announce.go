@@ -9,10 +9,11 @@ import (
 
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/store"
 )
 
 // announce seeds what the mode wants seeded and says where everything is.
-func announce(ctx context.Context, cfg config.Config, o Options, s *store, seeds seeder, modules []Module, log *slog.Logger) error {
+func announce(ctx context.Context, cfg config.Config, o Options, s *store.Store, seeds seeder, modules []Module, log *slog.Logger) error {
 	if err := seeds.sandbox(ctx); err != nil {
 		return err
 	}
@@ -30,7 +31,7 @@ func announce(ctx context.Context, cfg config.Config, o Options, s *store, seeds
 	}
 	ready := newReady(cfg, s, d, inbox)
 	if seeds.Inbound != nil {
-		addr := seeds.Inbound.listener.Addr().String()
+		addr := seeds.Inbound.Addr()
 		ready.InboundAddr = &addr
 	}
 	if o.ReadyFile != "" {

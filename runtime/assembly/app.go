@@ -11,11 +11,9 @@ import (
 	"go.uber.org/fx"
 	"go.uber.org/fx/fxevent"
 
-	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/modules/sending/delivery"
-	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/assembly/listeners"
+	"github.com/postrider/postrider/runtime/assembly/outgoing"
+	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
@@ -27,6 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -36,7 +35,7 @@ type Foundation struct {
 	Config   config.Config
 	Options  Options
 	Modules  []Module
-	Store    *store
+	Store    *store.Store
 	Listener net.Listener
 	Logger   *slog.Logger
 	Draining *atomic.Bool // set once a stop was asked for
@@ -61,22 +60,22 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 1. What the caller has made.
 		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names())),
 		fx.Provide(
-			func() *db.DB { return f.Store.db },
-			func() *secret.Box { return f.Store.box },
+			func() *db.DB { return f.Store.DB },
+			func() *secret.Box { return f.Store.Box },
+			func() *page.Codec { return f.Store.Cursors() },
 		),
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, newTransport, newPages, newReturnPaths, newRateLimit, smtpserver.NewMetrics, newSMTPTLS, newInbound, newIntake),
+		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake),
 		fx.Invoke(keepHouse),
-		// 4. Each module's settings.
-		fx.Provide(accountsConfig, domainsConfig, suppressionConfig, outboundConfig, sendingConfig, trackingConfig, webhooksConfig, inboundConfig),
 	}
+	// 4. The modules that are on.
 	for _, m := range f.Modules {
-		options = append(options, m.Option, m.Edges)
+		options = append(options, m.options())
 	}
-	// 5. The edges, over the modules that are on; HTTP last.
-	return append(append(options, edges(f)), more...)
+	// 5. The listener for mail servers, and the edges over the modules that are on; HTTP last.
+	return append(append(options, fx.Invoke(func(*listeners.Inbound) {}), edges(f)), more...)
 }
 
 func newRegistry(o Options) (*prometheus.Registry, prometheus.Registerer) {
@@ -109,6 +108,12 @@ func newSignals(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*db.Signals, error
 	return s, err
 }
 
+func newBus(lc fx.Lifecycle, d *db.DB, signals *db.Signals, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) *bus.Bus {
+	b := bus.New(d, log, bus.Options{Signals: signals, Registerer: reg, Workers: workers})
+	lc.Append(fx.StartStopHook(b.Start, b.Stop))
+	return b
+}
+
 func newIdempotency(lc fx.Lifecycle, d *db.DB, workers *worker.Metrics, log *slog.Logger) (*idempotency.Store, error) {
 	s, err := idempotency.New(idempotency.Params{DB: d.Hot, Logger: log, Workers: workers})
 	if err == nil {
@@ -131,28 +136,8 @@ func newResolver(cfg config.Config, log *slog.Logger) (*dnsx.Resolver, error) {
 
 func newGuard(cfg config.Config) *egress.Guard { return egress.NewGuard(cfg.Mail.MXAllow) }
 
-func newPages(box *secret.Box) *page.Codec { return page.NewCodec(box.Derive("page cursors")) }
-
 func newReturnPaths(box *secret.Box) (*returnpath.Signer, error) {
 	return returnpath.New(box.DeriveEach("return path")...)
-}
-
-func accountsConfig() accounts.Config { return accounts.Config{} }
-
-func domainsConfig(cfg config.Config) domains.Config {
-	return domains.Config{BaseHost: hostOf(cfg.HTTP.BaseURL), Hostname: cfg.Mail.Hostname,
-		SandboxDomain: cfg.Names.SandboxDomain, ReturnPathHost: cfg.Names.ReturnPathHost,
-		SPFInclude: cfg.Names.SPFInclude, SMTPHost: cfg.Names.SMTPHost}
-}
-
-func suppressionConfig(cfg config.Config) suppression.Config {
-	return suppression.Config{BaseURL: cfg.HTTP.BaseURL}
-}
-
-func sendingConfig(cfg config.Config) (sending.Config, delivery.Config) {
-	c := delivery.DefaultConfig()
-	c.Concurrency = cfg.Mail.Concurrency
-	return sending.Config{AcceptOnly: c.Concurrency == 0}, c
 }
 
 // Validate tells whether a set of modules can be joined, without running any

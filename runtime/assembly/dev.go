@@ -16,8 +16,10 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/relay"
+	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/store"
 )
 
 // Development mode seeds one account, so that the first request can be made
@@ -37,11 +39,11 @@ type seeder struct {
 	fx.In
 
 	Accounts *accounts.Service
-	Domains  *domains.Service `optional:"true"`
-	Inbound  *inboundListener // nil: no mail comes in
-	Received *inbound.Service `optional:"true"`
-	Relay    *relay.Service   `optional:"true"`
-	Sockets  *relaySockets    `optional:"true"`
+	Domains  *domains.Service        `optional:"true"`
+	Inbound  *listeners.Inbound      // nil: no mail comes in
+	Received *inbound.Service        `optional:"true"`
+	Relay    *relay.Service          `optional:"true"`
+	Sockets  *listeners.RelaySockets `optional:"true"`
 }
 
 // seeded is what development mode has made, or found.
@@ -96,7 +98,7 @@ func (s seeder) development(ctx context.Context, dataDir string) (seeded, error)
 		if err != nil {
 			return seeded{}, fmt.Errorf("development SMTP credential: %w", err)
 		}
-		out.relay = &ReadyRelay{Addr: s.Sockets.startTLS.Addr().String(), TLSAddr: s.Sockets.implicit.Addr().String(), Username: relay.Username, Password: password.Reveal()}
+		out.relay = &ReadyRelay{Addr: s.Sockets.StartTLS.Addr().String(), TLSAddr: s.Sockets.Implicit.Addr().String(), Username: relay.Username, Password: password.Reveal()}
 	}
 	return out, nil
 }
@@ -162,12 +164,11 @@ func writeReady(file string, r Ready) error {
 	return nil
 }
 
-func newReady(cfg config.Config, s *store, d seeded, inboxPath string) Ready {
-	r := Ready{PID: os.Getpid(), DatabaseURL: s.url, BaseURL: cfg.HTTP.BaseURL, APIURL: cfg.HTTP.BaseURL + "/api",
+func newReady(cfg config.Config, s *store.Store, d seeded, inboxPath string) Ready {
+	r := Ready{PID: os.Getpid(), DatabaseURL: s.URL, BaseURL: cfg.HTTP.BaseURL, APIURL: cfg.HTTP.BaseURL + "/api",
 		GraphQLURL: cfg.HTTP.BaseURL + "/graphql", DashboardURL: cfg.HTTP.BaseURL + "/",
 		AccountID: d.accountID, AccountEmail: d.email, APIKey: d.apiKey, Relay: d.relay}
-	if s.server != nil {
-		pid := s.server.PID()
+	if pid := s.ServerPID(); pid != 0 {
 		r.PostgresPID = &pid
 	}
 	if d.domain != "" {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"math"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -17,16 +17,9 @@ type pinger interface {
 	Ping(ctx context.Context) error
 }
 
-// lateness tells how long the oldest recipient has been due that nobody has begun
-// to deliver to, by the database clock.
-type lateness func(ctx context.Context) (time.Duration, error)
-
 // storedLimit is how old the last write may be that was certainly stored. One is made
 // every two seconds (package node).
 const storedLimit = 6 * time.Second
-
-// lateLimit is from when on the queue is called degraded.
-const lateLimit = time.Minute
 
 // health answers the probes of an orchestrator. Liveness depends on nothing but
 // the process; readiness on a database that stores what it is given, and on not being
@@ -34,7 +27,7 @@ const lateLimit = time.Minute
 type health struct {
 	db       pinger
 	stored   func() time.Duration // since the last write that was stored
-	late     lateness             // nil: this assembly sends nothing
+	parts    []module.Health      // of the modules that are on
 	draining *atomic.Bool
 	log      *slog.Logger
 }
@@ -46,9 +39,9 @@ func (h *health) live(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, http.StatusOK, map[string]any{"status": "ok"})
 }
 
-// ready is GET /readyz: 503 while requests would be refused. A queue that is late
-// is told and stays 200: what is accepted is stored, and taking the process that
-// accepts out of a load balancer would not deliver anything sooner.
+// ready is GET /readyz: 503 while requests would be refused. A part that is degraded, such
+// as a queue that is late, is told and stays 200: what is accepted is stored, and taking the
+// process that accepts out of a load balancer would not deliver anything sooner.
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
@@ -61,7 +54,7 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 		h.log.WarnContext(r.Context(), "not ready: the database answers and stores nothing", "last_write", h.stored().Round(time.Second))
 		checks["status"], checks["database"], status = "not ready", "not storing", http.StatusServiceUnavailable
 	default:
-		h.checkQueue(ctx, checks)
+		h.checkParts(ctx, checks)
 	}
 	if h.draining.Load() {
 		checks["status"], status = "draining", http.StatusServiceUnavailable
@@ -69,19 +62,21 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, status, checks)
 }
 
-// checkQueue adds how late the queue is; nothing when that cannot be told.
-func (h *health) checkQueue(ctx context.Context, checks map[string]any) {
-	if h.late == nil {
-		return
-	}
-	late, err := h.late(ctx)
-	if err != nil {
-		h.log.WarnContext(ctx, "the age of the queue is not known", telemetry.KeyError, err)
-		return
-	}
-	checks["queue"], checks["queue_late_seconds"] = "ok", math.Floor(late.Seconds())
-	if late > lateLimit {
-		checks["status"], checks["queue"] = "degraded", "degraded"
+// checkParts adds how each part does; nothing of one that cannot tell.
+func (h *health) checkParts(ctx context.Context, checks map[string]any) {
+	for _, part := range h.parts {
+		is, err := part.Ask(ctx)
+		if err != nil {
+			h.log.WarnContext(ctx, "the condition of a part is not known", "part", part.Name, telemetry.KeyError, err)
+			continue
+		}
+		checks[part.Name] = "ok"
+		if is.Degraded {
+			checks["status"], checks[part.Name] = "degraded", "degraded"
+		}
+		for name, figure := range is.Figures {
+			checks[part.Name+"_"+name] = figure
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -46,4 +47,16 @@ func (h home) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := homePage.Execute(w, h); err != nil {
 		h.log.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
 	}
+}
+
+// home lists where to go from here.
+func (p edgeParams) home() home {
+	h := home{Version: p.Options.Version, Dev: p.Config.Mode == config.Dev, log: p.Logger, Links: []homeLink{
+		{"/api/docs", "API reference", "every operation, with examples"},
+		{"/api/openapi.json", "OpenAPI document", "for generators and tools"},
+	}}
+	for _, page := range p.Pages {
+		h.Links = append(h.Links, page.home)
+	}
+	return h
 }

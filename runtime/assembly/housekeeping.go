@@ -10,6 +10,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -29,18 +30,12 @@ type factSweeper interface {
 	Sweep(ctx context.Context, keep time.Duration) (facts int64, err error)
 }
 
-// sweep deletes what has grown old in tables of a module that has no clock of its own.
-type sweep struct {
-	what string
-	run  func(ctx context.Context) (swept int64, err error)
-}
-
 // housekeeping deletes what has grown old in the tables that belong to no module, and
 // in those of modules that ask for it. Every process does it: they leave each other's
 // rows alone.
 type housekeeping struct {
 	facts  factSweeper
-	sweeps []sweep
+	sweeps []module.Sweep
 	log    *slog.Logger
 	tasks  *worker.Tasks
 }
@@ -50,7 +45,7 @@ type housekeepingParams struct {
 
 	Lifecycle fx.Lifecycle
 	Bus       *bus.Bus
-	Sweeps    []sweep `group:"sweeps"`
+	Sweeps    []module.Sweep `group:"sweeps"`
 	Logger    *slog.Logger
 	Workers   *worker.Metrics
 }
@@ -75,14 +70,14 @@ func (h *housekeeping) Stop(ctx context.Context) error {
 // sweep sweeps everything. What fails stops nothing else, and is tried again by the next
 // sweep.
 func (h *housekeeping) sweep(ctx context.Context) error {
-	facts := sweep{what: "facts", run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
+	facts := module.Sweep{What: "facts", Run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
 	var failed []error
-	for _, old := range append([]sweep{facts}, h.sweeps...) {
-		swept, err := old.run(ctx)
+	for _, old := range append([]module.Sweep{facts}, h.sweeps...) {
+		swept, err := old.Run(ctx)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("sweep of old %s: %w", old.what, err))
+			failed = append(failed, fmt.Errorf("sweep of old %s: %w", old.What, err))
 		} else if swept > 0 {
-			h.log.InfoContext(ctx, "old "+old.what+" swept", telemetry.KeyCount, swept)
+			h.log.InfoContext(ctx, "old "+old.What+" swept", telemetry.KeyCount, swept)
 		}
 	}
 	return errors.Join(failed...)

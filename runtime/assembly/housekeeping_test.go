@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -27,7 +28,7 @@ func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
 		sweeps, began := &countedSweeps{}, time.Now()
 		others := 0
 		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler), tasks: worker.NewTasks(slog.New(slog.DiscardHandler), nil),
-			sweeps: []sweep{{what: "counters", run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
+			sweeps: []module.Sweep{{What: "counters", Run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
 		if err := h.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}

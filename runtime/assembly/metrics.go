@@ -1,11 +1,7 @@
 package assembly
 
 import (
-	"context"
-	"math"
 	"net/http"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -22,31 +18,4 @@ func (p edgeParams) metrics() http.Handler {
 		}
 		serve.ServeHTTP(w, r)
 	})
-}
-
-// queueLateness is nil where nothing is sent.
-func (p edgeParams) queueLateness() lateness {
-	if p.Queue == nil {
-		return nil
-	}
-	return p.Queue.Late
-}
-
-// gaugeQueue shows how late the queue is; it is asked for at each scrape, and not a
-// number while the database does not tell.
-func (p edgeParams) gaugeQueue(late lateness) error {
-	if late == nil {
-		return nil
-	}
-	return p.Registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_queue_late_seconds",
-		Help: "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out."},
-		func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
-			defer cancel()
-			d, err := late(ctx)
-			if err != nil {
-				return math.NaN()
-			}
-			return d.Seconds()
-		}))
 }

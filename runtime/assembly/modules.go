@@ -1,12 +1,12 @@
 package assembly
 
 import (
-	"fmt"
+	"reflect"
 	"slices"
-	"strings"
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/graph"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
@@ -34,11 +34,14 @@ import (
 	restsuppressions "github.com/postrider/postrider/rest/suppressions"
 	resttemplates "github.com/postrider/postrider/rest/templates"
 	restwebhooks "github.com/postrider/postrider/rest/webhooks"
-	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/assembly/listeners"
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/ratelimit"
 )
 
 // Module is a row of the registry: everything that the assembly, the tests and
-// `postrider modules` know about a domain module.
+// `postrider modules` know about a domain module. A module is added by its folder, its
+// edge files in rest and graph, and a row here.
 type Module struct {
 	Name     string
 	Line     string   // what it is for
@@ -47,147 +50,166 @@ type Module struct {
 	Always   bool     // cannot be switched off
 	Dev      bool     // exists in development mode only
 	Option   fx.Option
-	// Edges gives its routes to the assembly; Operations are the same routes
-	// without services, for the OpenAPI document.
-	Edges      fx.Option
-	Operations []rest.Routes
+	// Routes are constructors of what it shows over REST, from its services to
+	// rest.Routes. Called with nil services they describe the same for the OpenAPI document.
+	Routes []any
+	// Graph is what it shows over GraphQL: the services behind its fields.
+	Graph []part
+	// Edges is what else it shows: pages, links, and lines of GET /readyz.
+	Edges fx.Option
 }
 
 // Modules is the registry, every module after those it requires.
 func Modules() []Module { return slices.Clone(registry) }
 
+// options are all parts of the row for Fx.
+func (m Module) options() fx.Option {
+	all := []fx.Option{m.Option}
+	for _, constructor := range m.Routes {
+		all = append(all, fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"routes"`))))
+	}
+	for _, constructor := range m.Graph {
+		all = append(all, fx.Provide(fx.Annotate(constructor(m.Name), fx.ResultTags(`group:"graph"`))))
+	}
+	if m.Edges != nil {
+		all = append(all, m.Edges)
+	}
+	return fx.Options(all...)
+}
+
+// Operations are its routes without services.
+func (m Module) Operations() []rest.Routes {
+	var all []rest.Routes
+	for _, constructor := range m.Routes {
+		call := reflect.ValueOf(constructor)
+		none := make([]reflect.Value, call.Type().NumIn())
+		for i := range none {
+			none[i] = reflect.Zero(call.Type().In(i))
+		}
+		all = append(all, call.Call(none)[0].Interface().(rest.Routes))
+	}
+	return all
+}
+
+// part makes the constructor of a graph.Part for the module of the name.
+type part func(name string) any
+
+// shows makes constructors of a part of the schema: the service *S as the interface I.
+func shows[I, S any](name string) any {
+	return func(service *S) graph.Part { return graph.Show(name, any(service).(I)) }
+}
+
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: accounts.Module, Edges: accountsEdges, Operations: []rest.Routes{restaccount.Routes((*accounts.Service)(nil)), restaccount.KeyRoutes((*accounts.Service)(nil))},
+		Option: accounts.Module,
+		Routes: []any{
+			func(s *accounts.Service) rest.Routes { return restaccount.Routes(s) },
+			func(s *accounts.Service) rest.Routes { return restaccount.KeyRoutes(s) },
+		},
 	},
 	{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
 		Requires: []string{"accounts"},
-		Option:   domains.Module, Edges: domainsEdges, Operations: []rest.Routes{restdomains.Routes((*domains.Service)(nil)), restdomains.DNSRoutes((*domains.Publisher)(nil))},
+		Option:   domains.Module,
+		Routes: []any{
+			func(s *domains.Service) rest.Routes { return restdomains.Routes(s) },
+			func(p *domains.Publisher) rest.Routes { return restdomains.DNSRoutes(p) },
+		},
+		Graph: []part{shows[graph.Domains, domains.Service]},
 	},
 	{
 		Name: "suppression", Line: "addresses that must not be written to, and the page where recipients unsubscribe",
 		Requires: []string{"accounts"},
-		Option:   suppression.Module, Edges: suppressionEdges, Operations: []rest.Routes{restsuppressions.Routes((*suppression.Service)(nil))},
+		Option:   suppression.Module,
+		Routes:   []any{func(s *suppression.Service) rest.Routes { return restsuppressions.Routes(s) }},
+		Graph:    []part{shows[graph.Suppressions, suppression.Service]},
+		Edges:    unsubscribeLinks,
 	},
 	{
 		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
 		Requires: []string{"accounts"},
-		Option:   templates.Module, Edges: templatesEdges, Operations: []rest.Routes{resttemplates.Routes((*templates.Service)(nil))},
+		Option:   templates.Module,
+		Routes:   []any{func(s *templates.Service) rest.Routes { return resttemplates.Routes(s) }},
+		Graph:    []part{shows[graph.Templates, templates.Service]},
 	},
 	{
 		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
 		Requires: []string{"accounts", "domains"},
-		Option:   tracking.Module, Edges: trackingEdges, Operations: []rest.Routes{restdomains.TrackingHostRoutes((*tracking.Service)(nil))},
+		Option:   tracking.Module,
+		Routes:   []any{func(s *tracking.Service) rest.Routes { return restdomains.TrackingHostRoutes(s) }},
+		Graph:    []part{shows[graph.Engagements, tracking.Service]},
+		Edges:    trackedLinks,
 	},
 	{
 		Name: "outbound", Line: "the ways out: smarthosts, source addresses and their warm-up",
 		Requires: []string{"accounts", "domains"},
-		Option:   outbound.Module, Edges: outboundEdges,
+		Option:   outbound.Module,
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking"},
-		Option: fx.Options(records.Module, queue.Module, delivery.Module, sending.Module), Edges: sendingEdges, Operations: []rest.Routes{restemails.Routes((*sending.Service)(nil), (*records.Service)(nil)), restwebhooks.TestEventRoutes(nil, nil)},
+		Option: fx.Options(records.Module, queue.Module, delivery.Module, sending.Module,
+			fx.Provide(sendingConfig, module.Nearby[restwebhooks.Delivery, webhooks.Service])),
+		Routes: []any{
+			func(s *sending.Service, r *records.Service) rest.Routes { return restemails.Routes(s, r) },
+			func(r *records.Service, d restwebhooks.Delivery) rest.Routes {
+				return restwebhooks.TestEventRoutes(r, d)
+			},
+		},
+		Graph: []part{shows[graph.Emails, records.Service], shows[graph.Queue, queue.Service]},
+		Edges: queueHealth,
 	},
 	{
 		Name: "bounces", Line: "bounces and complaints that come back to our return paths",
 		Requires: []string{"accounts", "sending"},
-		Option:   bounces.Module, Edges: bouncesEdges,
+		Option:   bounces.Module,
 	},
 	{
 		Name: "inbound", Line: "receives mail for domains that want it, keeps it, replies and forwards",
 		Requires: []string{"accounts", "domains"}, Uses: []string{"sending"},
-		Option: inbound.Module, Edges: inboundEdges, Operations: []rest.Routes{restreceived.Routes((*inbound.Service)(nil), true)},
+		Option: fx.Options(inbound.Module, inboundPeers),
+		Routes: []any{func(s *inbound.Service) rest.Routes {
+			return restreceived.Routes(s, s == nil || s.Answers())
+		}},
+		Graph: []part{shows[graph.Received, inbound.Service]},
 	},
 	{
 		Name: "relay", Line: "takes mail from programs over SMTP, under the rules of the API",
 		Requires: []string{"accounts", "sending"},
-		Option:   relay.Module, Edges: relayEdges, Operations: []rest.Routes{restaccount.SMTPCredentialRoutes((*relay.Service)(nil))},
+		Option:   relay.Module,
+		Routes:   []any{func(s *relay.Service) rest.Routes { return restaccount.SMTPCredentialRoutes(s) }},
+		Graph:    []part{shows[graph.SMTPCredentials, relay.Service]},
+		Edges: fx.Options(
+			fx.Provide(listeners.NewRelaySockets, listeners.RelayConfig, listeners.NewRelayServers, func(l *ratelimit.Limiter) relay.Rate { return accountRate{l} }),
+			fx.Invoke(func(*listeners.RelayServers) {}),
+		),
 	},
 	{
 		Name: "webhooks", Line: "tells accounts' endpoints what has happened, signed, with retries, a log and replays",
 		Requires: []string{"accounts"}, Uses: []string{"sending"},
-		Option: webhooks.Module, Edges: webhooksEdges, Operations: []rest.Routes{restwebhooks.Routes((*webhooks.Service)(nil)), restwebhooks.DeliveryRoutes((*webhooks.Service)(nil))},
+		Option: webhooks.Module,
+		Routes: []any{
+			func(s *webhooks.Service) rest.Routes { return restwebhooks.Routes(s) },
+			func(s *webhooks.Service) rest.Routes { return restwebhooks.DeliveryRoutes(s) },
+		},
+		Graph: []part{shows[graph.Webhooks, webhooks.Service]},
 	},
 	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
 		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks"},
-		Option: retention.Module, Edges: retentionEdges, Operations: []rest.Routes{restcontacts.Routes(nil)},
+		Option: retention.Module,
+		Routes: []any{func(s *retention.Service) rest.Routes { return restcontacts.Routes(s) }},
 	},
 	{
 		Name: "eventlog", Line: "shows an account its events in order, in pages and as streams",
 		Requires: []string{"accounts"},
-		Option:   eventlog.Module, Edges: eventlogEdges, Operations: []rest.Routes{resteventlog.Routes(nil)},
+		Option:   eventlog.Module,
+		Routes:   []any{func(s *eventlog.Service) rest.Routes { return resteventlog.Routes(s) }},
+		Graph:    []part{shows[graph.EventLog, eventlog.Service]},
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail in development mode and shows it at /dev/inbox", Dev: true,
-		Option: devinbox.Module, Edges: fx.Options(),
+		Option: devinbox.Module, Edges: inboxPages,
 	},
-}
-
-// Select gives the modules that are to run: all that exist in the mode, less
-// those that are off. Every reason why the set cannot run is in the error.
-func Select(on []string, dev bool) ([]Module, error) {
-	var chosen []Module
-	var wrong config.Mistakes
-	mistake := func(format string, args ...any) {
-		wrong = append(wrong, config.Mistake{Setting: "POSTRIDER_MODULES", Problem: fmt.Sprintf(format, args...)})
-	}
-	for _, m := range registry {
-		switch {
-		case m.Dev && !dev:
-		case slices.Contains(on, m.Name):
-			chosen = append(chosen, m)
-		case m.Always:
-			mistake("module %s cannot be switched off", m.Name)
-		}
-	}
-	for _, m := range chosen {
-		for _, needed := range m.Requires {
-			if !slices.Contains(on, needed) {
-				mistake("module %s requires %s: switch %s on, or %s off too", m.Name, needed, needed, m.Name)
-			}
-		}
-	}
-	if len(wrong) > 0 {
-		return nil, wrong
-	}
-	return chosen, nil
-}
-
-// ModuleNames lists what POSTRIDER_MODULES may name in the mode.
-func ModuleNames(dev bool) []string {
-	var names []string
-	for _, m := range registry {
-		if dev || !m.Dev {
-			names = append(names, m.Name)
-		}
-	}
-	return names
-}
-
-// ModuleTable is what `postrider modules` prints.
-func ModuleTable() string {
-	rows := [][]string{{"MODULE", "REQUIRES", "USES", "WHAT FOR"}}
-	for _, m := range registry {
-		line := m.Line
-		if m.Always {
-			line += " (always on)"
-		}
-		rows = append(rows, []string{m.Name, orDash(m.Requires), orDash(m.Uses), line})
-	}
-	var out strings.Builder
-	for _, r := range rows {
-		fmt.Fprintf(&out, "%-11s %-52s %-10s %s\n", r[0], r[1], r[2], r[3])
-	}
-	return out.String()
-}
-
-func orDash(names []string) string {
-	if len(names) == 0 {
-		return "-"
-	}
-	return strings.Join(names, ", ")
 }

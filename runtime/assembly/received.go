@@ -10,8 +10,6 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/inbound"
-	"github.com/postrider/postrider/rest"
-	restreceived "github.com/postrider/postrider/rest/received"
 	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/intake"
@@ -21,17 +19,8 @@ import (
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-func inboundConfig(cfg config.Config) inbound.Config {
-	return inbound.Config{Hostname: cfg.Mail.Hostname, AcceptOnly: cfg.Mail.Concurrency == 0}
-}
-
-// inboundEdges let mail servers in, give the module whom it asks about messages and
-// where it keeps them, and show its routes.
-var inboundEdges = fx.Options(
-	fx.Invoke(func(*inboundListener) {}),
-	fx.Provide(newVerifier, newSpamFilter, newObjects),
-	routes(func(s *inbound.Service) rest.Routes { return restreceived.Routes(s, s.Answers()) }),
-)
+// inboundPeers are whom the module inbound asks about messages, and where it keeps them.
+var inboundPeers = fx.Provide(newVerifier, newSpamFilter, newObjects)
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
 	return authn.New(authn.Config{Resolver: resolver.SMTP(), Logger: log, Memory: func(ctx context.Context, from netip.Addr, octets int64) (func(), error) {

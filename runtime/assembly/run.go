@@ -7,30 +7,30 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/httpserver"
+	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // Options are what a run needs beside its configuration.
 type Options struct {
 	Version   string
-	ReadyFile string      // development mode: written once everything listens
-	OnReady   func(Ready) // development mode: called then; may be nil
-	Out       io.Writer   // for people
-	Log       io.Writer   // for the log
+	ReadyFile string         // development mode: written once everything listens
+	OnReady   func(Ready)    // development mode: called then; may be nil
+	Out       io.Writer      // for people
+	Log       io.Writer      // for the log
+	Strays    []config.Stray // variables of the environment to warn of
 }
 
 const (
 	startTimeout = 2 * time.Minute // embedded PostgreSQL, migrations, key generation
-	// A stop ends within half a minute, which is what Docker's and Kubernetes' users
-	// usually allow: most of it for draining, the rest for the database.
-	stopLimit    = 30 * time.Second
+	// Most of store.StopLimit is for draining, the rest for the database.
 	drainTimeout = 23 * time.Second
 )
 
@@ -57,8 +57,11 @@ func run(parent context.Context, cfg config.Config, o Options) (err error) {
 		return err
 	}
 	log.InfoContext(ctx, "configuration", telemetry.KeyVersion, o.Version, telemetry.KeyConfig, cfg)
+	for _, stray := range o.Strays {
+		log.WarnContext(ctx, stray.String())
+	}
 	// 2. The address, so that a taken port is known before a database is started.
-	listener, err := listen(ctx, cfg.HTTP.Addr)
+	listener, err := httpserver.Listen(ctx, cfg.HTTP.Addr)
 	if err != nil {
 		return err
 	}
@@ -67,16 +70,16 @@ func run(parent context.Context, cfg config.Config, o Options) (err error) {
 		cfg.HTTP.BaseURL = "http://" + listener.Addr().String()
 	}
 	// 3. The database: ours or another's, migrated.
-	store, err := openStore(ctx, cfg, log)
+	opened, err := store.Open(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
 	end := ending{log: log}
-	defer func() { end.of(store, err) }()
+	defer func() { end.of(opened, err) }()
 	// 4. Join the modules and start them.
 	var seeds seeder
 	var draining atomic.Bool
-	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: store, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, fx.Invoke(func(s seeder) { seeds = s }))
+	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, fx.Invoke(func(s seeder) { seeds = s }))
 	if err := app.Err(); err != nil {
 		return fmt.Errorf("assemble: %w", err)
 	}
@@ -86,7 +89,7 @@ func run(parent context.Context, cfg config.Config, o Options) (err error) {
 		return fmt.Errorf("start: %w", err)
 	}
 	// 5. Say where everything is; in development mode there is an account to use.
-	if err := announce(ctx, cfg, o, store, seeds, modules, log); err != nil {
+	if err := announce(ctx, cfg, o, opened, seeds, modules, log); err != nil {
 		return errors.Join(err, stopApp(app, drainTimeout))
 	}
 	// 6. Until somebody says stop, or a part that we need ends.
@@ -116,17 +119,17 @@ type ending struct {
 
 func (e *ending) begin() {
 	e.began = time.Now()
-	e.log.Info("stopping: requests and deliveries that have begun may end", "limit", stopLimit)
+	e.log.Info("stopping: requests and deliveries that have begun may end", "limit", store.StopLimit)
 }
 
 // of closes the store with what is left of the time, and closes the log.
-func (e *ending) of(s *store, err error) {
+func (e *ending) of(s *store.Store, err error) {
 	if e.began.IsZero() {
-		s.close(e.log, stopLimit)
+		s.Close(e.log, store.StopLimit)
 		e.log.Info("stopped before it was ready")
 		return
 	}
-	s.close(e.log, stopLimit-time.Since(e.began))
+	s.Close(e.log, store.StopLimit-time.Since(e.began))
 	took := time.Since(e.began).Round(time.Millisecond)
 	if err != nil {
 		e.log.Error("stopped, and not everything could end; what was accepted is stored and goes on at the next start", "duration", took, telemetry.KeyError, err)
@@ -158,15 +161,4 @@ func closeListener(l net.Listener, log *slog.Logger) {
 	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		log.Warn("close listener", telemetry.KeyError, err)
 	}
-}
-
-// tool prepares a command that works on the database and ends.
-func tool(ctx context.Context, cfg config.Config, do func(ctx context.Context, s *store, log *slog.Logger) error) error {
-	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, os.Stderr)
-	s, err := openStore(ctx, cfg, log)
-	if err != nil {
-		return err
-	}
-	defer s.close(log, stopLimit)
-	return do(ctx, s, log)
 }

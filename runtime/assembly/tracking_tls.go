@@ -15,8 +15,10 @@ import (
 
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/modules/tracking/certificate"
+	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/httpserver"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -46,7 +48,7 @@ func newTrackingTLS(lc fx.Lifecycle, cfg config.Config, d *db.DB, box *secret.Bo
 	}))
 	served := tracking.Served(d)
 	allowed := func(ctx context.Context, host string) error { // the SMTP listeners' names as well
-		if slices.Contains(smtpNames(cfg), host) {
+		if slices.Contains(listeners.Names(cfg), host) {
 			return nil
 		}
 		return served(ctx, host)
@@ -59,6 +61,14 @@ func newTrackingTLS(lc fx.Lifecycle, cfg config.Config, d *db.DB, box *secret.Bo
 
 // certificatesOf keeps a nil pointer out of the interface, where it would not be nil.
 func certificatesOf(t *trackingTLS) tracking.Certificates {
+	if t == nil {
+		return nil
+	}
+	return t.keeper
+}
+
+// keeperOf is nil without certificates.
+func keeperOf(t *trackingTLS) *certificate.Keeper {
 	if t == nil {
 		return nil
 	}
@@ -88,15 +98,15 @@ func (p edgeParams) serveTrackingHosts(observe *telemetry.HTTP) {
 	if p.TrackingTLS == nil {
 		return
 	}
-	links := observe.Wrap(p.unsubscribeFirst(p.trackedFirst(http.NotFoundHandler())))
-	s := &http.Server{Handler: links, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+	links := observe.Wrap(p.linksFirst(http.NotFoundHandler()))
+	s := &http.Server{Handler: links, ReadHeaderTimeout: httpserver.HeaderTimeout, IdleTimeout: httpserver.IdleTimeout, MaxHeaderBytes: httpserver.HeaderBytes,
 		ErrorLog: slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug)} // broken handshakes and the like
-	gate := newHTTPGate(httpConnections, intake.Floor, p.Config.HTTP.TrustedProxies)
-	gate.attach(s)
+	gate := httpserver.NewGate(httpserver.Connections, intake.Floor, p.Config.HTTP.TrustedProxies)
+	gate.Attach(s)
 	p.Lifecycle.Append(fx.Hook{
 		OnStart: func(context.Context) error {
 			go func() {
-				l := tls.NewListener(gate.before(p.TrackingTLS.listener), p.TrackingTLS.keeper.TLS())
+				l := tls.NewListener(gate.Before(p.TrackingTLS.listener), p.TrackingTLS.keeper.TLS())
 				if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 					p.Logger.Error("the listener of tracking hosts has ended", telemetry.KeyError, err)
 				}
@@ -105,7 +115,7 @@ func (p edgeParams) serveTrackingHosts(observe *telemetry.HTTP) {
 			return nil
 		},
 		OnStop: func(ctx context.Context) error {
-			grace, cancel := context.WithTimeout(ctx, streamGrace)
+			grace, cancel := context.WithTimeout(ctx, httpserver.StreamGrace)
 			defer cancel()
 			if err := s.Shutdown(grace); !errors.Is(err, context.DeadlineExceeded) {
 				return err

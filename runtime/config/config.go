@@ -69,6 +69,9 @@ type HTTP struct {
 	TrustedProxies []netip.Prefix
 }
 
+// Host is the host of the base URL, without a port.
+func (h HTTP) Host() string { return hostOf(h.BaseURL) }
+
 // Secrets says what to encrypt with.
 type Secrets struct {
 	Keys    []secret.Key // the first seals

@@ -10,23 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
-
-// tool is the settings of a command beside the app.
-func tool(t *testing.T, app *runtimetest.App) config.Config {
-	t.Helper()
-	settings := config.Settings{}
-	settings.DatabaseURL, settings.DataDir = app.DatabaseURL, t.TempDir()
-	cfg, err := config.Load(config.Tool, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cfg
-}
 
 func as(app *runtimetest.App, key string) *runtimetest.App {
 	other := *app
@@ -51,15 +39,7 @@ var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-cre
 func TestScopesOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	app := runtimetest.Start(t, nil)
-	cfg := tool(t, app)
-	key := func(scope string) *runtimetest.App {
-		_, secret, err := assembly.CreateKey(t.Context(), cfg, assembly.KeyInput{AccountID: app.AccountID, Name: scope, Scope: scope})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return as(app, secret)
-	}
-	read, sending := key("read"), key("sending")
+	read, sending := app.WithKey(t, "read"), app.WithKey(t, "sending")
 	for _, o := range operations(t, app) {
 		for _, c := range []struct {
 			app   *runtimetest.App
@@ -143,11 +123,8 @@ func TestSuspendedAccount(t *testing.T) {
 	t.Parallel()
 	app := runtimetest.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	cfg := tool(t, app)
 	for _, suspended := range []bool{true, false} {
-		if _, err := assembly.UpdateAccount(t.Context(), cfg, app.AccountEmail, assembly.AccountChange{Suspended: &suspended}); err != nil {
-			t.Fatal(err)
-		}
+		app.Change(t, accounts.AccountChange{Suspended: &suspended})
 		runtimetest.Eventually(t, "the change is seen", func() bool {
 			got := app.Do(t, http.MethodPost, "/api/emails", anEmail)
 			refused := got.Status == http.StatusForbidden && strings.Contains(string(got.Body), `"code":"account_suspended"`)
@@ -170,9 +147,7 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	free := app.Stranger(t, "free")
-	if _, err := assembly.UpdateAccount(t.Context(), tool(t, app), free.AccountEmail, assembly.AccountChange{Plan: new("free"), ProductionUnlocked: new(true)}); err != nil {
-		t.Fatal(err)
-	}
+	free.Change(t, accounts.AccountChange{Plan: new("free"), ProductionUnlocked: new(true)})
 	if _, err := handle.ExecContext(t.Context(), `UPDATE accounts SET unmetered = false WHERE id = $1`, free.AccountID); err != nil {
 		t.Fatal(err)
 	}

@@ -6,26 +6,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/secret"
 )
 
 // one key for a service and the commands beside it, as passwords need.
 const sharedKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-
-// beside is what a command of the operator's runs with.
-func beside(t *testing.T, app *runtimetest.App) config.Config {
-	t.Helper()
-	settings := config.Settings{MasterKey: sharedKey}
-	settings.DatabaseURL, settings.DataDir = app.DatabaseURL, t.TempDir()
-	cfg, err := config.Load(config.Tool, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cfg
-}
 
 // ways tells of each attempt of an email its outcome, its way, and the address that it
 // left from without the port.
@@ -63,9 +52,11 @@ func TestMailLeavesFromASourceAddress(t *testing.T) {
 	s.expect(t, before, arrived("delivered dot 250 2.0.0 mx1"))
 	s.expectWays(t, before, "delivered dot by from 127.0.0.1")
 
-	if _, err := assembly.AddSource(t.Context(), beside(t, s.App), assembly.SourceInput{Address: "127.0.0.77", Hostname: "out77.test", Pool: "shared"}); err != nil {
-		t.Fatal(err)
-	}
+	s.Operate(t, sharedKey, func(o runtimetest.Operator) {
+		if _, err := o.Outbound.AddSource(t.Context(), outbound.SourceInput{Address: "127.0.0.77", Hostname: "out77.test", Pool: "shared"}); err != nil {
+			t.Fatal(err)
+		}
+	})
 	id := ""
 	runtimetest.Eventually(t, "a message from the new source", func() bool {
 		id = s.message(t, []string{"bob@secure.test"})
@@ -107,10 +98,14 @@ func TestSmarthostOfAnAccountTakesEffectAtOnce(t *testing.T) {
 	direct := s.server(t, 42, smtptest.Config{})
 	s.expect(t, s.message(t, []string{"bob@direct.test"}), arrived("delivered dot 250 2.0.0 mx1"))
 
-	view, err := assembly.SetSmarthost(t.Context(), beside(t, s.App), assembly.SmarthostInput{Account: s.AccountEmail, Use: "always", URL: relay.URL("shop:hush") + "?verify=off"})
-	if err != nil || strings.Contains(view.URL, "hush") {
-		t.Fatalf("setting the smarthost gives %+v, %v, want it without its password", view, err)
-	}
+	smarthost := ""
+	s.Operate(t, sharedKey, func(o runtimetest.Operator) {
+		stored, err := o.Outbound.SetSmarthost(t.Context(), outbound.SmarthostInput{Account: s.AccountEmail, Use: "always", URL: secret.New(relay.URL("shop:hush") + "?verify=off")})
+		if err != nil || strings.Contains(outbound.SmarthostURL(stored), "hush") {
+			t.Fatalf("set a smarthost: %+v %v", stored, err)
+		}
+		smarthost = stored.ID
+	})
 	id := ""
 	runtimetest.Eventually(t, "a message by the smarthost", func() bool {
 		id = s.message(t, []string{"bob@direct.test"})
@@ -123,9 +118,11 @@ func TestSmarthostOfAnAccountTakesEffectAtOnce(t *testing.T) {
 	}
 	before := direct.Stats().Accepted
 
-	if err := assembly.RemoveSmarthost(t.Context(), beside(t, s.App), view.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Operate(t, sharedKey, func(o runtimetest.Operator) {
+		if err := o.Outbound.RemoveSmarthost(t.Context(), smarthost); err != nil {
+			t.Fatal(err)
+		}
+	})
 	runtimetest.Eventually(t, "a message by the direct way again", func() bool {
 		waitForStatus(t, s.App, s.message(t, []string{"bob@direct.test"}), "delivered")
 		return direct.Stats().Accepted > before

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/dkim"
@@ -292,10 +292,7 @@ func TestASuspendedAccountSendsNothingMoreOverSMTP(t *testing.T) {
 	s.auth("postrider", password)
 	s.expect("235 ")
 	s.relayed("a@suspended.example", []string{"bob@example.net"}, plainMessage("a@suspended.example", "bob@example.net"))
-	yes := true
-	if _, err := assembly.UpdateAccount(t.Context(), tool(t, app), stranger.AccountEmail, assembly.AccountChange{Suspended: &yes}); err != nil {
-		t.Fatal(err)
-	}
+	stranger.Change(t, accounts.AccountChange{Suspended: new(true)})
 	runtimetest.Eventually(t, "MAIL is refused", func() bool {
 		s.say("MAIL FROM:<a@suspended.example>\r\n")
 		got := s.answer()

@@ -3,28 +3,39 @@ package runtimetest
 import (
 	"testing"
 
-	"github.com/postrider/postrider/runtime/assembly"
-	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/modules/accounts"
 )
 
 // Stranger makes another account of the given name on the same installation and
 // gives the app as its full-scope key sees it. Only the first app is to be stopped.
 func (a *App) Stranger(t testing.TB, name string) *App {
 	t.Helper()
-	settings := config.Settings{}
-	settings.DatabaseURL, settings.DataDir = a.DatabaseURL, t.TempDir()
-	cfg, err := config.Load(config.Tool, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
 	other := *a
 	other.AccountEmail = name + "@other.test"
-	other.AccountID, err = assembly.CreateAccount(t.Context(), cfg, assembly.AccountInput{Name: name, Email: other.AccountEmail, Plan: "pro", Unmetered: true})
+	a.Operate(t, "", func(o Operator) {
+		account, err := o.Accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: name, Email: other.AccountEmail, Plan: "pro", Unmetered: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.AccountID = account.ID
+		other.APIKey = newKey(t, o, account.ID, name, accounts.ScopeFull)
+	})
+	return &other
+}
+
+// WithKey makes a key of the scope and gives the app as it sees it.
+func (a *App) WithKey(t testing.TB, scope accounts.Scope) *App {
+	t.Helper()
+	other := *a
+	a.Operate(t, "", func(o Operator) { other.APIKey = newKey(t, o, a.AccountID, string(scope), scope) })
+	return &other
+}
+
+func newKey(t testing.TB, o Operator, accountID, name string, scope accounts.Scope) string {
+	t.Helper()
+	_, secret, err := o.Accounts.CreateKey(t.Context(), accounts.NewKey{AccountID: accountID, Name: name, Scope: scope})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, other.APIKey, err = assembly.CreateKey(t.Context(), cfg, assembly.KeyInput{AccountID: other.AccountID, Name: name}); err != nil {
-		t.Fatal(err)
-	}
-	return &other
+	return secret.Reveal()
 }

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+)
+
+func TestCheckDomainFromDNSAlone(t *testing.T) {
+	t.Parallel()
+	zone := dnsxtest.New(t, "rp.example.com. CNAME rp.mail.example.org.", `example.com. TXT "v=spf1 include:spf.mail.example.org ~all"`)
+	cfg := config.Config{Mode: config.Tool, DataDir: t.TempDir(), Mail: config.Mail{DNS: zone.Addr()},
+		Names: config.Names{SandboxDomain: "sandbox.mail.example.org", ReturnPathHost: "rp.mail.example.org", SPFInclude: "spf.mail.example.org"}}
+	table, sound, err := (&domainCheckCommand{Name: "Example.com"}).check(t.Context(), cfg)
+	if err != nil || !sound || strings.Count(table, " verified ") != 2 || !strings.Contains(table, "_dmarc.example.com") || strings.Contains(table, "_service") {
+		t.Errorf("the check says sound: %t, %v, want sound with two verified records, DMARC and no ownership:\n%s", sound, err, table)
+	}
+	table, sound, err = (&domainCheckCommand{Name: "example.com", Selector: "pr1"}).check(t.Context(), cfg)
+	if err != nil || sound || !strings.Contains(table, "Publish a TXT record at pr1._domainkey.example.com") {
+		t.Errorf("without its key: %t, %v\n%s", sound, err, table)
+	}
+	zone.Fault("example.com", dnsxtest.ServFail)
+	table, sound, err = (&domainCheckCommand{Name: "example.com"}).check(t.Context(), cfg)
+	if err != nil || sound || !strings.Contains(table, " no answer ") {
+		t.Errorf("SERVFAIL: %t, %v\n%s", sound, err, table)
+	}
+	if _, _, err := (&domainCheckCommand{Name: "co.uk"}).check(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "public suffix") {
+		t.Errorf("co.uk: %v", err)
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/postrider/postrider/modules/domains"
+)
+
+// domainTable prints what was looked up, and tells whether all that is required was
+// found.
+func domainTable(seen []domains.Inspected, notes []string) (string, bool, error) {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RECORD\tEXPECTED\tFOUND\tSTATE\tWHAT TO DO")
+	sound := true
+	for _, r := range seen {
+		state, what := string(r.Status), r.Error
+		if r.Unanswered {
+			state = "no answer"
+		}
+		if r.Required && r.Status != domains.Verified {
+			sound = false
+		}
+		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\n", r.Type, r.Name, short(r.Value), orNone(r.Found), state, what)
+	}
+	err := w.Flush()
+	for _, note := range notes {
+		fmt.Fprintln(&out, note)
+	}
+	return out.String(), sound, err
+}
+
+func orNone(found []string) string {
+	var parts []string
+	for _, value := range found {
+		parts = append(parts, short(value))
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, " | ")
+}
+
+// short keeps a key from making the table unreadable.
+func short(value string) string {
+	if r := []rune(value); len(r) > 60 {
+		return string(r[:57]) + "..."
+	}
+	return value
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/webhooksig"
+)
+
+// listening says what to follow and where to bring it.
+type listening struct {
+	BaseURL   string
+	APIKey    string
+	ForwardTo string    // empty: events are only printed
+	Events    []string  // empty: all
+	Since     string    // an event's id, or empty
+	SinceTime time.Time // or a moment
+	Out       io.Writer
+	Log       io.Writer
+}
+
+// Validate reports every wrong field.
+func (in listening) Validate() error {
+	wrong := fault.Fields{}
+	for name, address := range map[string]string{"--base-url": in.BaseURL, "--forward-to": in.ForwardTo} {
+		u, err := url.Parse(address)
+		if (address != "" || name == "--base-url") && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			wrong.Add(name, "must be an http or https URL")
+		}
+	}
+	if in.APIKey == "" {
+		wrong.Add("--api-key", "is required (POSTRIDER_API_KEY)")
+	}
+	return wrong.Err()
+}
+
+// listenSilence is after how long without a word the stream is given up: the server
+// says something every 15 s.
+const listenSilence = 45 * time.Second
+
+var errRefused = errors.New("refused")
+
+// listen follows the event log of a running Postrider, prints each event on a line,
+// and posts it to the developer's server signed as a webhook. It connects again by
+// itself, goes on behind the last event, and ends with ctx without an error.
+func listen(ctx context.Context, in listening) error {
+	if err := in.Validate(); err != nil {
+		return err
+	}
+	l := &follower{in: in, client: &http.Client{}, position: in.Since,
+		forward: &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if !in.SinceTime.IsZero() {
+		l.position = id.Since(id.Fact, in.SinceTime)
+	}
+	if in.ForwardTo != "" {
+		l.secret = "whsec_" + rand.Text()
+		fmt.Fprintf(in.Log, "Forwarding to %s, signed with the secret %s\n", in.ForwardTo, l.secret)
+	}
+	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
+		began := time.Now()
+		err := l.follow(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // to be stopped is how it ends
+		case errors.Is(err, errRefused):
+			return fmt.Errorf("listen: %w", err)
+		case time.Since(began) > time.Minute:
+			wait = time.Second
+		}
+		fmt.Fprintf(in.Log, "The stream has ended (%v); connecting again in %s\n", err, wait)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+type follower struct {
+	in       listening
+	client   *http.Client
+	forward  *http.Client
+	secret   string
+	position string
+}
+
+// heard is an event as the stream has it.
+type heard struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	CreatedAt string          `json:"created_at"`
+	Data      json.RawMessage `json:"data"`
+}
+
+func (l *follower) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	silence := time.AfterFunc(listenSilence, cancel)
+	defer silence.Stop()
+	query := ""
+	if len(l.in.Events) > 0 {
+		query = "?" + url.Values{"types": {strings.Join(l.in.Events, ",")}}.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(l.in.BaseURL, "/")+"/api/event-log/stream"+query, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+l.in.APIKey)
+	if l.position != "" {
+		req.Header.Set("Last-Event-ID", l.position)
+	}
+	res, err := l.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return refusalOf(res)
+	}
+	fmt.Fprintf(l.in.Log, "Listening to %s\n", l.in.BaseURL)
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		silence.Reset(listenSilence)
+		field, value, _ := strings.Cut(lines.Text(), ": ")
+		switch field {
+		case "id":
+			if l.position == "" {
+				l.position = value // where the stream begins
+			}
+		case "data":
+			if err := l.hear(ctx, []byte(value)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return io.EOF
+}
+
+// refusalOf tells what will not get better from what may.
+func refusalOf(res *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(res.Body, 4<<10))
+	if err != nil {
+		return err
+	}
+	err = fmt.Errorf("%s is answered %s: %s", res.Request.URL.Path, res.Status, bytes.TrimSpace(body))
+	if res.StatusCode < http.StatusInternalServerError && res.StatusCode != http.StatusTooManyRequests {
+		return errors.Join(errRefused, err)
+	}
+	return err
+}
+
+// hear prints an event and brings it to the developer's server, once.
+func (l *follower) hear(ctx context.Context, data []byte) error {
+	var e heard
+	if err := json.Unmarshal(data, &e); err != nil {
+		return fmt.Errorf("an event cannot be read: %w", err)
+	}
+	outcome := ""
+	if l.in.ForwardTo != "" {
+		outcome = "  -> " + l.post(ctx, e)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	l.position = e.ID
+	_, err := fmt.Fprintf(l.in.Out, "%s  %s  %s%s\n", e.CreatedAt, e.Type, e.ID, outcome)
+	return err
+}
+
+func (l *follower) post(ctx context.Context, e heard) string {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(struct {
+		Type      string          `json:"type"`
+		CreatedAt string          `json:"created_at"`
+		Data      json.RawMessage `json:"data"`
+	}{e.Type, e.CreatedAt, e.Data}); err != nil {
+		return err.Error()
+	}
+	raw := bytes.TrimSpace(body.Bytes())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.in.ForwardTo, bytes.NewReader(raw))
+	if err != nil {
+		return err.Error()
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "Postrider-Webhooks/1")
+	req.Header.Set("Service-Event-Id", e.ID)
+	req.Header.Set("Service-Delivery-Attempt", "1")
+	req.Header.Set(webhooksig.Header, webhooksig.Sign([]string{l.secret}, time.Now(), raw))
+	res, err := l.forward.Do(req)
+	if err != nil {
+		return err.Error()
+	}
+	if err := res.Body.Close(); err != nil {
+		return err.Error()
+	}
+	return res.Status
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/webhooksig"
+)
+
+type posted struct {
+	header http.Header
+	body   []byte
+}
+
+func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	came := make(chan posted, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		came <- posted{r.Header, body}
+	}))
+	defer receiver.Close()
+	before := time.Now().Add(-time.Minute)
+	var sent struct{ ID string }
+	app.Do(t, http.MethodPost, "/api/emails", `{"from":"Ada <ada@dev.test>","to":"bob@example.net","subject":"Hello","text":"Hello"}`).JSON(t, &sent)
+	emailID := sent.ID
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var out, log expect.Log
+	ended := make(chan error, 1)
+	go func() {
+		ended <- listen(ctx, listening{BaseURL: app.BaseURL, APIKey: app.APIKey, ForwardTo: receiver.URL + "/hook",
+			Events: []string{"email.sent", "email.delivered"}, SinceTime: before, Out: &out, Log: &log})
+	}()
+	for _, typ := range []string{"email.sent", "email.delivered"} {
+		select {
+		case got := <-came:
+			secret := regexp.MustCompile(`whsec_\w+`).FindString(log.String())
+			if err := webhooksig.Verify(secret, got.header.Get("Service-Signature"), got.body, time.Now()); err != nil {
+				t.Errorf("the signature of a forwarded event: %v, want a valid one in %s", err, got.header)
+			}
+			if text := string(got.body); !strings.HasPrefix(text, `{"type":"`+typ+`","created_at":"`) || !strings.Contains(text, emailID) {
+				t.Errorf("forwarded %s, want %s of %s", text, typ, emailID)
+			}
+			if !strings.HasPrefix(got.header.Get("Service-Event-Id"), "evt_") {
+				t.Errorf("headers %v", got.header)
+			}
+		case err := <-ended:
+			t.Fatalf("listen ended with %v\n%s", err, log.String())
+		case <-time.After(30 * time.Second):
+			t.Fatalf("no %s was forwarded\n%s", typ, log.String())
+		}
+	}
+	runtimetest.Eventually(t, "both are printed", func() bool {
+		return strings.Contains(out.String(), "email.sent") && strings.Contains(out.String(), "email.delivered") && strings.Contains(out.String(), "-> 200 OK")
+	})
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("to be stopped is an error: %v", err)
+	}
+	err := listen(t.Context(), listening{BaseURL: app.BaseURL, APIKey: "svc_wrong", Out: &out, Log: &log})
+	if err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("a wrong key gives %v", err)
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/store"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// services opens the services of modules that a command needs, over a store that is
+// open. They run nothing in the background.
+type services struct {
+	store *store.Store
+	log   *slog.Logger
+}
+
+// withServices opens the store, hands its services to do, and closes the store.
+func withServices(ctx context.Context, cfg config.Config, do func(services) error) error {
+	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, os.Stderr)
+	s, err := store.Open(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close(log, store.StopLimit)
+	return do(services{store: s, log: log})
+}
+
+// withAccounts is withServices for commands that need accounts alone.
+func withAccounts(ctx context.Context, cfg config.Config, do func(*accounts.Service) error) error {
+	return withServices(ctx, cfg, func(of services) error {
+		service, err := of.accounts()
+		if err != nil {
+			return err
+		}
+		return do(service)
+	})
+}
+
+func (of services) accounts() (*accounts.Service, error) {
+	return accounts.New(accounts.Params{DB: of.store.DB, Logger: of.log, Cursors: of.store.Cursors()})
+}
+
+func (of services) queue() *queue.Service {
+	return queue.New(of.store.DB, bus.New(of.store.DB, of.log, bus.Options{}), nil)
+}
+
+// withOutbound opens the ways out, which know accounts and domains.
+func withOutbound(ctx context.Context, cfg config.Config, do func(*outbound.Service) error) error {
+	resolver, err := dnsx.New(dnsx.Config{Server: cfg.Mail.DNS, Logger: slog.New(slog.DiscardHandler)}) // nothing is looked up
+	if err != nil {
+		return err
+	}
+	defer resolver.Close()
+	return withServices(ctx, cfg, func(of services) error {
+		holders, err := of.accounts()
+		if err != nil {
+			return err
+		}
+		names, err := domains.New(domains.Params{Config: domains.ConfigOf(cfg), DB: of.store.DB, Bus: bus.New(of.store.DB, of.log, bus.Options{}),
+			Accounts: holders, Resolver: resolver, Box: of.store.Box, Cursors: of.store.Cursors(), Logger: of.log})
+		if err != nil {
+			return err
+		}
+		service, err := outbound.New(outbound.Params{DB: of.store.DB, Accounts: holders, Domains: names, Box: of.store.Box, Logger: of.log})
+		if err != nil {
+			return err
+		}
+		return do(service)
+	})
+}

@@ -1,0 +1,35 @@
+package assembly
+
+import (
+	"fmt"
+
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/config"
+)
+
+// OpenAPI is the description of the API as the given modules would serve it:
+// json (3.1), yaml (3.1) or json-3.0.
+func OpenAPI(cfg config.Config, format string) ([]byte, error) {
+	modules, err := selectModules(cfg)
+	if err != nil {
+		return nil, err
+	}
+	var routes []rest.Routes
+	for _, m := range modules {
+		routes = append(routes, m.Operations()...)
+	}
+	document, err := rest.DocumentOf("", cfg.HTTP.BaseURL, routes...)
+	if err != nil {
+		return nil, err
+	}
+	switch format {
+	case "json":
+		return document.JSON, nil
+	case "json-3.0":
+		return document.JSON30, nil
+	case "yaml":
+		return document.YAML, nil
+	default:
+		return nil, fmt.Errorf("--format: %q is not json, json-3.0 or yaml", format)
+	}
+}

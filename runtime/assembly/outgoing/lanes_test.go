@@ -1,0 +1,90 @@
+package outgoing
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/mail/lane"
+)
+
+func scrape(reg *prometheus.Registry) string {
+	answer := httptest.NewRecorder()
+	promhttp.HandlerFor(reg, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", http.NoBody))
+	return answer.Body.String()
+}
+
+// attempts finds how many deliveries the metrics count for a lane; -1: it is not named.
+func attempts(t *testing.T, reg *prometheus.Registry, name string) float64 {
+	t.Helper()
+	for line := range strings.Lines(scrape(reg)) {
+		labels, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
+		if !strings.HasPrefix(labels, "postrider_lane_attempts_total{") || !strings.Contains(labels, `lane="`+name+`"`) || !strings.Contains(labels, `result="delivered"`) {
+			continue
+		}
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	return -1
+}
+
+func TestLaneMetricsNameTheBusiestAndSumTheRest(t *testing.T) {
+	t.Parallel()
+	var states []lane.State
+	for i := range 250 {
+		states = append(states, lane.State{Name: fmt.Sprintf("mx%03d.test", i), Window: 3, Active: 1, Delivered: uint64(1000 - i)})
+	}
+	states = append(states, lane.State{Name: "provisional.test", Provisional: true, Window: 3, Reserved: 2})
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(newLaneMetrics(func() []lane.State { return append([]lane.State(nil), states...) }))
+	if n := strings.Count(scrape(reg), "postrider_lane_window{"); n != 201 {
+		t.Errorf("%d lanes are named", n)
+	}
+	if a, b := attempts(t, reg, "mx199.test"), attempts(t, reg, "mx200.test"); a != 801 || b != -1 {
+		t.Errorf("the last that is named has %v, the next %v", a, b)
+	}
+	before := attempts(t, reg, otherLanes)
+	states[249].Delivered += 5000 // it gets a name; what was counted under other stays there
+	states[248].Delivered += 7
+	if after := attempts(t, reg, otherLanes); after < before || attempts(t, reg, "mx249.test") != 5751 {
+		t.Errorf("other went from %v to %v", before, after)
+	}
+}
+
+func TestTheLanesFileIsReadAtStart(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lanes.txt")
+	for rows, want := range map[string]string{"default 1 2 3 4m -\n": "", "default 9 2 3 4m -\nx\n": "line 1: start 9 is more than connections 2\nline 2: provider x: want"} {
+		if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		lanes, err := newLanes(config.Mail{LanesFile: path, Concurrency: 7}, nil, prometheus.NewRegistry())
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := lanes.Room("", "example.test"); n != 2 {
+			t.Errorf("room %d", n)
+		}
+	}
+	if _, err := newLanes(config.Mail{LanesFile: path + "x"}, nil, prometheus.NewRegistry()); err == nil {
+		t.Error("a missing file is no mistake")
+	}
+}

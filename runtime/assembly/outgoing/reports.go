@@ -1,0 +1,23 @@
+package outgoing
+
+import (
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+)
+
+// recordedToo has sessions counted twice: for the operator's metrics without names,
+// and for reports with them.
+func recordedToo(counter smtpclient.TLSReports, recorder *outbound.TLSRecorder) smtpclient.TLSReports {
+	if recorder == nil {
+		return counter
+	}
+	return bothReports{counter, recorder}
+}
+
+type bothReports [2]smtpclient.TLSReports
+
+// Report tells both.
+func (b bothReports) Report(r smtpclient.TLSReport) {
+	b[0].Report(r)
+	b[1].Report(r)
+}

@@ -1,0 +1,76 @@
+package assembly
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/tracking"
+	inboxpages "github.com/postrider/postrider/rest/devinbox"
+	"github.com/postrider/postrider/rest/track"
+	"github.com/postrider/postrider/rest/unsubscribe"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/module"
+)
+
+// webPage is a handler of the mux for people with a browser.
+type webPage struct {
+	paths   []string // patterns of http.ServeMux
+	handler http.Handler
+	home    homeLink // on the first page
+}
+
+// link serves the public links of messages below a prefix, under the base URL and under
+// tracking hosts.
+type link struct {
+	prefix  string
+	handler http.Handler
+}
+
+func pages(constructor any) fx.Option {
+	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"pages"`)))
+}
+
+func links(constructor any) fx.Option {
+	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"links"`)))
+}
+
+// inboxPages show what development mode has caught.
+var inboxPages = pages(func(s *devinbox.Service, cfg config.Config, log *slog.Logger) webPage {
+	return webPage{paths: []string{inboxpages.Prefix, inboxpages.Prefix + "/", inboxpages.JSONPath},
+		handler: inboxpages.New(s, log, cfg.HTTP.Host()),
+		home:    homeLink{inboxpages.Prefix, "Development inbox", "the mail that was sent"}}
+})
+
+// unsubscribeLinks are where recipients unsubscribe.
+var unsubscribeLinks = fx.Options(
+	fx.Provide(module.Nearby[unsubscribe.Senders, records.Service]),
+	links(func(s *suppression.Service, senders unsubscribe.Senders, log *slog.Logger) link {
+		return link{unsubscribe.Prefix, unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Logger: log})}
+	}),
+)
+
+// newTrackedLinks are links and pixels that are counted.
+func newTrackedLinks(s *tracking.Service, cfg config.Config, log *slog.Logger) link {
+	return link{tracking.Prefix, track.New(track.Options{Tracker: s, Proxies: cfg.HTTP.TrustedProxies, Logger: log})}
+}
+
+// linksFirst keeps public links from the mux, which answers an unclean path with a
+// redirect: a link that is not genuine leads nowhere, and RFC 8058 section 3.2 forbids to
+// follow a redirect of a link to unsubscribe.
+func (p edgeParams) linksFirst(others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, l := range p.Links {
+			if strings.HasPrefix(r.URL.Path, l.prefix) {
+				l.handler.ServeHTTP(w, r)
+				return
+			}
+		}
+		others.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,52 @@
+package assembly
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/module"
+)
+
+func sendingConfig(cfg config.Config) (sending.Config, delivery.Config) {
+	c := delivery.DefaultConfig()
+	c.Concurrency = cfg.Mail.Concurrency
+	return sending.Config{AcceptOnly: c.Concurrency == 0}, c
+}
+
+// lateLimit is from when on the queue is called degraded.
+const lateLimit = time.Minute
+
+// queueHealth tells on GET /readyz and in the metrics how late the queue is.
+var queueHealth = fx.Options(
+	module.Healths(func(q *queue.Service) module.Health {
+		return module.Health{Name: "queue", Ask: func(ctx context.Context) (module.Condition, error) {
+			late, err := q.Late(ctx)
+			return module.Condition{Degraded: late > lateLimit, Figures: map[string]float64{"late_seconds": math.Floor(late.Seconds())}}, err
+		}}
+	}),
+	fx.Invoke(gaugeQueue),
+)
+
+// gaugeQueue shows how late the queue is. It is asked for at each scrape, and not a number
+// while the database does not tell.
+func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
+	return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_queue_late_seconds",
+		Help: "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out."},
+		func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+			defer cancel()
+			late, err := q.Late(ctx)
+			if err != nil {
+				return math.NaN()
+			}
+			return late.Seconds()
+		}))
+}

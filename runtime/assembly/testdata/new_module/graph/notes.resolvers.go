@@ -1,0 +1,15 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/modules/accounts"
+)
+
+func (r *queryResolver) Notes(ctx context.Context) ([]string, error) {
+	caller, err := authorized(ctx, accounts.Read)
+	if err != nil {
+		return nil, err
+	}
+	return part[Notes](r.parts).List(ctx, caller.AccountID)
+}

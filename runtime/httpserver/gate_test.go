@@ -1,0 +1,159 @@
+package httpserver
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/intake"
+)
+
+// strangers gives connections that come from where the test says.
+type strangers struct {
+	net.Listener
+
+	from chan string
+}
+
+type strange struct {
+	net.Conn
+
+	from net.Addr
+}
+
+func (s strange) RemoteAddr() net.Addr { return s.from }
+
+func (s strangers) Accept() (net.Conn, error) {
+	c, err := s.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return strange{c, net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(<-s.from), 4711))}, nil
+}
+
+type gated struct {
+	addr string
+	from chan string
+}
+
+func serveGated(t *testing.T, most int, pace intake.Pace, h http.Handler) gated {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") // loopback
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := make(chan string, 1)
+	gate := NewGate(most, pace, []netip.Prefix{netip.MustParsePrefix("198.51.100.9/32")})
+	s := &http.Server{Handler: h, ReadHeaderTimeout: HeaderTimeout}
+	gate.Attach(s)
+	go s.Serve(gate.Before(strangers{l, from})) //nolint:errcheck // it ends with the test
+	t.Cleanup(func() { s.Close() })
+	return gated{l.Addr().String(), from}
+}
+
+func (g gated) dial(t *testing.T, from string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", g.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	g.from <- from
+	return c
+}
+
+// ask sends a request and gives its status, or what went wrong.
+func ask(c net.Conn) string {
+	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return err.Error()
+	}
+	return response.Status
+}
+
+// Half-sent headers of one address fill nothing: whoever comes from elsewhere is served.
+func TestHalfSentHeadersDoNotFillTheHTTPListener(t *testing.T) {
+	t.Parallel()
+	g := serveGated(t, 100, intake.Floor, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for range 300 {
+		fmt.Fprint(g.dial(t, "203.0.113.1"), "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ") // some are refused
+	}
+	for i := range 90 {
+		if got := ask(g.dial(t, fmt.Sprintf("198.%d.0.1", i))); got != "200 OK" {
+			t.Errorf("beside 300 half-sent headers of one address request %d of others was answered %q", i, got)
+		}
+	}
+}
+
+// A proxy that is trusted has no share, and neither has this machine.
+func TestAProxyIsNoShareOfTheHTTPListener(t *testing.T) {
+	t.Parallel()
+	g := serveGated(t, 40, intake.Floor, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for i := range 40 {
+		from := []string{"198.51.100.9", "127.0.0.1"}[i%2]
+		if got := ask(g.dial(t, from)); got != "200 OK" {
+			t.Errorf("connection %d from %s was answered %q", i, from, got)
+		}
+	}
+	if got := ask(g.dial(t, "198.51.100.9")); got != "503 Service Unavailable" {
+		t.Errorf("with all places in use: %q", got)
+	}
+}
+
+// Whoever does not take an answer loses the connection; whoever takes it slowly, but
+// faster than the pace, gets all of it.
+func TestAnswersAreTakenAtAPace(t *testing.T) {
+	t.Parallel()
+	const size = 32 << 20 // more than the kernels on both sides keep
+	ended := make(chan error, 2)
+	g := serveGated(t, 40, intake.Pace{Octets: 64 << 10, Within: time.Second}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, err := io.Copy(w, strings.NewReader(strings.Repeat("x", size)))
+		ended <- err
+	}))
+	never := g.dial(t, "203.0.113.1")
+	fmt.Fprint(never, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("an answer that nobody takes was written")
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("an answer that nobody takes keeps its connection")
+	}
+	slow := g.dial(t, "203.0.113.1")
+	fmt.Fprint(slow, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	response, err := http.ReadResponse(bufio.NewReader(slow), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	n, tick := int64(0), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for n < 8<<20 { // for some seconds, and then the rest at once
+		<-tick.C
+		read, err := io.CopyN(io.Discard, response.Body, 64<<10)
+		if n += read; err != nil {
+			t.Fatalf("after %d octets: %v", n, err)
+		}
+	}
+	rest, err := io.Copy(io.Discard, response.Body)
+	if err != nil || n+rest != size {
+		t.Errorf("of %d octets %d came, %v", size, n+rest, err)
+	}
+	expect.Within(t, 10*time.Second, "the answer was written", func() bool { return len(ended) == 1 && <-ended == nil })
+}

@@ -1,0 +1,67 @@
+package runtimetest
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/store"
+)
+
+// Operator has the services that the commands beside a running Postrider open, over the
+// same database. They see and change what the app sees.
+type Operator struct {
+	Accounts *accounts.Service
+	Outbound *outbound.Service
+}
+
+// Operate hands do the services, as one command would have them. masterKey is empty for
+// what seals nothing.
+func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
+	t.Helper()
+	settings := config.Settings{MasterKey: masterKey}
+	settings.DatabaseURL, settings.DataDir = a.DatabaseURL, t.TempDir()
+	cfg, err := config.Load(config.Tool, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	opened, err := store.Open(t.Context(), cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close(log, store.StopLimit)
+	resolver, err := dnsx.New(dnsx.Config{Server: cfg.Mail.DNS, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resolver.Close()
+	var o Operator
+	if o.Accounts, err = accounts.New(accounts.Params{DB: opened.DB, Logger: log, Cursors: opened.Cursors()}); err != nil {
+		t.Fatal(err)
+	}
+	names, err := domains.New(domains.Params{Config: domains.ConfigOf(cfg), DB: opened.DB, Bus: bus.New(opened.DB, log, bus.Options{}), Accounts: o.Accounts,
+		Resolver: resolver, Box: opened.Box, Cursors: opened.Cursors(), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Outbound, err = outbound.New(outbound.Params{DB: opened.DB, Accounts: o.Accounts, Domains: names, Box: opened.Box, Logger: log}); err != nil {
+		t.Fatal(err)
+	}
+	do(o)
+}
+
+// Change changes the account of the app, as the operator's command does.
+func (a *App) Change(t testing.TB, c accounts.AccountChange) {
+	t.Helper()
+	a.Operate(t, "", func(o Operator) {
+		if _, err := o.Accounts.UpdateAccount(t.Context(), a.AccountID, c); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

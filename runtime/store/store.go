@@ -1,0 +1,232 @@
+// Package store opens what outlives the modules: the database, with the server that
+// holds it when that is ours, and the keys that open what it has sealed. The service
+// and the commands beside it both begin with Open.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/postgres"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Store is the database and the keys. Close ends it.
+type Store struct {
+	DB  *db.DB
+	Box *secret.Box
+	URL string // of the database
+
+	server *postgres.Server // nil with DATABASE_URL
+}
+
+// StopLimit is how long everything has to end: half a minute is what Docker's and
+// Kubernetes' users usually allow.
+const StopLimit = 30 * time.Second
+
+const (
+	// How long a start waits for a database that is away: machines come up in any order.
+	awayLimit = time.Minute
+	awayPause = 2 * time.Second
+	// How long a command waits for the service beside it, which is starting.
+	besidePause = 100 * time.Millisecond
+)
+
+// Open opens the database that the configuration names, or runs a server of its own,
+// and brings it to the schema of this version. It waits a minute for a database that is
+// away.
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *Store, err error) {
+	s := &Store{URL: cfg.Database.URL.Reveal()}
+	defer func() {
+		if err != nil {
+			s.Close(log, StopLimit)
+		}
+	}()
+	if err := makeDataDir(cfg); err != nil {
+		return nil, err
+	}
+	if s.Box, err = openBox(cfg); err != nil {
+		return nil, err
+	}
+	if cfg.Database.Embedded() {
+		if err := s.startServer(ctx, cfg, log); err != nil {
+			return nil, err
+		}
+	}
+	if s.DB, err = connect(ctx, cfg, s.URL, log); err != nil {
+		return nil, err
+	}
+	if err := db.Migrate(ctx, s.DB, log); err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	return s, nil
+}
+
+// startServer runs the embedded PostgreSQL. A command that ends by itself uses the
+// one of the service beside it, if there is one.
+func (s *Store) startServer(ctx context.Context, cfg config.Config, log *slog.Logger) error {
+	log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", cfg.DataDir)
+	limit := time.Now().Add(awayLimit)
+	for {
+		server, err := postgres.Start(ctx, postgres.Config{DataDir: cfg.DataDir, BinDir: cfg.Database.PostgresBin,
+			Fallback: cfg.Database.PostgresFallback, Logger: log})
+		if err == nil {
+			s.server, s.URL = server, server.URL()
+			return nil
+		}
+		var busy *postgres.InUseError
+		if cfg.Mode != config.Tool || !errors.As(err, &busy) {
+			return err
+		}
+		found, findErr := postgres.Find(cfg.DataDir)
+		if findErr == nil {
+			log.InfoContext(ctx, "using the PostgreSQL of the Postrider that runs here", "pid", busy.Holder)
+			s.URL = found
+			return nil
+		}
+		if !errors.Is(findErr, postgres.ErrNotReady) || time.Now().After(limit) {
+			return errors.Join(err, findErr)
+		}
+		select {
+		case <-time.After(besidePause):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// makeDataDir makes the folder when something will be kept in it. Keys are, so
+// nobody else may look in.
+func makeDataDir(cfg config.Config) error {
+	if !cfg.Database.Embedded() && len(cfg.Secrets.Keys) > 0 && cfg.Mode != config.Dev {
+		return nil
+	}
+	if err := otherData(cfg); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is no folder and cannot be made one: %w", cfg.DataDir, err)
+	}
+	return nil
+}
+
+// otherData keeps a command on the default data directory from making a second
+// database while there is one of development mode here, which was likely meant.
+func otherData(cfg config.Config) error {
+	if cfg.Mode != config.Tool || cfg.DataDir != config.DefaultDataDir || HoldsData(cfg.DataDir) || !HoldsData(config.DevDataDir) {
+		return nil
+	}
+	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, and ./%s here has one, of development mode: say --data-dir %s to use it, or run the command in another folder to begin a new one",
+		cfg.DataDir, config.DevDataDir, config.DevDataDir)
+}
+
+// HoldsData tells whether the data directory has an embedded database.
+func HoldsData(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "postgres", "PG_VERSION"))
+	return err == nil
+}
+
+// connect waits a while for a server that does not answer yet; one that answers
+// and will not do is refused at once.
+func connect(ctx context.Context, cfg config.Config, url string, log *slog.Logger) (*db.DB, error) {
+	limit, name := time.Now().Add(awayLimit), "DATABASE_URL"
+	if cfg.Database.Embedded() {
+		name = "embedded postgres"
+	}
+	for {
+		opened, err := db.Open(ctx, db.Config{URL: url, RiskLosingAcceptedMail: cfg.Database.RiskLosingAcceptedMail}, log)
+		if err == nil {
+			return opened, nil
+		}
+		refused := notLetIn(err) && !cfg.Database.Embedded() // ours is still being made
+		if !fault.IsDatabaseAway(err) || refused || time.Now().After(limit) {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		log.WarnContext(ctx, "the database is away; trying again", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)
+		select {
+		case <-time.After(awayPause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: %w", name, errors.Join(ctx.Err(), err))
+		}
+	}
+}
+
+// notLetIn tells a server that knows no such user, password or database. While
+// running that may pass; at the start it is a mistake in the setting.
+func notLetIn(err error) bool {
+	var server *pq.Error
+	return errors.As(err, &server) && (server.Code.Class() == "28" || server.Code == "3D000")
+}
+
+// openBox finds the master key: a setting, or in development mode a file that is
+// made at the first start.
+func openBox(cfg config.Config) (*secret.Box, error) {
+	keys := cfg.Secrets.Keys
+	if len(keys) == 0 && cfg.Secrets.KeyFile == "" {
+		return secret.NewBox(secret.NewKey()) // a command that seals nothing that lasts
+	}
+	if len(keys) == 0 {
+		setting, err := secret.KeyFile(cfg.Secrets.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %w", err)
+		}
+		if keys, err = secret.ParseKeys(setting); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Clean(cfg.Secrets.KeyFile), err)
+		}
+	}
+	return secret.NewBox(keys...)
+}
+
+// FindKeys tells whether there are keys that open what the database has sealed, and
+// names their file in cfg where a setting does not give them. Development mode keeps its
+// key beside its own database; none is made here.
+func FindKeys(cfg *config.Config) bool {
+	if len(cfg.Secrets.Keys) > 0 {
+		return true
+	}
+	file := filepath.Join(cfg.DataDir, "master.key")
+	if _, err := os.Stat(file); err != nil || !cfg.Database.Embedded() {
+		return false
+	}
+	cfg.Secrets.KeyFile = file
+	return true
+}
+
+// Cursors makes the codec of page cursors, which all processes of the installation share.
+func (s *Store) Cursors() *page.Codec { return page.NewCodec(s.Box.Derive("page cursors")) }
+
+// ServerPID is the process id of the embedded server, or 0 when there is none.
+func (s *Store) ServerPID() int {
+	if s.server == nil {
+		return 0
+	}
+	return s.server.PID()
+}
+
+// Close closes the database and stops the server within the limit.
+func (s *Store) Close(log *slog.Logger, limit time.Duration) {
+	if s.DB != nil {
+		if err := s.DB.Close(); err != nil {
+			log.Error("close database", telemetry.KeyError, err)
+		}
+	}
+	if s.server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		if err := s.server.Stop(ctx); err != nil {
+			log.Error("stop the embedded PostgreSQL", telemetry.KeyError, err)
+		}
+	}
+}
