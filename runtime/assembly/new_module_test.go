@@ -20,12 +20,12 @@ import (
 
 // The row of the new module, and where it goes.
 const (
-	newImport = "\t\"github.com/postrider/postrider/modules/notes\"\n"
+	newImport = "\t\"github.com/postrider/postrider/modules/notes\"\n\trestnotes \"github.com/postrider/postrider/rest/notes\"\n"
 	newRow    = `	{
 		Name: "notes", Line: "keeps notes",
 		Requires: []string{"accounts"},
 		Option:   notes.Module,
-		Routes:   []any{func(s *notes.Service) rest.Routes { return rest.Notes(s) }},
+		Routes:   []any{func(s *notes.Service) rest.Routes { return restnotes.Routes(s) }},
 		Graph:    []part{shows[graph.Notes, notes.Service]},
 	},
 `
@@ -58,7 +58,7 @@ func TestANewModuleCompilesWithItsRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	for _, name := range []string{"modules/notes/doc.go", "modules/notes/service.go", "modules/notes/module.go", "rest/notes.go", "graph/notes.go"} {
+	for _, name := range []string{"modules/notes/doc.go", "modules/notes/service.go", "modules/notes/module.go", "rest/notes/notes.go", "graph/notes.go"} {
 		if overlay.Replace[filepath.Join(root, name)], err = filepath.Abs(filepath.Join(newFiles, name)); err != nil {
 			t.Fatal(err)
 		}
