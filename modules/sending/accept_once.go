@@ -17,13 +17,12 @@ import (
 // that case has a statement that looks for suppressed recipients and, if there are
 // none, stores everything. If there are some it stores nothing, and the transaction
 // of flushAccepts has its turn.
-func storeOnceSQL(blocked Suppression) string {
-	suppressed, next := blocked.BlockedSQL(insertParameters + 1)
-	return `WITH blocked AS MATERIALIZED (` + suppressed + `),
-stored AS (` + insertEmailsSQL + ` WHERE ` + nobodyBlocked + `),
-addressed AS (` + insertRecipientsSQL + ` WHERE ` + nobodyBlocked + `),
-` + bus.InsertSQL(next, nobodyBlocked, nobodyBlocked) + `
-SELECT count(*) FROM blocked`
+func storeOnceSQL(suppressed Suppression) *db.Statement {
+	return db.Compile(`WITH blocked AS MATERIALIZED (` + suppressed.BlockingSQL() + `),
+stored AS (` + emailRows.Insert("emails") + ` WHERE ` + nobodyBlocked + `),
+addressed AS (` + addressedRows.Insert("recipients") + ` WHERE ` + nobodyBlocked + `),
+` + bus.PublishSQL(nobodyBlocked, nobodyBlocked) + `
+SELECT count(*) FROM blocked`)
 }
 
 const nobodyBlocked = `NOT EXISTS (SELECT FROM blocked)`
@@ -41,12 +40,12 @@ func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored boo
 	for _, a := range items {
 		facts = append(facts, a.fact)
 	}
-	published, err := w.bus.InsertArgs(facts...)
+	published, err := w.bus.PublishArgs(facts...)
 	if err != nil {
 		return false, err
 	}
-	args := append(insertArgs(items), w.suppression.BlockedArgs(addressees(items))...)
-	blocked, err := db.All(ctx, w.db.Prepared, db.Value[int], w.storeOnceSQL, append(args, published...)...)
+	args := append(insertArgs(items), w.suppression.BlockingArg(addressees(items)))
+	blocked, err := db.All(ctx, w.db.Prepared, db.Value[int], w.storeOnceSQL.Text, w.storeOnceSQL.Args(append(args, published...)...)...)
 	if err == nil && len(blocked) != 1 {
 		err = errors.New("the statement did not end")
 	}

@@ -28,6 +28,7 @@ type acceptance struct {
 	blocked    bool  // a recipient is suppressed: recorded, not sent
 	err        error // refused in the transaction: not recorded
 	size       int   // octets, roughly
+	search     records.SearchText
 }
 
 func newAcceptance(caller accounts.Caller, identity domains.Identity, msg parsed, now time.Time) *acceptance {

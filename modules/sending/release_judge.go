@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -169,37 +170,46 @@ func (s *scheduler) judgeRelease(ctx context.Context, tx *sql.Tx, batch release)
 	return nil
 }
 
-const releaseSQL = `
+// releasedRows is the columns of emails whose time has come, refusedRows those of recipients
+// that are not written to.
+var (
+	releasedRows = batch.New("v",
+		batch.Text("id", func(r *releasing) string { return r.id }),
+		batch.Text("status", func(r *releasing) email.Status { return r.status }),
+		batch.Text("uncommon", func(r *releasing) string { return lifecycle.Uncommon(r.status) }),
+		batch.Text("last_event", func(r *releasing) string { return r.lastEventNow() }),
+	)
+	refusedRows = batch.New("refused",
+		batch.Int("id", func(e envelope) int64 { return e.recipientID }),
+		batch.Text("diagnostic", func(e envelope) string { return e.diagnostic }),
+	)
+)
+
+var releaseSQL = db.Compile(`
 WITH released AS (
 	UPDATE emails e SET status = v.status, uncommon = NULLIF(v.uncommon, ''), last_event = v.last_event,
 		sent_at = CASE WHEN v.status = 'sent' THEN now() END,
-		release_at = CASE WHEN v.status = 'queued' THEN now() + $5 * interval '1 microsecond' END
-	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS v (id, status, uncommon, last_event)
+		release_at = CASE WHEN v.status = 'queued' THEN now() + @again * interval '1 microsecond' END
+	FROM ` + releasedRows.Source() + `
 	WHERE e.id = v.id
 	RETURNING e.id, e.status
 ), due AS (
 	UPDATE recipients r SET due_at = now(), queued_at = now()
 	FROM released e WHERE r.email_id = e.id AND e.status = 'sent'
 )
-UPDATE recipients r SET state = 'failed', settled_at = now(), diagnostic = v.diagnostic
-FROM unnest($6::bigint[], $7::text[]) AS v (id, diagnostic) WHERE r.id = v.id`
+UPDATE recipients r SET state = 'failed', settled_at = now(), diagnostic = refused.diagnostic
+FROM ` + refusedRows.Source() + ` WHERE r.id = refused.id`)
 
 func (b release) store(ctx context.Context, tx *sql.Tx) error {
-	emails := make(columns, 4)
-	var refused []int64
-	var diagnostics []string
+	released := make([]*releasing, len(b))
+	var refused []envelope
 	for i := range b {
-		r := &b[i]
-		emails.add(r.id, string(r.status), lifecycle.Uncommon(r.status), r.lastEventNow())
-		if r.status != email.StatusFailed {
-			continue
-		}
-		for _, e := range r.envelope {
-			refused = append(refused, e.recipientID)
-			diagnostics = append(diagnostics, e.diagnostic)
+		released[i] = &b[i]
+		if b[i].status == email.StatusFailed {
+			refused = append(refused, b[i].envelope...)
 		}
 	}
-	_, err := tx.ExecContext(ctx, releaseSQL, append(emails.args(), releaseAgain.Microseconds(), db.Array(refused), db.Array(diagnostics))...)
+	_, err := tx.ExecContext(ctx, releaseSQL.Text, releaseSQL.Args(db.Arg("again", releaseAgain.Microseconds()), releasedRows.Rows(released), refusedRows.Rows(refused))...)
 	return err
 }
 

@@ -33,9 +33,9 @@ type Domains interface {
 // unsubscribe with.
 type Suppression interface {
 	Blocked(ctx context.Context, tx db.Execer, list []suppression.Address) ([]suppression.Block, error)
-	// BlockedSQL and BlockedArgs are Blocked as a part of another statement.
-	BlockedSQL(first int) (text string, next int)
-	BlockedArgs(list []suppression.Address) []any
+	// BlockingSQL and BlockingArg are Blocked as a part of another statement.
+	BlockingSQL() string
+	BlockingArg(list []suppression.Address) db.Argument
 	Link(u suppression.Unsubscribe) string
 }
 
@@ -61,7 +61,7 @@ type Records interface {
 // Bus publishes facts inside a transaction and wakes their consumers after it.
 type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
-	InsertArgs(facts ...event.Fact) ([]any, error)
+	PublishArgs(facts ...event.Fact) ([]db.Argument, error)
 	Wake()
 	WakeFor(facts ...event.Fact) // Wake, where somebody wants one of them
 }
@@ -122,7 +122,7 @@ type writer struct {
 	quota        Quota
 	answers      Answers
 	signals      Signals
-	storeOnceSQL string
+	storeOnceSQL *db.Statement
 	lines        lines
 	busyKeys     busyKeys
 }

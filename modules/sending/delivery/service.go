@@ -48,7 +48,7 @@ type Contents interface {
 // Bus publishes facts inside a transaction and wakes their consumers after it.
 type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
-	InsertArgs(facts ...event.Fact) ([]any, error)
+	PublishArgs(facts ...event.Fact) ([]db.Argument, error)
 	WakeFor(facts ...event.Fact) // where somebody wants one of them
 }
 

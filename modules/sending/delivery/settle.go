@@ -27,6 +27,7 @@ type finished struct {
 	job     Job
 	out     smtpclient.Outcome
 	verdict verdict
+	factID  string // of a plain one
 }
 
 // settle stores the outcomes of a batch of attempts in one statement and, for what

@@ -161,19 +161,20 @@ func redacted(e *ent.Email, others []*ent.Recipient, addr string) redaction {
 }
 
 const headersWithoutSQL = `(SELECT coalesce(jsonb_agg(h ORDER BY n), '[]') FROM jsonb_array_elements(e.headers) WITH ORDINALITY AS l(h, n)
-	WHERE strpos(lower(h->>'value'), lower($12)) = 0)`
+	WHERE strpos(lower(h->>'value'), lower(@erased)) = 0)`
 
-const redactSQL = `
-UPDATE emails e SET "to" = to_jsonb($2::text[]), cc = to_jsonb($3::text[]), bcc = to_jsonb($4::text[]), status = $5::text, uncommon = NULLIF($6, ''), bounce_reason = NULLIF($7, ''),
-	delivered_at = CASE WHEN $5::text = 'delivered' THEN coalesce(e.delivered_at, now()) ELSE e.delivered_at END,
-	bounced_at = CASE WHEN $5::text = 'bounced' THEN coalesce(e.bounced_at, now()) ELSE e.bounced_at END,
-	mime = CASE WHEN $8 THEN coalesce($11, e.mime) END, html = CASE WHEN $8 THEN e.html END, text = CASE WHEN $8 THEN e.text END, headers = CASE WHEN $8 THEN ` + headersWithoutSQL + ` ELSE '[]' END,
-	body_purged_at = CASE WHEN $8 THEN e.body_purged_at ELSE coalesce(e.body_purged_at, now()) END, search = ` + search.DocumentSQL + `
-FROM (SELECT $9::text AS words, $10::text AS marks) v WHERE e.id = $1`
+var redactSQL = db.Compile(`
+UPDATE emails e SET "to" = to_jsonb(@to::text[]), cc = to_jsonb(@cc::text[]), bcc = to_jsonb(@bcc::text[]), status = @status::text, uncommon = NULLIF(@uncommon, ''), bounce_reason = NULLIF(@reason, ''),
+	delivered_at = CASE WHEN @status::text = 'delivered' THEN coalesce(e.delivered_at, now()) ELSE e.delivered_at END,
+	bounced_at = CASE WHEN @status::text = 'bounced' THEN coalesce(e.bounced_at, now()) ELSE e.bounced_at END,
+	mime = CASE WHEN @keep_body THEN coalesce(@mime, e.mime) END, html = CASE WHEN @keep_body THEN e.html END, text = CASE WHEN @keep_body THEN e.text END, headers = CASE WHEN @keep_body THEN ` + headersWithoutSQL + ` ELSE '[]' END,
+	body_purged_at = CASE WHEN @keep_body THEN e.body_purged_at ELSE coalesce(e.body_purged_at, now()) END, search = ` + search.DocumentSQL + `
+FROM (SELECT @words::text AS words, @marks::text AS marks) v WHERE e.id = @id`)
 
 func (s *Service) storeRedacted(ctx context.Context, tx *ent.Tx, r redaction) error {
-	_, err := tx.ExecContext(ctx, redactSQL, r.email.ID, db.Array(r.to), db.Array(r.cc), db.Array(r.bcc), string(r.status), lifecycle.Uncommon(r.status),
-		r.reason, r.keepBody, r.search.Words, r.search.Marks, r.mime, r.erased)
+	_, err := tx.ExecContext(ctx, redactSQL.Text, redactSQL.Args(db.Arg("id", r.email.ID), db.Arg("to", db.Array(r.to)), db.Arg("cc", db.Array(r.cc)), db.Arg("bcc", db.Array(r.bcc)),
+		db.Arg("status", string(r.status)), db.Arg("uncommon", lifecycle.Uncommon(r.status)), db.Arg("reason", r.reason), db.Arg("keep_body", r.keepBody),
+		db.Arg("words", r.search.Words), db.Arg("marks", r.search.Marks), db.Arg("mime", r.mime), db.Arg("erased", r.erased))...)
 	return err
 }
 

@@ -2,7 +2,6 @@ package sendingtest
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -56,18 +55,18 @@ func (n *Neighbours) Blocked(_ context.Context, _ db.Execer, list []suppression.
 	return blocks, nil
 }
 
-func (n *Neighbours) BlockedSQL(first int) (string, int) {
-	return fmt.Sprintf(`SELECT 1 FROM unnest($%d::text[]) AS a WHERE a = ANY($%d::text[])`, first, first+1), first + 2
+func (n *Neighbours) BlockingSQL() string {
+	return `SELECT 1 FROM unnest(@blocked.asked::text[]) AS a WHERE a = ANY(@blocked.known::text[])`
 }
 
-func (n *Neighbours) BlockedArgs(list []suppression.Address) []any {
+func (n *Neighbours) BlockingArg(list []suppression.Address) db.Argument {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	asked := make([]string, 0, len(list))
 	for _, a := range list {
 		asked = append(asked, a.Email)
 	}
-	return []any{db.Array(asked), db.Array(slices.Collect(maps.Keys(n.Suppressed)))}
+	return db.Group([]string{"blocked.asked", "blocked.known"}, []any{db.Array(asked), db.Array(slices.Collect(maps.Keys(n.Suppressed)))})
 }
 
 func (n *Neighbours) Choose(_ context.Context, questions []outbound.Question) ([]smtpclient.Way, error) {
