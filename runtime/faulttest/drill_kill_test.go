@@ -50,7 +50,7 @@ func TestDrillKillOfOneInABurst(t *testing.T) {
 		if err := host.Clear(); err != nil {
 			t.Fatal(err)
 		}
-		allArrives(t, sink, func() int { return ledger.Missing(sink) })
+		expect.Within(t, time.Minute, "everything has arrived", func() bool { return ledger.Missing(sink) == 0 })
 		settled(t, witness)
 	}
 	unknown := witness.Unknown()

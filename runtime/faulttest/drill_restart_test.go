@@ -42,7 +42,7 @@ func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 		}
 	}
 	load.End()
-	allArrives(t, sink, func() int { return load.Missing(sink) })
+	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	counts, _ := load.Statuses()
 	failed := 0

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/faulttest"
 )
 
@@ -88,24 +87,6 @@ func atMost(t *testing.T, what string, took, limit time.Duration) {
 
 // outbound makes all mail go to one host of the sink.
 func outbound(h *faulttest.Host) string { return "POSTRIDER_OUTBOUND=smtp://" + h.Addr() }
-
-// allArrives waits until nothing is missing, as long as mail goes on arriving: how fast
-// that is says something about the machine. It fails when for a minute nothing arrives.
-func allArrives(t *testing.T, sink *faulttest.Sink, missing func() int) {
-	t.Helper()
-	const quiet = 3 * time.Minute
-	arrived, last := sink.Count(), time.Now()
-	expect.Within(t, time.Hour, "all that was accepted has arrived", func() bool {
-		left := missing()
-		if n := sink.Count(); n != arrived {
-			arrived, last = n, time.Now()
-		}
-		if left > 0 && time.Since(last) > quiet {
-			t.Fatalf("for %s nothing has arrived, and %d of what was accepted are missing", quiet, left)
-		}
-		return left == 0
-	})
-}
 
 // noDeferral makes what waits for another try due, as if its time had come. It
 // leaves alone what a worker holds when the server has just been started.
