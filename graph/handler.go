@@ -238,7 +238,7 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, medi
 		status, media, out = http.StatusInternalServerError, mediaJSON, []byte(`{"error":{"message":"Internal error"}}`)
 	}
 	h.begin(w, status, media)
-	if _, err := w.Write(out); err != nil {
+	if _, err := w.Write(out); err != nil { //nolint:gosec // JSON, with nosniff
 		h.logger.DebugContext(r.Context(), "GraphQL answer not taken", telemetry.KeyError, err)
 	}
 }

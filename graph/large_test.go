@@ -60,7 +60,7 @@ func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	in, out := io.Pipe()
 	defer out.Close()
 	r.Body, r.ContentLength = in, 100
-	go io.WriteString(out, "{") //nolint:errcheck // the answer tells
+	go io.WriteString(out, "{") // the answer tells
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)

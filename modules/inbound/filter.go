@@ -33,8 +33,8 @@ type criteria struct {
 	domainID string // "" for any
 }
 
-func (f Filter) parse() (criteria, fault.Fields) {
-	wrong, c := fault.Fields{}, criteria{}
+func (f Filter) parse() (*criteria, fault.Fields) {
+	wrong, c := fault.Fields{}, &criteria{}
 	c.mark(wrong, "to", markTo, f.To)
 	c.mark(wrong, "from", markFrom, f.From)
 	switch {
@@ -65,4 +65,4 @@ func (c *criteria) mark(wrong fault.Fields, field, mark, text string) {
 	c.Marks = append(c.Marks, mark+fold(parsed.AddrSpec()))
 }
 
-func (c criteria) isEmpty() bool { return c.domainID == "" && c.IsEmpty() }
+func (c *criteria) isEmpty() bool { return c.domainID == "" && c.IsEmpty() }

@@ -15,12 +15,12 @@ func TestRulesMatch(t *testing.T) {
 		"support": {"support", "supports xsupport s"}, "*": {"x *", ""}, "a*": {"a ab a.b", "ba"}, "*a": {"a ba", "ab"}, "a*b*c": {"abc a.b.c aabbcc", "acb ab"},
 		"*x*": {"x axb", "ab"}, "a**b": {"ab a-b", "a"}, "a*a": {"aa aba", "a"},
 	} {
-		for _, text := range strings.Fields(texts[0]) {
+		for text := range strings.FieldsSeq(texts[0]) {
 			if !matches(pattern, text) {
 				t.Errorf("%s does not match %s", pattern, text)
 			}
 		}
-		for _, text := range strings.Fields(texts[1]) {
+		for text := range strings.FieldsSeq(texts[1]) {
 			if matches(pattern, text) {
 				t.Errorf("%s matches %s", pattern, text)
 			}

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	entsql "entgo.io/ent/dialect/sql"
@@ -123,19 +124,11 @@ func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) error {
 // bounds is pure: a key makes no credential that may send from more than itself.
 func bounds(asked, owned, allowed []string) fault.Fields {
 	wrong := fault.Fields{}
-	has := func(list []string, want string) bool {
-		for _, one := range list {
-			if one == want {
-				return true
-			}
-		}
-		return false
-	}
 	for i, domainID := range asked {
 		switch {
-		case !has(owned, domainID):
+		case !slices.Contains(owned, domainID):
 			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not a domain of this account")
-		case len(allowed) > 0 && !has(allowed, domainID):
+		case len(allowed) > 0 && !slices.Contains(allowed, domainID):
 			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not a domain that the key making this request may send from")
 		}
 	}

@@ -123,11 +123,11 @@ func (h *header) understand(name string, f *verbatim.Field, value, decoded strin
 	case "message-id":
 		inner, found := strings.CutPrefix(value, "<")
 		inner, ended := strings.CutSuffix(inner, ">")
-		if !found || !ended || address.ValidateMessageID(inner) != nil {
+		if found && ended && address.ValidateMessageID(inner) == nil {
+			h.messageID = inner
+		} else {
 			f.Raw = nil // one of ours takes its place
-			return nil
 		}
-		h.messageID = inner
 	}
 	return nil
 }

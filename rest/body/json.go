@@ -23,6 +23,7 @@ const (
 // Kind is the type of a JSON value.
 type Kind string
 
+// The kinds, as messages name them.
 const (
 	KindNull    Kind = "null"
 	KindBoolean Kind = "a boolean"
@@ -36,6 +37,7 @@ const (
 // body.
 type Value struct{ raw []byte }
 
+// Kind is the type of the value.
 func (v Value) Kind() Kind {
 	switch v.raw[0] {
 	case 'n':
@@ -53,6 +55,7 @@ func (v Value) Kind() Kind {
 	}
 }
 
+// IsTrue tells whether a boolean is true.
 func (v Value) IsTrue() bool { return v.raw[0] == 't' }
 
 // inner is the text between the quotes, and whether it stands for itself.
@@ -61,7 +64,7 @@ func (v Value) inner() (text []byte, plain bool) {
 	return text, bytes.IndexByte(text, '\\') < 0
 }
 
-// text decodes a string.
+// Text decodes a string.
 func (v Value) Text() string {
 	inner, plain := v.inner()
 	if plain {
@@ -74,7 +77,7 @@ func (v Value) Text() string {
 	return s
 }
 
-// items walks an array.
+// Items walks an array.
 func (v Value) Items() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		pos := skipSpace(v.raw, 1)
@@ -88,7 +91,7 @@ func (v Value) Items() iter.Seq2[int, Value] {
 	}
 }
 
-// members walks an object in the caller's order.
+// Members walks an object in the caller's order.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		pos := skipSpace(v.raw, 1)

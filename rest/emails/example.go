@@ -1,7 +1,5 @@
 package emails
 
-import ()
-
 func emailExample() map[string]any {
 	return map[string]any{
 		"id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "from": "Ada <ada@example.com>", "to": []any{"bob@example.net"}, "cc": []any{}, "bcc": []any{}, "reply_to": []any{},

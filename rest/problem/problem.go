@@ -29,8 +29,8 @@ type Problem struct {
 	Body   ProblemBody `json:"error"`
 }
 
-// ProblemBody is what a problem says.
-type ProblemBody struct {
+// ProblemBody is what a problem says. The OpenAPI document shows it under this name.
+type ProblemBody struct { //nolint:revive // as above
 	Message    string         `json:"message"`
 	Code       string         `json:"code,omitempty"`
 	Details    map[string]any `json:"details,omitempty"`
@@ -42,8 +42,12 @@ var (
 	_ huma.HeadersError = (*Problem)(nil)
 )
 
-func (p *Problem) Error() string           { return p.Body.Message }
-func (p *Problem) GetStatus() int          { return p.Status }
+func (p *Problem) Error() string { return p.Body.Message }
+
+// GetStatus is the status of the answer.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders are the header fields of the answer.
 func (p *Problem) GetHeaders() http.Header { return p.Header }
 
 // New makes a problem that no service names.

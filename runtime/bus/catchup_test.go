@@ -325,15 +325,14 @@ func TestFreshFactsDoNotWaitForTheCatchUp(t *testing.T) {
 	on := b.bus(often, consumer("g", effect("g")))
 	b.until("the catch-up is under way", func() bool { return b.count("SELECT count(*) FROM effects") > 100 })
 	fresh := factsOf(1)
-	before := b.count("SELECT count(*) FROM effects")
 	b.publish(on, fresh...)
+	before := b.count("SELECT count(*) FROM effects") // what was handled beside the publication is not waited for
 	b.until("the fresh fact is handled", func() bool {
 		return b.count("SELECT count(*) FROM effects WHERE substr(fact_id, 15) = $1", tail(fresh[0].ID)) == 1
 	})
 	passed := b.count("SELECT count(*) FROM effects WHERE at < (SELECT at FROM effects WHERE substr(fact_id, 15) = $1)", tail(fresh[0].ID)) - before
-	// On a quiet machine it waits for some 200. On a busy one more are handled while it is published.
-	if passed > len(old)/2 {
-		t.Errorf("the fresh fact waited for %d of %d old ones, want less than half of them", passed, len(old))
+	if passed > 500 { // 200 that waited, and what is read already
+		t.Errorf("the fresh fact waited for %d of %d old ones, want at most 500", passed, len(old))
 	}
 	b.reached("g")
 	b.once("g", append(old, fresh...))

@@ -72,7 +72,7 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &gatedConn{Conn: accepted, pace: l.gate.pace}
-		if c.place, err = l.gate.gate.Enter(l.gate.from(accepted), func() { accepted.Close() }); err == nil { //nolint:errcheck // it is cut
+		if c.place, err = l.gate.gate.Enter(l.gate.from(accepted), func() { accepted.Close() }); err == nil { // it is cut
 			return c, nil
 		}
 		turnAwayHTTP(accepted)

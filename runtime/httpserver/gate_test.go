@@ -53,7 +53,7 @@ func serveGated(t *testing.T, most int, pace intake.Pace, h http.Handler) gated 
 	gate := NewGate(most, pace, []netip.Prefix{netip.MustParsePrefix("198.51.100.9/32")})
 	s := &http.Server{Handler: h, ReadHeaderTimeout: HeaderTimeout}
 	gate.Attach(s)
-	go s.Serve(gate.Before(strangers{l, from})) //nolint:errcheck // it ends with the test
+	go s.Serve(gate.Before(strangers{l, from})) // it ends with the test
 	t.Cleanup(func() { s.Close() })
 	return gated{l.Addr().String(), from}
 }

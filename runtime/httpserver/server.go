@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
+// Limits for peers that say nothing. Bodies and answers have their own, per route.
 const (
-	// HeaderTimeout, IdleTimeout and HeaderBytes are for peers that say nothing. Bodies and
-	// answers have their own limits, per route.
 	HeaderTimeout = 10 * time.Second
 	IdleTimeout   = 2 * time.Minute
 	HeaderBytes   = 64 << 10

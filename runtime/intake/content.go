@@ -219,7 +219,7 @@ func (c *Content) Whole() {
 func (c *Content) Close() {
 	c.unmap()
 	if c.file != nil {
-		c.file.Close() //nolint:errcheck // it has no name any more
+		c.file.Close() // it has no name any more
 	}
 	c.memory, c.file, c.size = nil, nil, 0
 	c.near.leave()

@@ -232,7 +232,7 @@ func TestAFaultOfTheDiskIsAnError(t *testing.T) {
 			t.Errorf("another panic came through as %v", problem)
 		}
 	}()
-	Guarded(func() error { panic("mine") }) //nolint:errcheck // it panics
+	Guarded(func() error { panic("mine") }) // it panics
 }
 
 // reader gives pieces, and then fails.

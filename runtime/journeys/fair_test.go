@@ -104,7 +104,7 @@ func (a *attack) keep(addr string, begin func(c net.Conn) error) {
 			case err == nil && a.idle:
 				<-a.over
 			case err == nil:
-				io.Copy(io.Discard, c) //nolint:errcheck // until the server has enough of it
+				io.Copy(io.Discard, c) // until the server has enough of it
 			}
 			a.leave(c)
 			select {

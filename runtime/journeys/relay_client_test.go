@@ -35,7 +35,7 @@ func wrap(t *testing.T, c net.Conn) *submitter {
 // dialRelay connects over TLS from the first octet.
 func dialRelay(t *testing.T, app *runtimetest.App) *submitter {
 	t.Helper()
-	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", app.Relay.TLSAddr) //nolint:gosec // the app's own certificate
+	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", app.Relay.TLSAddr) // the app's own certificate
 	if err != nil {
 		t.Fatal(err)
 	}

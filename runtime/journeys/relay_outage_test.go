@@ -137,7 +137,7 @@ func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // it has ended by then
+	defer tx.Rollback() // it has ended by then
 	if _, err := tx.ExecContext(t.Context(), `LOCK TABLE emails IN SHARE MODE`); err != nil {
 		t.Fatal(err)
 	}

@@ -31,14 +31,14 @@ func (t *Terms) ReadTime(wrong fault.Fields, since, until *time.Time) {
 }
 
 // IsEmpty tells whether every row has them.
-func (t Terms) IsEmpty() bool { return !t.Search() && t.Since.IsZero() && t.Until.IsZero() }
+func (t *Terms) IsEmpty() bool { return !t.Search() && t.Since.IsZero() && t.Until.IsZero() }
 
 // Search tells whether documents have to be looked at.
-func (t Terms) Search() bool { return len(t.Marks)+len(t.Words) > 0 }
+func (t *Terms) Search() bool { return len(t.Marks)+len(t.Words) > 0 }
 
 // query is the part that the index answers: exact marks need no dictionary, words go
 // through the simple one.
-func (t Terms) query(q *db.Query, accountID string) string {
+func (t *Terms) query(q *db.Query, accountID string) string {
 	query := q.Arg(AllMarks(accountID, t.Marks)) + `::tsquery`
 	if len(t.Words) == 0 {
 		return query

@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -73,13 +74,13 @@ func (f *certificateFiles) load() error {
 
 // stampNow changes with the files.
 func (f *certificateFiles) stampNow() string {
-	stamp := ""
+	var stamp strings.Builder
 	for _, name := range []string{f.certFile, f.keyFile} {
 		if info, err := os.Stat(name); err == nil {
-			stamp += fmt.Sprint(info.ModTime().UnixNano(), " ", info.Size(), ";")
+			fmt.Fprint(&stamp, info.ModTime().UnixNano(), " ", info.Size(), ";")
 		}
 	}
-	return stamp
+	return stamp.String()
 }
 
 // ensureSelfMade leaves a certificate of our own and its key in file, for this machine

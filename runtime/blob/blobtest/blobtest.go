@@ -30,7 +30,7 @@ import (
 // The one key that there is, and the bucket.
 const (
 	AccessKey = "AKIAEXAMPLE"
-	SecretKey = "se/cr+et@0123456789" //nolint:gosec // of the double
+	SecretKey = "se/cr+et@0123456789" // of the double
 	Region    = "eu-central-1"
 	Bucket    = "mail"
 )

@@ -42,7 +42,7 @@ func TestReaderReadsWhatComposeWrote(t *testing.T) {
 		}
 		p, err := reader.ReadWhole(iotest.OneByteReader(bytes.NewReader(raw)), reader.Bounds{})
 		if err != nil || len(p.Defects) > 0 {
-			t.Errorf("%s: %v %q", name, err, p.Defects)
+			t.Errorf("%s: reading it back gave %v and the defects %q, want neither", name, err, p.Defects)
 		}
 		lines := func(s string) string {
 			s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(s)

@@ -145,12 +145,12 @@ func (c *client) send(format string, args ...any) {
 // line is the next answer with all its lines; empty when the connection has ended.
 func (c *client) line() string {
 	c.t.Helper()
-	var all string
+	var all strings.Builder
 	for {
 		line, err := c.r.ReadString('\n')
-		all += line
+		all.WriteString(line)
 		if err != nil || len(line) < 4 || line[3] != '-' {
-			return strings.TrimSpace(all)
+			return strings.TrimSpace(all.String())
 		}
 	}
 }
