@@ -11,17 +11,15 @@
 //
 // The page is for people who may not know the sender, on any device: no scripts,
 // no cookies, nothing from elsewhere, not to be indexed or framed, and the address
-// of the page, which holds the token, goes to nobody as a referrer.
+// of the page, which holds the token, goes to nobody as a referrer. It speaks the
+// language of its reader (language.go), and names the sender as the email did: the name
+// is whatever the sender chose, so the domain stands beside it.
 package unsubscribe
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	_ "embed" // the page
-	"encoding/base64"
 	"errors"
-	"html/template"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -42,10 +40,10 @@ type Links interface {
 
 var _ Links = (*suppression.Service)(nil)
 
-// Senders tells from which domain an email came. The error NotFound says that the
-// email is gone.
+// Senders tells who an email came from: the name that stood before the address, and the
+// domain. The error NotFound says that the email is gone.
 type Senders interface {
-	SenderDomain(ctx context.Context, accountID, emailID string) (string, error)
+	Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error)
 }
 
 // Options of New.
@@ -89,44 +87,45 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cache-Control", "no-store")
+	header.Set("Vary", "Accept-Language")
+	said := wordsFor(strings.Join(r.Header.Values("Accept-Language"), ","))
 	u, err := p.Links.Read(strings.TrimPrefix(r.URL.Path, Prefix))
 	switch {
 	case err != nil:
-		p.write(w, r, http.StatusNotFound, page{Title: "This link is not valid",
-			Notice: "It may have been cut off. Open it from the message again, or copy all of it."})
+		p.write(w, r, http.StatusNotFound, page{Words: said, Title: said.BadLink, Notice: said.BadLinkAdvice})
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
-		p.write(w, r, http.StatusOK, p.form(r.Context(), u))
+		p.write(w, r, http.StatusOK, p.form(r.Context(), said, u))
 	case r.Method == http.MethodPost:
-		p.post(w, r, u)
+		p.post(w, r, said, u)
 	default:
 		header.Set("Allow", "GET, HEAD, POST")
-		p.write(w, r, http.StatusMethodNotAllowed, page{Title: "This does not work here", Notice: "Open the link in a browser."})
+		p.write(w, r, http.StatusMethodNotAllowed, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
 	}
 }
 
-func (p *pages) form(ctx context.Context, u suppression.Unsubscribe) page {
-	return page{Show: "form", Title: "Unsubscribe", Email: u.Shown(), Category: u.Category, Sender: p.sender(ctx, u)}
+func (p *pages) form(ctx context.Context, said *words, u suppression.Unsubscribe) page {
+	return page{Words: said, Show: "form", Title: said.TitleForm, Email: u.Shown(), Category: u.Category, Sender: p.sender(ctx, u)}
 }
 
-func (p *pages) post(w http.ResponseWriter, r *http.Request, u suppression.Unsubscribe) {
+func (p *pages) post(w http.ResponseWriter, r *http.Request, said *words, u suppression.Unsubscribe) {
 	everything, source, err := choice(w, r)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		p.write(w, r, http.StatusRequestEntityTooLarge, page{Title: "This does not work here", Notice: "Open the link in a browser."})
+		p.write(w, r, http.StatusRequestEntityTooLarge, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
 		return
 	case err != nil:
-		form := p.form(r.Context(), u)
-		form.Notice = "Nothing was chosen. Please press a button."
+		form := p.form(r.Context(), said, u)
+		form.Notice = said.NothingChosen
 		p.write(w, r, http.StatusBadRequest, form)
 		return
 	}
 	if err := p.unsubscribe(r.Context(), u, everything, source); err != nil {
-		p.fail(w, r, err)
+		p.fail(w, r, said, err)
 		return
 	}
-	done := p.form(r.Context(), u)
-	done.Show, done.Title = "done", "Unsubscribed"
+	done := p.form(r.Context(), said, u)
+	done.Show, done.Title = "done", said.TitleDone
 	if everything {
 		done.Category = ""
 	}
@@ -175,23 +174,23 @@ func (p *pages) unsubscribe(ctx context.Context, u suppression.Unsubscribe, ever
 }
 
 // sender is for people; without it the page does its work all the same.
-func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) string {
+func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) Sender {
 	if p.Senders == nil || u.EmailID == "" {
-		return ""
+		return Sender{}
 	}
 	release, ok := p.turn.TryTake(intake.Owner{Account: u.AccountID}, 1)
 	if !ok {
-		return ""
+		return Sender{}
 	}
 	defer release()
-	domain, err := p.Senders.SenderDomain(ctx, u.AccountID, u.EmailID)
+	name, domain, err := p.Senders.Sender(ctx, u.AccountID, u.EmailID)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		p.Logger.WarnContext(ctx, "unsubscribe page: the sender is not known now", telemetry.KeyError, err)
 	}
-	return domain
+	return Sender{Name: name, Domain: domain}
 }
 
-func (p *pages) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (p *pages) fail(w http.ResponseWriter, r *http.Request, said *words, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	status, retry := http.StatusInternalServerError, time.Minute
@@ -201,17 +200,7 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.Logger.ErrorContext(r.Context(), "unsubscribe", telemetry.KeyError, err)
 	}
 	w.Header().Set("Retry-After", fault.WholeSeconds(retry))
-	p.write(w, r, status, page{Title: "This did not work", Notice: "You are not unsubscribed yet. Please try again in a minute."})
-}
-
-// page is what the template shows.
-type page struct {
-	Show     string // form, done, or "" for a notice
-	Title    string
-	Notice   string
-	Email    string
-	Category string // the label; "" for all mail
-	Sender   string // its domain; "" when it is not known
+	p.write(w, r, status, page{Words: said, Title: said.Failed, Notice: said.FailedAdvice})
 }
 
 // write builds the page whole before a part of it is sent.
@@ -221,27 +210,9 @@ func (p *pages) write(w http.ResponseWriter, r *http.Request, status int, data p
 		panic("unsubscribe: " + err.Error()) // the template and its data are ours
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Language", data.Words.Language)
 	w.WriteHeader(status)
 	if _, err := w.Write(out.Bytes()); err != nil {
 		p.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
 	}
-}
-
-var (
-	//go:embed page.css
-	style string
-	//go:embed page.html
-	markup string
-
-	layout = template.Must(template.New("page").Funcs(template.FuncMap{
-		"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // a file of ours
-	}).Parse(markup))
-
-	// policy allows our own style by its hash, and our own form.
-	policy = "default-src 'none'; style-src 'sha256-" + hashOf(style) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.StdEncoding.EncodeToString(sum[:])
 }

@@ -40,6 +40,10 @@ func (f *fakeLinks) Read(token string) (suppression.Unsubscribe, error) {
 		u.EmailID = "msg_gone"
 	case "broken":
 		u.EmailID = "msg_broken"
+	case "nameless":
+		u.EmailID = "msg_nameless"
+	case "hostile":
+		u.EmailID, u.Category = "msg_hostile", hostile
 	default:
 		return suppression.Unsubscribe{}, &fault.Error{Kind: fault.NotFound, Message: "No such link"}
 	}
@@ -57,14 +61,22 @@ func (f *fakeLinks) Unsubscribe(_ context.Context, u suppression.Unsubscribe, ev
 	return f.fail
 }
 
-func (*fakeLinks) SenderDomain(_ context.Context, _, emailID string) (string, error) {
+// hostile is what a sender may call itself: markup, a value of our sentences, and
+// characters that turn round what follows.
+const hostile = "\"><script>alert(1)</script>{email}\u202e\u2066 'evil'\u0000\u0007\n\n<b>Bank</b>"
+
+func (*fakeLinks) Sender(_ context.Context, _, emailID string) (name, domain string, err error) {
 	switch emailID {
 	case "msg_gone":
-		return "", fault.Missing("email", emailID)
+		return "", "", fault.Missing("email", emailID)
 	case "msg_broken":
-		return "", errors.New("pq: secret detail")
+		return "", "", errors.New("pq: secret detail")
+	case "msg_nameless":
+		return "", "example.com", nil
+	case "msg_hostile":
+		return hostile, "example.com", nil
 	}
-	return "example.com", nil
+	return "Example Shop", "example.com", nil
 }
 
 func newPages(links *fakeLinks) http.Handler {
@@ -96,6 +108,8 @@ func TestPages(t *testing.T) {
 		"form_category":     {method: "GET", path: "/u/category", status: 200},
 		"form_gone":         {method: "GET", path: "/u/gone", status: 200},
 		"form_broken":       {method: "GET", path: "/u/broken", status: 200},
+		"form_nameless":     {method: "GET", path: "/u/nameless", status: 200},
+		"form_hostile":      {method: "GET", path: "/u/hostile", status: 200},
 		"done_all":          {method: "POST", path: "/u/all", contentType: form, body: "choice=all", status: 200, asked: "all page"},
 		"done_category":     {method: "POST", path: "/u/category", contentType: form, body: "choice=category", status: 200, asked: "category page"},
 		"done_category_all": {method: "POST", path: "/u/category", contentType: form, body: "choice=all", status: 200, asked: "all page"},
@@ -129,7 +143,7 @@ func TestPages(t *testing.T) {
 			header := w.Result().Header
 			if header.Get("Set-Cookie") != "" || header.Get("Location") != "" || header.Get("Content-Type") != "text/html; charset=utf-8" ||
 				header.Get("Referrer-Policy") != "no-referrer" || header.Get("Cache-Control") != "no-store" || header.Get("X-Robots-Tag") != "noindex, nofollow" ||
-				header.Get("Content-Security-Policy") != policy {
+				header.Get("Content-Security-Policy") != policy || header.Get("Vary") != "Accept-Language" || header.Get("Content-Language") != "en" {
 				t.Errorf("headers %v", header)
 			}
 			if retry := header.Get("Retry-After"); (retry != "") != (c.status >= 500) {

@@ -66,8 +66,12 @@ func checkBlocked(t *testing.T, app *runtimetest.App, address string, blocked bo
 // its recipient's mail client sees.
 func unsubscribeLink(t *testing.T, app *runtimetest.App, to, category string) string {
 	t.Helper()
-	id := send(t, app, `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"stop: {{unsubscribe_url}}","unsubscribe":true`+category+`}`)
-	var link string
+	return linkIn(t, app, send(t, app, `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"stop: {{unsubscribe_url}}","unsubscribe":true`+category+`}`))
+}
+
+// linkIn gives the link of an email with managed unsubscribe.
+func linkIn(t *testing.T, app *runtimetest.App, id string) (link string) {
+	t.Helper()
 	runtimetest.Eventually(t, "the email arrives", func() bool {
 		for _, m := range app.MX.Messages() {
 			parsed, err := mail.ReadMessage(bytes.NewReader(m.Data))
@@ -85,7 +89,7 @@ func unsubscribeLink(t *testing.T, app *runtimetest.App, to, category string) st
 }
 
 // visit is a request without a key, as mail clients and browsers make them.
-func visit(t *testing.T, method, link, body string) (status int, page string) {
+func visit(t *testing.T, method, link, body string, headers ...string) (status int, page string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, link, strings.NewReader(body))
 	if err != nil {
@@ -93,6 +97,9 @@ func visit(t *testing.T, method, link, body string) (status int, page string) {
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
 	if err != nil {
@@ -122,6 +129,10 @@ func TestRecipientsUnsubscribeByTheLinksInTheirMail(t *testing.T) {
 		if status, _ := visit(t, http.MethodPost, link[:len(link)-1], "List-Unsubscribe=One-Click"); status != http.StatusNotFound {
 			t.Errorf("a link that was cut off: %d", status)
 		}
+	}
+	named := linkIn(t, app, send(t, app, `{"from":"Ada & Söhne <ada@dev.test>","to":"bob@example.net","subject":"s","text":"t","unsubscribe":true}`))
+	if _, page := visit(t, http.MethodGet, named, "", "Accept-Language", "de-AT,en;q=0.5"); !strings.Contains(page, `<html lang="de">`) || !strings.Contains(page, "von <strong>Ada &amp; Söhne</strong> (dev.test) bekommen?") {
+		t.Errorf("who reads German and got a mail from Ada & Söhne is shown\n%s", page)
 	}
 	checkBlocked(t, app, "bob@example.net", false, `,"category":"Product news"`)
 	checkBlocked(t, app, "carol@example.net", false)

@@ -11,19 +11,28 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// SenderDomain is the domain that an email was sent from, for people to read: in
-// Unicode. It reads nothing else of the email. Error: NotFound.
-func (s *Service) SenderDomain(ctx context.Context, accountID, emailID string) (string, error) {
-	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(email.FieldFromAddress).Only(ctx)
+// Sender gives who an email came from, for people to read: the name before the address,
+// as its author wrote it and empty where there was none, and the domain in Unicode. It
+// reads nothing else of the email. Error: NotFound.
+func (s *Service) Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error) {
+	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(email.FieldFrom, email.FieldFromAddress).Only(ctx)
 	if ent.IsNotFound(err) {
-		return "", fault.Missing("email", emailID)
+		return "", "", fault.Missing("email", emailID)
 	}
 	if err != nil {
-		return "", fmt.Errorf("read sender: %w", err)
+		return "", "", fmt.Errorf("read sender: %w", err)
 	}
-	readable := found.FromAddress
-	if parsed, err := address.Parse(readable); err == nil {
-		readable = parsed.String()
+	name, domain = sender(found.From, found.FromAddress)
+	return name, domain, nil
+}
+
+// sender takes the name from the display form of a From, and the domain from its address.
+func sender(display, spec string) (name, domain string) {
+	if parsed, err := address.Parse(display); err == nil {
+		name = parsed.Name
 	}
-	return readable[strings.LastIndexByte(readable, '@')+1:], nil
+	if parsed, err := address.Parse(spec); err == nil {
+		spec = parsed.String()
+	}
+	return name, spec[strings.LastIndexByte(spec, '@')+1:]
 }

@@ -1,0 +1,96 @@
+package unsubscribe
+
+import (
+	"crypto/sha256"
+	_ "embed" // the page
+	"encoding/base64"
+	"html/template"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// page is what the template shows.
+type page struct {
+	Words    *words
+	Show     string   // form, done, or "" for a notice
+	Title    sentence // of the window; of a notice its heading too
+	Notice   sentence
+	Email    string
+	Category string // the label; "" for all mail
+	Sender   Sender // empty when it is not known
+}
+
+// Sender is who an email came from, as its author wrote it.
+type Sender struct {
+	Name   string // what stood before the address; may be empty
+	Domain string // in Unicode
+}
+
+// sentence is a text with values in braces: {email}, {category}, {sender}.
+type sentence string
+
+// Say gives a sentence for a paragraph: what strangers wrote is escaped, and strong.
+func (p page) Say(s sentence) template.HTML {
+	strong := func(text string) string { return "<strong>" + template.HTMLEscapeString(text) + "</strong>" }
+	sender := template.HTMLEscapeString(string(p.Words.ThisSender))
+	switch name := shown(p.Sender.Name); {
+	case name != "" && p.Sender.Domain != "" && !strings.EqualFold(name, p.Sender.Domain):
+		sender = strong(name) + " (" + template.HTMLEscapeString(p.Sender.Domain) + ")"
+	case p.Sender.Domain != "":
+		sender = strong(p.Sender.Domain)
+	}
+	said := strings.NewReplacer("{email}", strong(p.Email), "{category}", strong(shown(p.Category)), "{sender}", sender).
+		Replace(template.HTMLEscapeString(string(s)))
+	return template.HTML(said) //nolint:gosec // each part is escaped above
+}
+
+// Label gives a sentence for a button, without markup. The template escapes it.
+func (p page) Label(s sentence) string {
+	sender := shown(p.Sender.Name)
+	if sender == "" {
+		sender = p.Sender.Domain
+	}
+	return strings.NewReplacer("{category}", shown(p.Category), "{sender}", sender).Replace(string(s))
+}
+
+// maxShown is how many characters of a name or label are shown.
+const maxShown = 100
+
+// shown is a name as it may stand in a sentence of ours: on one line, not endless, and
+// without the characters that would turn round what stands beside it.
+func shown(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == utf8.RuneError:
+			return -1
+		}
+		return r
+	}, name)
+	runes := []rune(strings.Join(strings.Fields(name), " "))
+	if len(runes) > maxShown {
+		return string(runes[:maxShown-1]) + "…"
+	}
+	return string(runes)
+}
+
+var (
+	//go:embed page.css
+	style string
+	//go:embed page.html
+	markup string
+
+	layout = template.Must(template.New("page").Funcs(template.FuncMap{
+		"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // a file of ours
+	}).Parse(markup))
+
+	// policy allows our own style by its hash, and our own form.
+	policy = "default-src 'none'; style-src 'sha256-" + hashOf(style) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
