@@ -18,6 +18,7 @@ const description = "Transactional email: an HTTP API that accepts, signs and de
 type commandLine struct {
 	Dev     devCommand     `cmd:"" help:"Run in development mode: loopback only, embedded PostgreSQL, mail caught in an inbox."`
 	Serve   serveCommand   `cmd:"" help:"Run in production."`
+	Doctor  doctorCommand  `cmd:"" help:"Look at DNS, port 25, certificates, clock, disks, database and master key; say what is wrong and what to do. Exit code 0: all good, 1: warnings, 2: errors."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database to this version's schema. serve and dev do it too."`
 	OpenAPI openAPICommand `cmd:"" help:"Print the OpenAPI document of the modules that are on."                   name:"openapi"`
 	Modules modulesCommand `cmd:"" help:"Print the modules, what they are for and what they need."`

@@ -10,7 +10,8 @@ import (
 
 func TestCheckDomainFromDNSAlone(t *testing.T) {
 	t.Parallel()
-	zone := dnsxtest.New(t, "rp.example.com. CNAME rp.mail.example.org.", `example.com. TXT "v=spf1 include:spf.mail.example.org ~all"`)
+	zone := dnsxtest.New(t, "rp.example.com. CNAME rp.mail.example.org.", `example.com. TXT "v=spf1 include:spf.mail.example.org ~all"`,
+		`spf.mail.example.org. TXT "v=spf1 ip4:192.0.2.25 -all"`, `rp.mail.example.org. TXT "v=spf1 include:spf.mail.example.org -all"`)
 	cfg := config.Config{Mode: config.Tool, DataDir: t.TempDir(), Mail: config.Mail{DNS: zone.Addr()},
 		Names: config.Names{SandboxDomain: "sandbox.mail.example.org", ReturnPathHost: "rp.mail.example.org", SPFInclude: "spf.mail.example.org"}}
 	table, sound, err := (&domainCheckCommand{Name: "Example.com"}).check(t.Context(), cfg)

@@ -6,7 +6,7 @@
 // package assembly.
 //
 // Exit codes: 0 it worked, 1 it did not, 2 the command line or the settings are
-// wrong and nothing was touched.
+// wrong and nothing was touched. Of doctor: 0 all is well, 1 warnings, 2 errors.
 package main
 
 import (
@@ -73,10 +73,19 @@ func variablesOf(n *kong.Node) []string {
 	return all
 }
 
+// exitCode ends a command that has said everything already.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
 // report prints an error for people and gives the exit code.
 func report(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
+	}
+	var said exitCode
+	if errors.As(err, &said) {
+		return int(said)
 	}
 	fmt.Fprintf(stderr, "postrider: %v\n", err)
 	var usage *kong.ParseError

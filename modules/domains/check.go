@@ -117,7 +117,19 @@ func (s *Service) lookReturnPath(ctx context.Context, e expectation) observation
 			break
 		}
 	}
-	return compareReturnPath(e, chain)
+	o := compareReturnPath(e, chain)
+	if o.status != Verified {
+		return o
+	}
+	// Receivers find the SPF record of the envelope sender at the end of the alias.
+	ours, err := lookOurSPF(ctx, e, e.returnPathHost, s.dns)
+	switch {
+	case err != nil:
+		return noAnswer(ReturnPath, e.returnPathHost)
+	case ours.fault != "":
+		return operatorsFault(o, ours.fault)
+	}
+	return o
 }
 
 func (s *Service) lookSPF(ctx context.Context, e expectation) observation {

@@ -60,6 +60,10 @@
 // matches: a record which they refuse, for a term that is not valid anywhere in
 // it, too many look-ups or names that hold nothing, is a mismatch that says so.
 //
+// The records of our own names, the SPF include and the one at the end of the return
+// path, are looked up too. Where receivers could not use them (none, permerror), the fault
+// is the operator's: the record says so, and the domain neither rises nor falls by it.
+//
 // An answer that says nothing (SERVFAIL, REFUSED, time-out) never counts: the
 // record keeps its state, the domain neither rises nor falls by it, and the
 // check is tried again soon. NXDOMAIN and empty answers count as missing. A

@@ -46,10 +46,13 @@ var testKeys = sync.OnceValues(func() ([]*rsa.PrivateKey, error) {
 	return keys, nil
 })
 
+// ourRecords are what the operator of the service publishes for it.
+var ourRecords = []string{`spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`, `rp.postrider.example. 60 IN TXT "v=spf1 include:spf.postrider.example -all"`}
+
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	d := dbtest.New(t)
-	w := &world{db: d, zone: dnsxtest.New(t)}
+	w := &world{db: d, zone: dnsxtest.New(t, ourRecords...)}
 	var err error
 	w.accounts, err = accounts.New(accounts.Params{Config: accounts.Config{CacheTTL: time.Millisecond}, DB: d, Cursors: page.NewCodec(make([]byte, 16)), Logger: quiet()})
 	if err != nil {

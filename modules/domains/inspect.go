@@ -135,3 +135,45 @@ func (s *Service) inspectSelector(ctx context.Context, name, selector string) In
 	}
 	return Inspected{Record: record}
 }
+
+// InspectSandbox looks at the records of the sandbox domain, which are the operator's to
+// publish. There is no result before the first start of a service has made the domain.
+func InspectSandbox(ctx context.Context, in Inspection) ([]Inspected, error) {
+	s := &Service{config: in.Config.withDefaults(), dns: in.Resolver.Uncached(), reserved: newReserved(in.Config), db: in.DB}
+	d, err := s.db.Ent.Domain.Query().Where(domain.Name(canonical(in.Config.SandboxDomain)), domain.AccountIDIsNil()).WithKeys(shownKeys).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read sandbox domain: %w", err)
+	}
+	e := s.expect(d)
+	seen := s.look(ctx, e, nil)
+	var out []Inspected
+	for i, record := range e.records() {
+		if record.Purpose == Ownership {
+			continue
+		}
+		record.Status, record.Found, record.Error = seen[i].status, clip(seen[i].found), clean(seen[i].advice)
+		out = append(out, Inspected{Record: record, Unanswered: seen[i].unanswered})
+	}
+	return out, nil
+}
+
+// CountKeys returns how many of the stored signing keys the box opens, and how many it does
+// not. It looks at 1,000 of them, the newest first.
+func CountKeys(ctx context.Context, d *db.DB, box *secret.Box) (open, closed int, err error) {
+	const most = 1000
+	keys, err := d.Ent.DKIMKey.Query().Order(ent.Desc(dkimkey.FieldID)).Limit(most).All(ctx)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read dkim keys: %w", err)
+	}
+	for _, k := range keys {
+		if _, err := openKey(box, k); err != nil {
+			closed++
+			continue
+		}
+		open++
+	}
+	return open, closed, nil
+}

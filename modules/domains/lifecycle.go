@@ -69,13 +69,13 @@ func judge(before standing, seen []observation) verdict {
 }
 
 // assess tells whether every required record answered, and whether none of those
-// that did is broken.
+// that did is broken. What only the operator can mend counts as no answer.
 func assess(seen []observation) (answered, sound bool) {
 	answered, sound = true, true
 	for _, o := range seen {
 		switch {
 		case !o.required(): // advice
-		case o.unanswered:
+		case o.unanswered, o.operators:
 			answered = false
 		case o.status != Verified:
 			sound = false

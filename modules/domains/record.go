@@ -141,6 +141,7 @@ type observation struct {
 	found      []string
 	advice     string // one sentence; empty when verified
 	unanswered bool
+	operators  bool // what is wrong is a record of the installation itself
 }
 
 // required tells whether the domain can be verified without the record.

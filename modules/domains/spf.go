@@ -17,6 +17,9 @@ var unlisted = net.IPv4(240, 0, 0, 1)
 // our servers: they are whoever our include matches, wherever in the record, its
 // includes and redirects it stands. The found values are those of the domain
 // itself; the error is that of a look-up further down that got no answer.
+//
+// The record is judged twice: with an include of ours that is sound, for what its owner
+// can mend, and then with what DNS has under our name.
 func compareSPF(ctx context.Context, e expectation, found []string, dns spf.Source) (observation, error) {
 	o := observation{purpose: SPF, status: Mismatch}
 	records := spf.Records(found)
@@ -36,23 +39,51 @@ func compareSPF(ctx context.Context, e expectation, found []string, dns spf.Sour
 		o.advice = fmt.Sprintf("Merge the %d SPF records at %s into one that contains include:%s: receivers refuse all of several.", len(records), e.name, e.spfInclude)
 		return o, nil
 	}
-	// What our own name holds is our affair. That it matches is what makes the
-	// client ours, so that the result tells about everything around it.
-	asked := &spf.Evaluation{Source: dns, Known: map[string][]string{e.name: found, e.spfInclude: {"v=spf1 +all"}}, Reverse: []string{"ours.invalid."}}
+	var err error
+	if o.advice, err = spfAdvice(ctx, e, found, "v=spf1 +all", dns); err != nil {
+		return observation{}, err
+	}
+	if o.advice != "" {
+		return o, nil
+	}
+	ours, err := lookOurSPF(ctx, e, e.spfInclude, dns)
+	switch {
+	case err != nil:
+		return observation{}, err
+	case ours.fault != "":
+		return operatorsFault(o, ours.fault), nil
+	case ours.record == "": // it is not looked at
+		o.status = Verified
+		return o, nil
+	}
+	// Our own look-ups count among the ten of the domain's record.
+	if o.advice, err = spfAdvice(ctx, e, found, matching(ours.record), dns); err != nil {
+		return observation{}, err
+	}
+	if o.advice == "" {
+		o.status = Verified
+	}
+	return o, nil
+}
+
+// spfAdvice evaluates the found record for a client that our include matches, with the
+// given record under our name. It returns what the owner of the domain has to do, or
+// nothing. The error is that of a look-up that got no answer.
+func spfAdvice(ctx context.Context, e expectation, found []string, ours string, dns spf.Source) (string, error) {
+	asked := &spf.Evaluation{Source: dns, Known: map[string][]string{e.name: found, e.spfInclude: {ours}}, Reverse: []string{"ours.invalid."}}
 	result, err := asked.Check(ctx, spf.Client{IP: unlisted, Hello: e.returnPathHost, Sender: "bounce@" + e.name})
 	switch reached := asked.Names[e.spfInclude]; {
 	case result == spf.TempError:
-		return observation{}, err
+		return "", err
 	case result == spf.PermError:
-		o.advice = fmt.Sprintf("Repair the SPF record at %s: %s.", e.name, spfFault(e, asked, err))
+		return fmt.Sprintf("Repair the SPF record at %s: %s.", e.name, spfFault(e, asked, err)), nil
 	case result == spf.Pass && reached:
-		o.status = Verified
+		return "", nil
 	case reached:
-		o.advice = fmt.Sprintf("Repair the SPF record at %s: include:%s, or the include that leads to it, must not have a -, ~ or ? in front.", e.name, e.spfInclude)
+		return fmt.Sprintf("Repair the SPF record at %s: include:%s, or the include that leads to it, must not have a -, ~ or ? in front.", e.name, e.spfInclude), nil
 	default:
-		o.advice = fmt.Sprintf("Add include:%s to the SPF record at %s, before its all term.", e.spfInclude, e.name)
+		return fmt.Sprintf("Add include:%s to the SPF record at %s, before its all term.", e.spfInclude, e.name), nil
 	}
-	return o, nil
 }
 
 // spfQuoted finds what would be records without what a control panel put around.
@@ -68,22 +99,8 @@ func spfQuoted(values []string) []string {
 
 // spfFault says why receivers stop at a record with a permanent error.
 func spfFault(e expectation, asked *spf.Evaluation, err error) string {
-	var broken *spf.SyntaxError
-	switch {
-	case errors.As(err, &broken):
-		where := ""
-		if broken.Name != e.name {
-			where = " of " + clipText(broken.Name)
-		}
-		return fmt.Sprintf("the term %q%s is not valid, and receivers refuse the whole record for it", clipText(broken.Term), where)
-	case errors.Is(err, spf.ErrTooManyLookups):
-		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached; move that include to the front or remove others", e.spfInclude)
-	case errors.Is(err, spf.ErrTooManyVoid):
-		return fmt.Sprintf("more than 2 of its terms lead to names that hold nothing, the last one to %s; remove them", clipText(asked.Void))
-	case errors.Is(err, spf.ErrNoRecord), errors.Is(err, spf.ErrMultipleRecords):
-		return fmt.Sprintf("an include or redirect leads to %d SPF records and must lead to one, at %s", asked.Records, clipText(asked.Last))
-	case errors.Is(err, spf.ErrTooManyMX):
-		return "an mx term leads to more than 10 mail hosts"
+	if errors.Is(err, spf.ErrTooManyLookups) {
+		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and judged; move that include to the front or remove others", e.spfInclude)
 	}
-	return "receivers cannot evaluate it (" + clipText(err.Error()) + ")"
+	return asked.Why(e.name, err)
 }

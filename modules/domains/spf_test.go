@@ -31,15 +31,16 @@ func spfZone(t *testing.T, txt map[string][]string) (*dnsxtest.Server, *dnsx.Res
 func TestCompareSPF(t *testing.T) {
 	t.Parallel()
 	zone, resolver := spfZone(t, map[string][]string{
-		"one.example":       {"v=spf1 include:spf.postrider.example -all"},
-		"two.example":       {"unrelated", "v=spf1 ip4:192.0.2.0/24 include:one.example ?all"},
-		"closed.example":    {"v=spf1 -all include:spf.postrider.example"},
-		"twice.example":     {"v=spf1 -all", "v=spf1 +all"},
-		"broken.example":    {"v=spf1 ipv4:192.0.2.1 -all"},
-		"loop.example":      {"v=spf1 include:loop.example -all"},
-		"redirect.example":  {"v=spf1 redirect=one.example"},
-		"ninelooks.example": {"v=spf1 a:example.com mx:example.com a:example.com mx:example.com ptr exists:no.example a:mx.example.com/24 mx:example.com/28 -all"},
-		"manymx.example":    {"unrelated"},
+		"spf.postrider.example": {"v=spf1 ip4:192.0.2.25 -all"},
+		"one.example":           {"v=spf1 include:spf.postrider.example -all"},
+		"two.example":           {"unrelated", "v=spf1 ip4:192.0.2.0/24 include:one.example ?all"},
+		"closed.example":        {"v=spf1 -all include:spf.postrider.example"},
+		"twice.example":         {"v=spf1 -all", "v=spf1 +all"},
+		"broken.example":        {"v=spf1 ipv4:192.0.2.1 -all"},
+		"loop.example":          {"v=spf1 include:loop.example -all"},
+		"redirect.example":      {"v=spf1 redirect=one.example"},
+		"ninelooks.example":     {"v=spf1 a:example.com mx:example.com a:example.com mx:example.com ptr exists:no.example a:mx.example.com/24 mx:example.com/28 -all"},
+		"manymx.example":        {"unrelated"},
 	})
 	for n := range 11 {
 		zone.Add(t, fmt.Sprintf("manymx.example. 60 IN MX %d mx.example.com.", n))
@@ -110,7 +111,7 @@ func TestCompareSPF(t *testing.T) {
 
 func TestSPFWithoutAnswerIsNoFinding(t *testing.T) {
 	t.Parallel()
-	zone, resolver := spfZone(t, nil)
+	zone, resolver := spfZone(t, map[string][]string{"spf.postrider.example": {"v=spf1 ip4:192.0.2.25 -all"}})
 	zone.Fault("other.example", dnsxtest.ServFail)
 	for _, term := range []string{"include:other.example", "a:other.example", "mx:other.example", "exists:other.example"} {
 		if _, err := compareSPF(t.Context(), testExpectation(), []string{"v=spf1 " + term + " -all"}, resolver); !errors.Is(err, dnsx.ErrTemporary) {
@@ -124,12 +125,100 @@ func TestSPFWithoutAnswerIsNoFinding(t *testing.T) {
 	}
 }
 
-// Our own host is not asked for: whether it is well is not for a domain to mend.
-func TestSPFAsksNothingOfOurHost(t *testing.T) {
+// The names that development mode makes up are nowhere, and are not asked for.
+func TestSPFAsksNothingOfADevelopmentName(t *testing.T) {
 	t.Parallel()
 	zone, resolver := spfZone(t, nil)
-	got, err := compareSPF(t.Context(), testExpectation(), []string{"v=spf1 ptr include:spf.postrider.example -all"}, resolver)
+	e := testExpectation()
+	e.spfInclude = "spf.postrider.test"
+	got, err := compareSPF(t.Context(), e, []string{"v=spf1 ptr include:spf.postrider.test -all"}, resolver)
 	if err != nil || got.status != Verified || len(zone.Queries()) != 0 {
-		t.Errorf("%+v, %v, asked %v", got, err, zone.Queries())
+		t.Errorf("in development the record is %+v, %v after the questions %v, want verified without any", got, err, zone.Queries())
+	}
+}
+
+// What DNS has under our own name decides with: where it is missing or broken, receivers
+// answer none or permerror for the domain, and its owner can mend nothing.
+func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		ours     []string
+		fault    dnsxtest.Fault
+		found    string
+		want     RecordStatus
+		operator bool
+		advice   string
+		err      bool
+	}{
+		{name: "sound", ours: []string{"v=spf1 ip4:192.0.2.25 -all"}, want: Verified},
+		{name: "sound, without an all term", ours: []string{"v=spf1 ip4:192.0.2.25"}, want: Verified},
+		{name: "missing", want: Mismatch, operator: true, advice: "there is no SPF record at spf.postrider.example"},
+		{name: "missing beside other values", ours: []string{"hello"}, want: Mismatch, operator: true, advice: "there is no SPF record at spf.postrider.example"},
+		{name: "two", ours: []string{"v=spf1 -all", "v=spf1 ip4:192.0.2.25 -all"}, want: Mismatch, operator: true, advice: "there are 2 SPF records"},
+		{name: "not valid", ours: []string{"v=spf1 ipv4:192.0.2.25 -all"}, want: Mismatch, operator: true, advice: `the term "ipv4:192.0.2.25" is not valid`},
+		{name: "an include that leads nowhere", ours: []string{"v=spf1 include:gone.example -all"}, want: Mismatch, operator: true, advice: "leads to 0 SPF records"},
+		{name: "no answer", fault: dnsxtest.ServFail, err: true},
+		{name: "silent", fault: dnsxtest.Timeout, err: true},
+		// The owner's own mistake comes first: that is what the owner can mend.
+		{name: "missing, and the domain's is wrong too", found: "v=spf1 mx -all", want: Mismatch, advice: "Add include:spf.postrider.example"},
+		{name: "no answer, and the domain's is wrong", fault: dnsxtest.ServFail, found: "v=spf1 mx -all", want: Mismatch, advice: "Add include:spf.postrider.example"},
+		// Our look-ups count among the ten.
+		{name: "two look-ups of ours beside nine", ours: []string{"v=spf1 a:mx.example.com mx:example.com -all"},
+			found: "v=spf1 a a a a a a a a include:spf.postrider.example -all", want: Mismatch, advice: "more than 10 look-ups"},
+		{name: "two look-ups of ours beside eight", ours: []string{"v=spf1 a:mx.example.com mx:example.com -all"},
+			found: "v=spf1 a a a a a a a include:spf.postrider.example -all", want: Verified},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			zone, resolver := spfZone(t, map[string][]string{"spf.postrider.example": c.ours})
+			zone.Fault("spf.postrider.example", c.fault)
+			if c.found == "" {
+				c.found = "v=spf1 include:spf.postrider.example ~all"
+			}
+			got, err := compareSPF(t.Context(), testExpectation(), []string{c.found}, resolver)
+			if c.err {
+				if !errors.Is(err, dnsx.ErrTemporary) {
+					t.Errorf("a name of ours that gives no answer: %+v, %v, want the error of the look-up", got, err)
+				}
+				return
+			}
+			if err != nil || got.status != c.want || got.operators != c.operator || !strings.Contains(got.advice, c.advice) || strings.Contains(got.advice, "operator") != c.operator {
+				t.Errorf("got %+v, %v, want %s, the operator's fault: %t, and the advice to say %q", got, err, c.want, c.operator, c.advice)
+			}
+		})
+	}
+}
+
+// A domain whose owner did everything right does not rise and does not fall while a record
+// of the installation is missing; its records say whose fault it is.
+func TestADomainWaitsForTheOperatorsRecords(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"spf.postrider.example", "rp.postrider.example"} {
+		w := newWorld(t)
+		d := w.add(t, w.ada, "example.com")
+		w.publish(t, d)
+		w.zone.Remove(name)
+		d = w.verify(t, d)
+		if d.Status != "pending" {
+			t.Errorf("without %s a new domain is %s, want pending", name, d.Status)
+		}
+		said := 0
+		for _, r := range w.Records(d) {
+			if strings.Contains(r.Error, "the operator of this mail service: there is no SPF record at "+name) {
+				said++
+			}
+		}
+		if said != 1 {
+			t.Errorf("without %s %d records name the operator, want one: %+v", name, said, w.Records(d))
+		}
+		w.zone.Add(t, ourRecords...)
+		if d = w.verify(t, d); d.Status != "verified" {
+			t.Errorf("with the records of the installation the domain is %s, want verified: %+v", d.Status, d.Records)
+		}
+		w.zone.Remove(name)
+		if d = w.verify(t, d); d.Status != "verified" {
+			t.Errorf("a verified domain is %s without %s, want verified still", d.Status, name)
+		}
 	}
 }

@@ -60,6 +60,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 1. What the caller has made.
 		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names())),
 		fx.Provide(
+			func() *store.Store { return f.Store },
 			func() *db.DB { return f.Store.DB },
 			func() *secret.Box { return f.Store.Box },
 			func() *page.Codec { return f.Store.Cursors() },
@@ -69,6 +70,9 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 3. The runtime: bus, idempotency, names, the way out.
 		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake),
 		fx.Invoke(keepHouse),
+	}
+	if f.Config.Mode == config.Serve { // in development nothing around is as it should be
+		options = append(options, visited)
 	}
 	// 4. The modules that are on.
 	for _, m := range f.Modules {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -54,7 +55,7 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 		h.log.WarnContext(r.Context(), "not ready: the database answers and stores nothing", "last_write", h.stored().Round(time.Second))
 		checks["status"], checks["database"], status = "not ready", "not storing", http.StatusServiceUnavailable
 	default:
-		h.checkParts(ctx, checks)
+		h.checkParts(ctx, checks, loopback.Request(r))
 	}
 	if h.draining.Load() {
 		checks["status"], status = "draining", http.StatusServiceUnavailable
@@ -62,8 +63,9 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, status, checks)
 }
 
-// checkParts adds how each part does; nothing of one that cannot tell.
-func (h *health) checkParts(ctx context.Context, checks map[string]any) {
+// checkParts adds how each part does; nothing of one that cannot tell. Details are for whom
+// the machine belongs to.
+func (h *health) checkParts(ctx context.Context, checks map[string]any, details bool) {
 	for _, part := range h.parts {
 		is, err := part.Ask(ctx)
 		if err != nil {
@@ -73,6 +75,9 @@ func (h *health) checkParts(ctx context.Context, checks map[string]any) {
 		checks[part.Name] = "ok"
 		if is.Degraded {
 			checks["status"], checks[part.Name] = "degraded", "degraded"
+		}
+		if details && len(is.Details) > 0 {
+			checks[part.Name+"_details"] = is.Details
 		}
 		for name, figure := range is.Figures {
 			checks[part.Name+"_"+name] = figure

@@ -80,14 +80,16 @@ type Secrets struct {
 
 // Mail says how outbound mail leaves.
 type Mail struct {
-	Outbound    Outbound
-	Fallback    Outbound // a Smarthost; zero: the installation has none
-	MXPort      int
-	MXAllow     []netip.Prefix // beside public addresses
-	DNS         string         // resolver ip:port, "" the system's
-	Hostname    string         // for EHLO, A-labels
-	Concurrency int            // deliveries at once; 0: this process only accepts
-	LanesFile   string         // limits per mailbox provider; "" the built-in ones
+	Outbound Outbound
+	Fallback Outbound // a Smarthost; zero: the installation has none
+	MXPort   int
+	MXAllow  []netip.Prefix // beside public addresses
+	DNS      string         // resolver ip:port, "" the system's
+	Hostname string         // for EHLO, A-labels
+	// PublicAddresses are those that mail leaves from, where this machine cannot know.
+	PublicAddresses []netip.Addr
+	Concurrency     int    // deliveries at once; 0: this process only accepts
+	LanesFile       string // limits per mailbox provider; "" the built-in ones
 	// InboundAddr is where other servers bring mail; port 0: any free one.
 	InboundAddr    string
 	InboundGiven   bool           // somebody asked for that address: without it there is no start
@@ -163,7 +165,7 @@ func (c Config) LogValue() slog.Value {
 		slog.Group("secrets", slog.Int("keys", len(c.Secrets.Keys)), slog.String("key_file", c.Secrets.KeyFile)),
 		slog.String("modules", c.Modules),
 		slog.Group("mail", slog.Any("outbound", c.Mail.Outbound), slog.Any("fallback", c.Mail.Fallback), slog.Int("mx_port", c.Mail.MXPort),
-			slog.Any("mx_allow", c.Mail.MXAllow), slog.String("dns", c.Mail.DNS), slog.String("hostname", c.Mail.Hostname),
+			slog.Any("mx_allow", c.Mail.MXAllow), slog.String("dns", c.Mail.DNS), slog.String("hostname", c.Mail.Hostname), slog.Any("public_addresses", c.Mail.PublicAddresses),
 			slog.String("inbound_addr", c.Mail.InboundAddr), slog.Any("inbound_proxies", c.Mail.InboundProxies),
 			slog.Int("concurrency", c.Mail.Concurrency), slog.String("lanes_file", c.Mail.LanesFile)),
 		slog.Group("relay", slog.String("addr", c.Relay.Addr), slog.String("tls_addr", c.Relay.TLSAddr), slog.Any("proxies", c.Relay.Proxies),

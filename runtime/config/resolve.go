@@ -20,6 +20,10 @@ import (
 // host; `.test` never exists outside (RFC 6761 section 6.2).
 const devDomain = "postrider.test"
 
+// IsDevelopmentName tells whether a name is one that development mode makes up. Nobody
+// publishes records for it, and none can be found.
+func IsDevelopmentName(name string) bool { return strings.HasSuffix(name, "."+devDomain) }
+
 // Resolve makes the configuration of a mode. The error is a Mistakes.
 func Resolve(mode Mode, s Settings) (Config, error) {
 	r := resolver{mode: mode}
@@ -128,6 +132,13 @@ func (r *resolver) mail(s Settings) Mail {
 		Concurrency: r.number("POSTRIDER_DELIVERY_CONCURRENCY", s.DeliveryConcurrency, 128, 0, 10_000),
 		DNS:         r.dnsServer("POSTRIDER_DNS", s.DNS),
 		LanesFile:   s.LanesFile,
+	}
+	for _, text := range list(s.PublicAddresses) {
+		ip, err := netip.ParseAddr(text)
+		if err != nil {
+			r.wrong.addf("POSTRIDER_PUBLIC_ADDRESSES", "has %q, which is no address", text)
+		}
+		m.PublicAddresses = append(m.PublicAddresses, ip.Unmap())
 	}
 	m.MXAllow = r.prefixes("POSTRIDER_MX_ALLOW", s.MXAllow)
 	m.InboundGiven = s.InboundAddr != ""

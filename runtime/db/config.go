@@ -29,6 +29,11 @@ type Config struct {
 	RiskLosingAcceptedMail bool
 }
 
+// PerProcess is how many connections a process opens at most: two pools and the listener.
+const PerProcess = 2*maxConns + 1
+
+const maxConns = 20 // of each pool
+
 func (c Config) withDefaults() Config {
 	set := func(value *time.Duration, standard time.Duration) {
 		if *value == 0 {
@@ -36,7 +41,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	if c.MaxConns == 0 {
-		c.MaxConns = 20
+		c.MaxConns = maxConns
 	}
 	set(&c.OpTimeout, 4*time.Second)
 	set(&c.StatementTimeout, c.OpTimeout*3/4)

@@ -72,6 +72,7 @@ type Evaluation struct {
 	Names   map[string]bool // whose TXT values were asked for
 	Last    string          // the name asked for last of them
 	Records int             // how many SPF records it has
+	Record  string          // the first record that was read and is valid
 	Void    string          // the name that held nothing, of those asked last
 }
 
@@ -117,6 +118,9 @@ func (d *resolver) LookupTXT(ctx context.Context, name string) ([]string, error)
 	if d.Records = len(records); d.Records == 1 {
 		if term := invalidTerm(records[0]); term != "" {
 			return nil, &SyntaxError{Name: name, Term: term}
+		}
+		if d.Record == "" {
+			d.Record = records[0]
 		}
 	}
 	return values, nil

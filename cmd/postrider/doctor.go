@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/doctor"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/store"
+)
+
+// doctorCommand takes the settings of the service, so that it looks at what the service
+// would run with.
+type doctorCommand struct {
+	config.Settings
+
+	JSON bool `help:"Print the report as JSON." name:"json"`
+}
+
+func (c *doctorCommand) Run(s *session) error {
+	report, err := c.look(s)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = s.print(report)
+	} else {
+		err = printReport(s.out, report)
+	}
+	if err == nil && report.ExitCode() != 0 {
+		return exitCode(report.ExitCode())
+	}
+	return err
+}
+
+// look makes the report. Neither a database nor a file is made or changed.
+func (c *doctorCommand) look(s *session) (doctor.Report, error) {
+	c.MachineName = s.machine
+	cfg, err := config.Load(config.Tool, c.Settings)
+	if err != nil {
+		return doctor.Report{}, err
+	}
+	resolver, err := dnsx.New(dnsx.Config{Server: cfg.Mail.DNS, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return doctor.Report{}, err
+	}
+	defer resolver.Close()
+	params := assembly.DoctorParams{Config: cfg, Resolver: resolver}
+	before := c.mistakes()
+	if store.FindKeys(&cfg) {
+		if params.Box, err = store.Keys(cfg); err != nil {
+			before = append(before, doctor.Finding{Check: "master_key", Level: doctor.Error, Found: err.Error(), Expected: "a master key that can be read", Do: "Look at POSTRIDER_MASTER_KEY."})
+		}
+	}
+	if params.DB, err = store.Peek(s.ctx, cfg); err != nil {
+		f := doctor.Finding{Check: "database", Level: doctor.Error, Found: err.Error(), Expected: "the database answers", Do: "Start the database, and look at DATABASE_URL."}
+		if errors.Is(err, store.ErrNotRunning) {
+			f.Level, f.Do = doctor.Skipped, "Start the service: its database is looked at while it runs."
+		}
+		before = append(before, f)
+	} else {
+		defer params.DB.Close() // nothing was written
+	}
+	d, err := assembly.NewDoctor(s.ctx, params)
+	if err != nil { // as of a database that was never migrated
+		before = append(before, doctor.Finding{Check: "database", Level: doctor.Error, Found: err.Error(), Expected: "the tables of Postrider", Do: "Start the service once, or run postrider migrate."})
+	}
+	report := d.Look(s.ctx)
+	whole := doctor.Report{Records: report.Records, Findings: []doctor.Finding{}}
+	whole.Add(before...)
+	whole.Add(report.Findings...)
+	return whole, nil
+}
+
+// mistakes are what keeps a service from starting with these settings.
+func (c *doctorCommand) mistakes() []doctor.Finding {
+	_, err := config.Load(config.Serve, c.Settings)
+	var wrong config.Mistakes
+	if !errors.As(err, &wrong) {
+		return []doctor.Finding{{Check: "settings", Found: "a service would start with them", Expected: "settings that a service starts with"}}
+	}
+	var all []doctor.Finding
+	for _, m := range wrong {
+		all = append(all, doctor.Finding{Check: "settings", Level: doctor.Error, Found: m.Setting + " " + m.Problem, Expected: "settings that a service starts with",
+			Do: "Run doctor with the same environment and flags as the service, and set " + m.Setting + "."})
+	}
+	return all
+}
+
+// printReport prints for people.
+func printReport(w io.Writer, r doctor.Report) error {
+	var out strings.Builder
+	if len(r.Records) > 0 {
+		fmt.Fprintln(&out, "DNS records that this installation needs:")
+		fmt.Fprintln(&out)
+		table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+		for _, record := range r.Records {
+			value := record.Value
+			if record.Type == "TXT" {
+				value = fmt.Sprintf("%q", value)
+			}
+			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", record.Name, record.Type, value, record.For)
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintln(&out)
+	}
+	for _, f := range r.Findings {
+		mark := f.Level.String()
+		if f.Level >= doctor.Warning {
+			mark = strings.ToUpper(mark)
+		}
+		fmt.Fprintf(&out, "%-8s %s: %s\n", mark, f.Check, f.Found)
+		if f.Level != doctor.OK {
+			fmt.Fprintf(&out, "           expected: %s\n           do: %s\n", f.Expected, f.Do)
+		}
+	}
+	fmt.Fprintf(&out, "\n%d errors, %d warnings, %d not looked at, %d good.\n", r.Count(doctor.Error), r.Count(doctor.Warning), r.Count(doctor.Skipped), r.Count(doctor.OK))
+	_, err := io.WriteString(w, out.String())
+	return err
+}

@@ -1,0 +1,198 @@
+package assembly
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/doctor"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/store"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// DoctorParams are what is there to be looked at.
+type DoctorParams struct {
+	Config   config.Config
+	Resolver *dnsx.Resolver
+	DB       *db.DB      // nil: none is open
+	Box      *secret.Box // nil: no master key was given
+}
+
+// NewDoctor makes the doctor of an installation. The error is that of the database, whose
+// source addresses it needs.
+func NewDoctor(ctx context.Context, p DoctorParams) (*doctor.Doctor, error) {
+	d := &doctor.Doctor{Config: doctorConfig(p.Config), DNS: p.Resolver.Uncached()}
+	if p.Config.Database.Embedded() {
+		d.Others = append(d.Others, doctor.DataDir(p.Config.DataDir))
+	}
+	if p.DB == nil {
+		return d, nil
+	}
+	sources, err := p.DB.Ent.Source.Query().Where(source.PausedAtIsNil()).All(ctx)
+	if err != nil {
+		return d, err
+	}
+	if len(sources) > 0 {
+		d.Config.Addresses = nil
+	}
+	for _, s := range sources {
+		if ip, err := netip.ParseAddr(s.Address); err == nil {
+			d.Config.Addresses = append(d.Config.Addresses, doctor.Address{IP: ip, Hostname: s.Hostname})
+		}
+	}
+	d.Others = append(d.Others, doctor.Database(p.DB, doctor.DatabaseConfig{Embedded: p.Config.Database.Embedded(), PerProcess: db.PerProcess,
+		RiskLosingMail: p.Config.Database.RiskLosingAcceptedMail}))
+	if d.Config.BaseURL != "" {
+		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config), Resolver: p.Resolver, DB: p.DB}))
+	}
+	if p.Box != nil {
+		d.Others = append(d.Others, doctor.MasterKey(func(ctx context.Context) (int, int, error) { return domains.CountKeys(ctx, p.DB, p.Box) }))
+	}
+	return d, nil
+}
+
+func doctorConfig(cfg config.Config) doctor.Config {
+	c := doctor.Config{BaseURL: cfg.HTTP.BaseURL, Hostname: cfg.Mail.Hostname, ReturnPathHost: cfg.Names.ReturnPathHost, SPFInclude: cfg.Names.SPFInclude, SMTPHost: cfg.Names.SMTPHost,
+		TrackingHost: cfg.Names.TrackingHost, SandboxDomain: cfg.Names.SandboxDomain, Direct: cfg.Mail.Outbound.How == config.MX, MXPort: cfg.Mail.MXPort, ListenAddr: cfg.Mail.InboundAddr,
+		Folders: []doctor.Folder{{Setting: "spool_dir", Dir: cfg.Spool.Dir}}}
+	if cfg.Database.Embedded() {
+		c.Folders = append(c.Folders, doctor.Folder{Setting: "data_dir", Dir: filepath.Join(cfg.DataDir, "postgres")})
+	}
+	if on, err := config.ParseModules(cfg.Modules, ModuleNames(false)); err == nil {
+		for _, name := range on {
+			c.Receives = c.Receives || name == "bounces" || name == "inbound"
+		}
+	}
+	for _, ip := range cfg.Mail.PublicAddresses {
+		c.Addresses = append(c.Addresses, doctor.Address{IP: ip})
+	}
+	if cfg.Relay.CertFile != "" {
+		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: "POSTRIDER_SMTP_TLS_CERT", CertFile: cfg.Relay.CertFile, KeyFile: cfg.Relay.KeyFile,
+			Names: []string{cfg.Names.SMTPHost}})
+	}
+	return c
+}
+
+// sandboxRecords looks at the records of the sandbox domain.
+func sandboxRecords(in domains.Inspection) doctor.Check {
+	return func(ctx context.Context) []doctor.Finding {
+		seen, err := domains.InspectSandbox(ctx, in)
+		if err != nil {
+			return []doctor.Finding{{Check: "sandbox", Level: doctor.Skipped, Found: err.Error(), Expected: "the records of the sandbox domain", Do: "Look at the database first."}}
+		}
+		var all []doctor.Finding
+		for _, r := range seen {
+			f := doctor.Finding{Check: "sandbox." + string(r.Purpose), Expected: r.Type + " " + r.Name + " " + r.Value, Found: string(r.Status), Do: r.Error}
+			switch {
+			case r.Status == domains.Verified:
+			case !r.Required:
+				f.Level = doctor.Skipped
+			default:
+				f.Level = doctor.Warning
+			}
+			all = append(all, f)
+		}
+		return all
+	}
+}
+
+const (
+	firstLook = 3 * time.Second // when the listeners are there
+	lookAgain = 6 * time.Hour
+	lookSoon  = 10 * time.Minute // while something is wrong
+)
+
+// visits are the looks of a doctor at the service that it is part of.
+type visits struct {
+	params DoctorParams
+	log    *slog.Logger
+	latest atomic.Pointer[doctor.Report]
+}
+
+// visited has a doctor look after the start and again and again, in production. What is not
+// well is logged when it is new, told by GET /readyz and counted in the metrics.
+var visited = fx.Options(
+	fx.Provide(newVisits),
+	module.Healths(func(v *visits) module.Health { return module.Health{Name: "doctor", Ask: v.condition} }),
+)
+
+func newVisits(lc fx.Lifecycle, cfg config.Config, s *store.Store, resolver *dnsx.Resolver, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*visits, error) {
+	v := &visits{params: DoctorParams{Config: cfg, Resolver: resolver, DB: s.DB, Box: s.Box}, log: log}
+	for _, level := range []doctor.Level{doctor.Warning, doctor.Error} {
+		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "doctor_findings", Help: "What the checks of postrider doctor found at their latest look that is not well.",
+			ConstLabels: prometheus.Labels{"level": level.String()}}, func() float64 { return float64(v.count(level)) })
+		if err := reg.Register(gauge); err != nil {
+			return nil, err
+		}
+	}
+	tasks := worker.NewTasks(log, workers)
+	lc.Append(fx.StartStopHook(func() { tasks.Start(worker.Task{Name: "doctor", First: firstLook, Step: v.step}) }, tasks.Stop))
+	return v, nil
+}
+
+func (v *visits) count(l doctor.Level) int {
+	report := v.latest.Load()
+	if report == nil {
+		return 0
+	}
+	return report.Count(l)
+}
+
+func (v *visits) step(ctx context.Context) (time.Duration, error) {
+	d, err := NewDoctor(ctx, v.params)
+	if err != nil {
+		return lookSoon, err
+	}
+	report := d.Look(ctx)
+	if err := ctx.Err(); err != nil {
+		return lookSoon, err
+	}
+	known := map[string]bool{}
+	if before := v.latest.Swap(&report); before != nil {
+		for _, f := range before.Bad() {
+			known[f.Check+f.Found] = true
+		}
+	}
+	for _, f := range report.Bad() {
+		if known[f.Check+f.Found] {
+			continue
+		}
+		level := slog.LevelWarn
+		if f.Level == doctor.Error {
+			level = slog.LevelError
+		}
+		v.log.Log(ctx, level, "doctor: "+f.Check+" is not as it should be", "check", f.Check, "found", f.Found, "expected", f.Expected, "do", f.Do)
+	}
+	if report.Level >= doctor.Warning {
+		return lookSoon, nil
+	}
+	return lookAgain, nil
+}
+
+// condition is the line of GET /readyz. A finding takes nothing out of a load balancer.
+func (v *visits) condition(context.Context) (module.Condition, error) {
+	report := v.latest.Load()
+	if report == nil {
+		return module.Condition{}, nil
+	}
+	c := module.Condition{Degraded: report.Level == doctor.Error,
+		Figures: map[string]float64{"errors": float64(report.Count(doctor.Error)), "warnings": float64(report.Count(doctor.Warning))}}
+	for _, f := range report.Bad() {
+		c.Details = append(c.Details, f.Level.String()+" "+f.Check+": found "+f.Found+". "+f.Do)
+	}
+	return c, nil
+}

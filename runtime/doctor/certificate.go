@@ -1,0 +1,144 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// renewBefore is when a certificate should have been renewed.
+const renewBefore = 14 * 24 * time.Hour
+
+// certificateFiles judges the certificates that settings name.
+func (d *Doctor) certificateFiles(context.Context) []Finding {
+	var all []Finding
+	for _, files := range d.Config.Certificates {
+		s := subject{"certificate." + strings.ToLower(files.Setting), fmt.Sprintf("%s is a valid certificate for %s", files.CertFile, strings.Join(files.Names, " and "))}
+		pair, err := tls.LoadX509KeyPair(files.CertFile, files.KeyFile)
+		if err != nil {
+			all = append(all, s.finding(Error, err.Error(), "Give a certificate in PEM and the key that belongs to it with %s.", files.Setting))
+			continue
+		}
+		chain, err := parse(pair.Certificate)
+		if err != nil {
+			all = append(all, s.finding(Error, err.Error(), "Give a certificate in PEM with %s.", files.Setting))
+			continue
+		}
+		all = append(all, d.judge(s, &tls.ConnectionState{PeerCertificates: chain}, files.Names...))
+	}
+	return all
+}
+
+func parse(chain [][]byte) ([]*x509.Certificate, error) {
+	var all []*x509.Certificate
+	for _, der := range chain {
+		certificate, err := x509.ParseCertificate(der)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, certificate)
+	}
+	return all, nil
+}
+
+// judge says what clients think of a certificate under each of the names.
+func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) Finding {
+	if len(state.PeerCertificates) == 0 {
+		return s.finding(Error, "no certificate", "Give one.")
+	}
+	leaf, now := state.PeerCertificates[0], d.now()
+	found := fmt.Sprintf("%s, by %s, valid until %s", strings.Join(leaf.DNSNames, " "), leaf.Issuer.CommonName, leaf.NotAfter.UTC().Format(time.DateOnly))
+	if now.After(leaf.NotAfter) {
+		return s.finding(Error, found, "Renew the certificate: it expired %s ago.", days(now.Sub(leaf.NotAfter)))
+	}
+	if now.Before(leaf.NotBefore) {
+		return s.finding(Error, found, "Look at the clock of this machine, or at the certificate: it begins to be valid at %s.", leaf.NotBefore.UTC().Format(time.RFC3339))
+	}
+	for _, name := range names {
+		if err := leaf.VerifyHostname(name); err != nil {
+			return s.finding(Error, found, "Get a certificate for %s: this one belongs to other names.", name)
+		}
+	}
+	between := x509.NewCertPool()
+	for _, one := range state.PeerCertificates[1:] {
+		between.AddCert(one)
+	}
+	var unknown x509.UnknownAuthorityError
+	if _, err := leaf.Verify(x509.VerifyOptions{Intermediates: between, Roots: d.Roots, CurrentTime: now}); errors.As(err, &unknown) {
+		return s.finding(Warning, found, "Clients do not know who issued it. Use a certificate of a public authority, with the whole chain in the file.")
+	} else if err != nil {
+		return s.finding(Error, found+": "+err.Error(), "Replace the certificate.")
+	}
+	if left := leaf.NotAfter.Sub(now); left < renewBefore {
+		return s.finding(Warning, found, "Renew the certificate: it expires in %s.", days(left))
+	}
+	return s.ok(found)
+}
+
+func days(d time.Duration) string {
+	if d < 48*time.Hour {
+		return d.Round(time.Hour).String()
+	}
+	return fmt.Sprintf("%d days", d/(24*time.Hour))
+}
+
+// served asks for the public URL as its users do.
+func (d *Doctor) served(ctx context.Context) []Finding {
+	s := subject{"http.base_url", d.Config.BaseURL + "/healthz answers 200, over TLS"}
+	u, err := url.Parse(d.Config.BaseURL)
+	if err != nil {
+		return []Finding{s.finding(Error, err.Error(), "Set POSTRIDER_BASE_URL to the URL under which others reach this service.")}
+	}
+	var chain *tls.ConnectionState
+	client := &http.Client{Timeout: talkLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return d.dialName(ctx, addr) },
+			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}}} //nolint:gosec // it is judged afterwards, to say what is wrong with it
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.Config.BaseURL+"/healthz", nil)
+	if err != nil {
+		return []Finding{s.finding(Error, err.Error(), "Set POSTRIDER_BASE_URL to the URL under which others reach this service.")}
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return []Finding{s.finding(Error, "no answer: "+err.Error(), "Start the service, and let the host of POSTRIDER_BASE_URL lead to it; open the port in the firewall.")}
+	}
+	chain = answer.TLS
+	if err := answer.Body.Close(); err != nil {
+		return []Finding{s.finding(Error, "no answer: "+err.Error(), "Run this again.")}
+	}
+	var all []Finding
+	switch {
+	case answer.StatusCode != http.StatusOK:
+		all = append(all, s.finding(Error, answer.Status, "Something else answers there: let the host of POSTRIDER_BASE_URL lead to this service."))
+	case u.Scheme != "https":
+		all = append(all, s.finding(Warning, "it answers, without TLS", "Serve it over TLS (POSTRIDER_HTTP_TLS_ADDR, or a proxy in front) and set POSTRIDER_BASE_URL to https://…: API keys and links go over the network in the clear."))
+	default:
+		all = append(all, s.ok("it answers"))
+	}
+	if chain != nil {
+		all = append(all, d.judge(subject{"http.certificate", "a valid certificate for " + u.Hostname()}, chain, u.Hostname()))
+	}
+	return all
+}
+
+// dialName finds a name by the resolver of the service.
+func (d *Doctor) dialName(ctx context.Context, addr string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	if net.ParseIP(host) == nil {
+		found, err := d.DNS.LookupIP(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		host = found[0].String()
+	}
+	return d.dial(ctx, net.JoinHostPort(host, port))
+}

@@ -1,0 +1,25 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// The kernel's word for a clock that nothing disciplines (adjtimex(2)).
+const unsynchronised = 0x40 // STA_UNSYNC
+
+// clock asks the kernel whether anything keeps the clock right.
+func clock(context.Context) []Finding {
+	s := subject{"clock", "the clock is kept right by NTP"}
+	var t syscall.Timex
+	if _, err := syscall.Adjtimex(&t); err != nil {
+		return []Finding{s.finding(Skipped, err.Error(), "Look at the clock by hand: timedatectl.")}
+	}
+	now := time.Now().UTC().Format(time.RFC3339)
+	if t.Status&unsynchronised != 0 {
+		return []Finding{s.finding(Warning, now+"; the kernel says that nothing keeps it right", "Run chrony or systemd-timesyncd (in a container: on its host). Signatures of mail and of webhooks, certificates and scheduled times depend on the clock.")}
+	}
+	return []Finding{s.ok(fmt.Sprintf("%s, at most %s off", now, (time.Duration(t.Maxerror) * time.Microsecond).Round(time.Millisecond)))}
+}

@@ -1,0 +1,134 @@
+package doctor
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// DatabaseConfig is what is expected of a database.
+type DatabaseConfig struct {
+	Embedded       bool // this data directory's own
+	PerProcess     int  // connections that a process may open
+	RiskLosingMail bool // synchronous_commit=off was accepted
+}
+
+// Database makes the checks of a database that is open.
+func Database(d *db.DB, c DatabaseConfig) Check {
+	return func(ctx context.Context) []Finding {
+		var seen standing
+		err := d.SQL.QueryRowContext(ctx, standingSQL).Scan(&seen.version, &seen.fsync, &seen.fullPages, &seen.commit, &seen.autovacuum, &seen.readOnly, &seen.maxConnections,
+			&seen.skew, &seen.oldest, &seen.age, &seen.local, &seen.encrypted, &seen.throwAway)
+		if err != nil {
+			s := subject{"database", "the database answers"}
+			return []Finding{s.finding(Error, err.Error(), "Start the database, and look at DATABASE_URL.")}
+		}
+		all := seen.judge(c)
+		return append(all, nodes(ctx, d, c, seen.maxConnections)...)
+	}
+}
+
+const standingSQL = `
+SELECT current_setting('server_version_num')::int, current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
+	current_setting('autovacuum'), pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',
+	current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+	extract(epoch FROM clock_timestamp())::float8,
+	coalesce((SELECT extract(epoch FROM max(now() - xact_start)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database() AND state <> 'idle'), 0)::float8,
+	(SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()),
+	inet_server_addr() IS NULL OR inet_server_addr() <<= '127.0.0.0/8' OR inet_server_addr() = '::1',
+	coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
+	coalesce(current_setting('postrider.throw_away_test_server', true), '') = 'yes'`
+
+// standing is what a server says of itself.
+type standing struct {
+	version                               int
+	fsync, fullPages, commit, autovacuum  string
+	readOnly, local, encrypted, throwAway bool
+	maxConnections                        int
+	skew                                  float64 // its time, in seconds since 1970
+	oldest                                float64 // age of the oldest transaction, in seconds
+	age                                   int64   // transactions since the oldest row that is not frozen
+}
+
+// judge holds what the server says against what Postrider needs.
+func (s standing) judge(c DatabaseConfig) []Finding {
+	var all []Finding
+	// Each row: what is expected, whether it is so, what was found, and what to do.
+	check := func(name, expected string, fine bool, l Level, found, do string) {
+		f := Finding{Check: "database." + name, Expected: expected, Found: found}
+		if !fine {
+			f.Level, f.Do = l, do
+		}
+		all = append(all, f)
+	}
+	check("version", "PostgreSQL 14 or newer", s.version >= 140000, Error, fmt.Sprintf("%d.%d", s.version/10000, s.version%10000), "Upgrade PostgreSQL.")
+	check("fsync", "on", s.fsync == "on" || s.throwAway, Error, s.fsync, "Set fsync = on: a crash would destroy accepted mail.")
+	check("full_page_writes", "on", s.fullPages == "on" || s.throwAway, Error, s.fullPages, "Set full_page_writes = on, unless the file system writes pages whole: a crash could destroy accepted mail.")
+	check("synchronous_commit", "on, or stricter", s.commit != "off" || c.RiskLosingMail, Error, s.commit, "Set synchronous_commit = on: a crash would lose accepted mail.")
+	check("autovacuum", "on", s.autovacuum == "on", Error, s.autovacuum, "Set autovacuum = on: the queue's tables grow without bound.")
+	check("writes", "the server takes writes", !s.readOnly, Error, map[bool]string{true: "read-only", false: "it does"}[s.readOnly], "Connect to the primary: name all hosts in DATABASE_URL, with target_session_attrs=read-write.")
+	skew := time.Duration(math.Abs(float64(time.Now().UnixMicro())-s.skew*1e6)) * time.Microsecond
+	check("clock", "its clock and that of this machine differ by less than 2 seconds", skew < 2*time.Second, Warning, skew.Round(time.Millisecond).String(), "Run NTP on both machines: scheduled mail goes by the clock of the database.")
+	check("oldest_transaction", "less than 10 minutes", s.oldest < 600, Warning, (time.Duration(s.oldest) * time.Second).String(), "End the transaction that is that old (pg_stat_activity): nothing can be vacuumed behind it, and the queue becomes slow.")
+	check("wraparound", "fewer than 1,000 million transactions", s.age < 1_000_000_000, Error, fmt.Sprintf("%d million", s.age/1_000_000), "Run VACUUM (FREEZE) soon: at 2,000 million the server stops taking writes.")
+	check("encryption", "TLS, or a server on this machine", s.local || s.encrypted, Warning, map[bool]string{true: "as expected", false: "another machine, without TLS"}[s.local || s.encrypted], "Add sslmode=verify-full to DATABASE_URL: mail and keys go over the network in the clear.")
+	return all
+}
+
+const nodesSQL = `SELECT count(*), coalesce(string_agg(DISTINCT twin, ', '), ''), coalesce(string_agg(DISTINCT version, ', '), '')
+FROM (SELECT version, CASE WHEN count(*) OVER (PARTITION BY name) > 1 THEN name END AS twin FROM nodes WHERE seen_at > now() - interval '6 seconds') live`
+
+// nodes looks at the processes that live on the database.
+func nodes(ctx context.Context, d *db.DB, c DatabaseConfig, room int) []Finding {
+	s := subject{"nodes", "one process of each name"}
+	if c.Embedded {
+		s.expected = "one process: the data directory is one service's"
+	}
+	var live int
+	var twins, versions string
+	switch err := d.SQL.QueryRowContext(ctx, nodesSQL).Scan(&live, &twins, &versions); {
+	case err != nil && strings.Contains(err.Error(), `"nodes" does not exist`), err == sql.ErrNoRows:
+		return []Finding{s.finding(Skipped, "the database has no tables of Postrider yet", "Start the service, or run postrider migrate.")}
+	case err != nil:
+		return []Finding{s.finding(Error, err.Error(), "Run this again.")}
+	}
+	found := fmt.Sprintf("%d, of version %s", live, versions)
+	if live == 0 {
+		found = "none runs"
+	}
+	var all []Finding
+	switch {
+	case c.Embedded && live > 1:
+		all = append(all, s.finding(Error, found, "Stop all of them but one: two services work in the database of one data directory, and each believes it is its own. Give the other one a data directory, or a DATABASE_URL."))
+	case twins != "":
+		all = append(all, s.finding(Error, found+"; several are called "+twins, "Give each process a POSTRIDER_NODE of its own: what one has claimed may be taken from it when the other starts."))
+	default:
+		all = append(all, s.ok(found))
+	}
+	connections := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each", max(live, 1), c.PerProcess)}
+	if need := max(live, 1) * c.PerProcess; need > room {
+		return append(all, connections.finding(Warning, fmt.Sprintf("%d", room), "Set max_connections to %d or more: under load processes would be refused connections.", need+10))
+	}
+	return append(all, connections.ok(fmt.Sprintf("%d", room)))
+}
+
+// MasterKey tells whether the configured keys open what is stored. count says how many
+// stored secrets open and how many do not.
+func MasterKey(count func(ctx context.Context) (open, closed int, err error)) Check {
+	return func(ctx context.Context) []Finding {
+		s := subject{"master_key", "the master key opens every stored signing key"}
+		open, closed, err := count(ctx)
+		switch {
+		case err != nil:
+			return []Finding{s.finding(Skipped, err.Error(), "Look at the database first.")}
+		case closed > 0:
+			return []Finding{s.finding(Error, fmt.Sprintf("it opens %d and does not open %d", open, closed), "Set POSTRIDER_MASTER_KEY to the key under which they were sealed; an older key stands behind the new one, separated by a comma. Domains whose key does not open send nothing.")}
+		}
+		return []Finding{s.ok(fmt.Sprintf("it opens all %d", open))}
+	}
+}

@@ -1,0 +1,93 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/db/dbtest"
+)
+
+func TestALiveDatabaseIsLookedAt(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	look := func(c DatabaseConfig) map[string]Finding {
+		all := map[string]Finding{}
+		for _, f := range Database(d, c)(t.Context()) {
+			all[f.Check] = f
+		}
+		return all
+	}
+	if got := look(DatabaseConfig{PerProcess: 2}); got["database.version"].Level != OK || got["nodes"].Level != OK || got["database.connections"].Level != OK {
+		t.Errorf("a database of tests is judged %+v, want nothing wrong with version, nodes and connections", got)
+	}
+	if got := look(DatabaseConfig{PerProcess: 100_000})["database.connections"]; got.Level != Warning {
+		t.Errorf("with more connections than there are: %+v, want a warning", got)
+	}
+	node := func(name, version string) {
+		if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ($1, $2, '[]', now(), now() + interval '1 hour', now())`, name, version); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// During an upgrade the old service and the new one both believe that the data
+	// directory is theirs.
+	node("a", "1.0")
+	node("b", "1.1")
+	if got := look(DatabaseConfig{Embedded: true})["nodes"]; got.Level != Error || !strings.Contains(got.Found, "1.0, 1.1") || !strings.Contains(got.Do, "Stop all of them but one") {
+		t.Errorf("two services in one data directory: %+v, want an error that says to stop one", got)
+	}
+	if got := look(DatabaseConfig{})["nodes"]; got.Level != OK {
+		t.Errorf("two processes that share a server: %+v, want ok", got)
+	}
+	node("b", "1.1")
+	if got := look(DatabaseConfig{})["nodes"]; got.Level != Error || !strings.Contains(got.Found, "several are called b") {
+		t.Errorf("two processes of one name: %+v, want an error that names it", got)
+	}
+}
+
+func TestKeysThatDoNotOpenAreAnError(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		open, closed int
+		err          error
+		want         Level
+	}{{3, 0, nil, OK}, {3, 1, nil, Error}, {0, 0, errors.New("away"), Skipped}} {
+		got := MasterKey(func(context.Context) (int, int, error) { return c.open, c.closed, c.err })(t.Context())
+		if len(got) != 1 || got[0].Level != c.want {
+			t.Errorf("with %d keys that open, %d that do not and the error %v: %+v, want level %s", c.open, c.closed, c.err, got, c.want)
+		}
+	}
+}
+
+func TestWhoHoldsTheDataDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	level := func() Level { return DataDir(dir)(t.Context())[0].Level }
+	if got := level(); got != Skipped {
+		t.Errorf("an empty folder: %s, want skipped", got)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("the look left %v, %v in an empty folder, want nothing", entries, err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "postgres.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if _, err := lock.WriteString("4711 0\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got := level(); got != Skipped {
+		t.Errorf("a lock file that nobody holds: %s, want skipped", got)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if got := DataDir(dir)(t.Context())[0]; got.Level != OK || got.Found != "process 4711" {
+		t.Errorf("a lock file that is held: %+v, want ok and its process", got)
+	}
+}

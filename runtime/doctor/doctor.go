@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"context"
+	"crypto/x509"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/spf"
+)
+
+// Look is one look at everything: the checks of Doctor and those of its owner.
+const lookLimit = 45 * time.Second
+
+// Check looks at one thing.
+type Check func(ctx context.Context) []Finding
+
+// Doctor looks at an installation. Safe for concurrent use.
+type Doctor struct {
+	Config Config
+	DNS    spf.Source // a resolver that asks every time
+	// Others are checks that only the owner can make, as of the database.
+	Others []Check
+
+	// What tests replace; nil: the network, the system's roots, the clock.
+	Dial  func(ctx context.Context, network, addr string) (net.Conn, error)
+	Roots *x509.CertPool
+	Now   func() time.Time
+}
+
+// Look runs all checks at the same time and returns what they saw in a fixed order. It ends
+// within a minute, whatever is silent.
+func (d *Doctor) Look(ctx context.Context) Report {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	checks := append(d.checks(), d.Others...)
+	seen := make([][]Finding, len(checks))
+	var all sync.WaitGroup
+	for i, check := range checks {
+		all.Go(func() { seen[i] = check(ctx) })
+	}
+	all.Wait()
+	report := Report{Records: d.Config.Records(), Findings: []Finding{}}
+	if report.Records == nil {
+		report.Records = []Record{}
+	}
+	for _, findings := range seen {
+		report.Add(findings...)
+	}
+	return report
+}
+
+func (d *Doctor) checks() []Check {
+	all := []Check{clock, d.disks, d.certificateFiles}
+	if d.Config.baseHost() == "" {
+		return all
+	}
+	all = append(all, d.resolver)
+	for _, h := range d.Config.hosts() {
+		all = append(all, func(ctx context.Context) []Finding { return d.host(ctx, h) })
+	}
+	all = append(all,
+		func(ctx context.Context) []Finding { return d.spf(ctx, "dns.spf", d.Config.SPFInclude) },
+		func(ctx context.Context) []Finding { return d.spf(ctx, "dns.return_path", d.Config.ReturnPathHost) },
+		d.served)
+	if d.Config.Direct {
+		all = append(all, d.reverse, d.outward)
+	}
+	if d.Config.Receives {
+		all = append(all, d.returnPathMX, d.inward)
+	}
+	return all
+}
+
+func (d *Doctor) now() time.Time {
+	if d.Now != nil {
+		return d.Now()
+	}
+	return time.Now()
+}
+
+func (d *Doctor) dial(ctx context.Context, addr string) (net.Conn, error) {
+	if d.Dial != nil {
+		return d.Dial(ctx, "tcp", addr)
+	}
+	return (&net.Dialer{Timeout: dialLimit}).DialContext(ctx, "tcp", addr)
+}

@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Level says how bad a finding is.
+type Level int
+
+// The levels, the worst one last.
+const (
+	OK Level = iota
+	Skipped
+	Warning
+	Error
+)
+
+var levelNames = [...]string{"ok", "skipped", "warning", "error"}
+
+func (l Level) String() string { return levelNames[l] }
+
+// MarshalText gives the name.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// Finding is what one check has seen of one thing.
+type Finding struct {
+	Check    string `json:"check"`    // which one, as "dns.spf"
+	Level    Level  `json:"level"`    //
+	Found    string `json:"found"`    // what is there
+	Expected string `json:"expected"` // what should be there
+	Do       string `json:"do"`       // one or two sentences; empty when nothing is to be done
+}
+
+// Record is one DNS record that an installation needs.
+type Record struct {
+	Type  string `json:"type"`
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	For   string `json:"for"` // what needs it
+}
+
+// Report is all that was seen.
+type Report struct {
+	Level    Level     `json:"level"` // the worst one
+	Records  []Record  `json:"records"`
+	Findings []Finding `json:"findings"`
+}
+
+// Add adds findings.
+func (r *Report) Add(findings ...Finding) {
+	for _, f := range findings {
+		if f.Level != Skipped {
+			r.Level = max(r.Level, f.Level)
+		}
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// Count is how many findings have the level.
+func (r *Report) Count(l Level) int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Level == l {
+			n++
+		}
+	}
+	return n
+}
+
+// Bad lists the warnings and errors, errors first.
+func (r *Report) Bad() []Finding {
+	bad := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Level < Warning })
+	slices.SortStableFunc(bad, func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
+	return bad
+}
+
+// ExitCode is 0 when all is well, 1 with warnings and 2 with errors.
+func (r *Report) ExitCode() int { return max(0, int(r.Level)-int(Skipped)) }
+
+// subject makes findings of one check that expects one thing.
+type subject struct{ check, expected string }
+
+func (s subject) ok(found string) Finding {
+	return Finding{Check: s.check, Found: found, Expected: s.expected}
+}
+
+func (s subject) finding(l Level, found, do string, args ...any) Finding {
+	return Finding{Check: s.check, Level: l, Found: found, Expected: s.expected, Do: fmt.Sprintf(do, args...)}
+}

@@ -1,0 +1,94 @@
+package doctor
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+const addressUnknown = "<public address of this machine>"
+
+// Records lists the DNS records that the installation needs, for its administrator to
+// publish. Those of the sending domains of accounts are not among them.
+func (c Config) Records() []Record {
+	if c.baseHost() == "" {
+		return nil
+	}
+	var all []Record
+	for _, host := range c.hosts() {
+		for _, r := range c.addressRecords(host.name) {
+			r.For = host.use
+			all = append(all, r)
+		}
+	}
+	all = append(all,
+		Record{"TXT", c.SPFInclude, c.spfRecord(), "SPF of everybody who sends through this service: their records include it"},
+		Record{"TXT", c.ReturnPathHost, "v=spf1 include:" + c.SPFInclude + " -all", "SPF of envelope senders: rp.<domain> of each sending domain is an alias of it"})
+	if c.Receives {
+		all = append(all, Record{"MX", c.ReturnPathHost, "10 " + c.SMTPHost, "bounces and complaints"})
+	}
+	if !c.Direct {
+		return all
+	}
+	for _, a := range c.addresses() {
+		all = append(all, Record{"PTR", a.IP.String(), c.greets(a), "receivers refuse addresses without a name; the provider of the address sets it"})
+	}
+	return all
+}
+
+// host is a name of the installation that has an address.
+type host struct{ name, check, use string }
+
+func (c Config) hosts() []host {
+	all := []host{{c.baseHost(), "dns.base_url", "API, dashboard and links"}}
+	add := func(h host) {
+		_, err := netip.ParseAddr(h.name)
+		if h.name != "" && err != nil && !slices.ContainsFunc(all, func(o host) bool { return o.name == h.name }) {
+			all = append(all, h)
+		}
+	}
+	if _, err := netip.ParseAddr(all[0].name); err == nil {
+		all = all[:0]
+	}
+	add(host{c.SMTPHost, "dns.smtp_host", "mail that comes in, and programs that send over SMTP"})
+	add(host{c.TrackingHost, "dns.tracking_host", "tracking hosts are aliases of it"})
+	if c.Direct {
+		add(host{c.Hostname, "dns.hostname", "the name that mail servers are greeted with"})
+	}
+	return all
+}
+
+func (c Config) addressRecords(name string) []Record {
+	var all []Record
+	for _, a := range c.addresses() {
+		kind := "A"
+		if a.IP.Is6() {
+			kind = "AAAA"
+		}
+		all = append(all, Record{Type: kind, Name: name, Value: a.IP.String()})
+	}
+	if len(all) == 0 {
+		all = append(all, Record{Type: "A", Name: name, Value: addressUnknown})
+	}
+	return all
+}
+
+// spfRecord lists the addresses that mail leaves from.
+func (c Config) spfRecord() string {
+	terms := []string{"v=spf1"}
+	switch addresses := c.addresses(); {
+	case !c.Direct:
+		terms = append(terms, "include:<the SPF name of the smarthost's operator>")
+	case len(addresses) == 0:
+		terms = append(terms, "ip4:"+addressUnknown)
+	default:
+		for _, a := range addresses {
+			kind := "ip4:"
+			if a.IP.Is6() {
+				kind = "ip6:"
+			}
+			terms = append(terms, kind+a.IP.String())
+		}
+	}
+	return strings.Join(append(terms, "-all"), " ")
+}

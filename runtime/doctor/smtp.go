@@ -1,0 +1,150 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/textproto"
+	"strings"
+	"time"
+)
+
+const (
+	dialLimit   = 10 * time.Second
+	talkLimit   = 15 * time.Second
+	whereToLook = "gmail.com, outlook.com and yahoo.com"
+)
+
+// probed are domains whose mail servers are always there. They are greeted and left.
+var probed = []string{"gmail.com", "outlook.com", "yahoo.com"}
+
+// outward tells whether mail servers elsewhere can be reached: many providers close port
+// 25 until they are asked.
+func (d *Doctor) outward(ctx context.Context) []Finding {
+	s := subject{"smtp.outward", "a mail server of " + whereToLook + " answers at port " + d.Config.mxPort()}
+	var tried []string
+	for _, domain := range probed {
+		hosts, err := d.DNS.LookupMX(ctx, domain)
+		if err != nil || len(hosts) == 0 {
+			continue
+		}
+		name := strings.TrimSuffix(hosts[0].Host, ".")
+		greeting, err := d.greeting(ctx, net.JoinHostPort(name, d.Config.mxPort()))
+		if err == nil {
+			return []Finding{s.ok(name + " answers: " + greeting)}
+		}
+		tried = append(tried, fmt.Sprintf("%s: %v", name, err))
+	}
+	if len(tried) == 0 {
+		return []Finding{s.finding(Warning, "DNS gives no mail servers of these domains", "Look at dns.resolver above; then run this again.")}
+	}
+	return []Finding{s.finding(Error, strings.Join(tried, "; "),
+		"Ask the provider of this machine to open port 25 outwards, and look at the firewall. Otherwise send through a smarthost (POSTRIDER_OUTBOUND=smtp://user:password@host:587).")}
+}
+
+// greeting connects, reads the greeting of a mail server and leaves.
+func (d *Doctor) greeting(ctx context.Context, addr string) (string, error) {
+	c, text, err := d.greeted(ctx, addr)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprint(c.W, "QUIT\r\n") // it is left either way
+	c.W.Flush()
+	return text, c.Close()
+}
+
+// conn is a connection to a mail server.
+type conn struct {
+	*textproto.Conn
+	net net.Conn
+}
+
+func (d *Doctor) greeted(ctx context.Context, addr string) (*conn, string, error) {
+	dialling, cancel := context.WithTimeout(ctx, dialLimit)
+	defer cancel()
+	plain, err := d.dial(dialling, addr)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := plain.SetDeadline(time.Now().Add(talkLimit)); err != nil {
+		return nil, "", err
+	}
+	c := &conn{textproto.NewConn(plain), plain}
+	_, text, err := c.ReadResponse(220)
+	if err != nil {
+		c.Close() // it said something else, or nothing
+		return nil, "", fmt.Errorf("greeting: %w", err)
+	}
+	return c, text, nil
+}
+
+// inward tells whether mail servers find this one. From here a firewall of the provider
+// cannot be seen; the connection may not leave the machine.
+func (d *Doctor) inward(ctx context.Context) []Finding {
+	name := d.Config.SMTPHost
+	s := subject{"smtp.inward", fmt.Sprintf("Postrider answers at %s, port %s", name, d.Config.inwardPort())}
+	addresses, err := d.DNS.LookupIP(ctx, name)
+	if err != nil || len(addresses) == 0 {
+		return []Finding{s.finding(Skipped, name+" has no address that was found", "Look at dns.smtp_host first.")}
+	}
+	c, text, err := d.greeted(ctx, net.JoinHostPort(addresses[0].String(), d.Config.inwardPort()))
+	if err != nil {
+		return []Finding{d.unreachable(ctx, s, addresses[0].String(), err)}
+	}
+	defer c.Close()
+	if greets, _, _ := strings.Cut(text, " "); !strings.EqualFold(greets, d.Config.Hostname) {
+		return []Finding{s.finding(Error, fmt.Sprintf("%s is greeted by %q", name, text), "Another mail server answers there. Let %s and its port %s lead to Postrider, or set POSTRIDER_HOSTNAME to the name that Postrider has.", name, d.Config.inwardPort())}
+	}
+	return []Finding{s.ok(text), d.startTLS(c, name)}
+}
+
+// unreachable tells whether it is the listener that is missing, or the way to it.
+func (d *Doctor) unreachable(ctx context.Context, s subject, addr string, err error) Finding {
+	if local := d.Config.ListenAddr; local != "" {
+		host, port, splitErr := net.SplitHostPort(local)
+		if ip := net.ParseIP(host); splitErr == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+			local = net.JoinHostPort("127.0.0.1", port)
+		}
+		if _, localErr := d.greeting(ctx, local); localErr == nil {
+			return s.finding(Warning, fmt.Sprintf("%s does not answer (%v), and %s does", addr, err, local),
+				"Open port 25 inwards in the firewall and at the provider, or forward it to %s. Where the router does not send connections of this network back into it, look from another machine: nc -v %s 25.", local, addr)
+		}
+	}
+	return s.finding(Error, fmt.Sprintf("%s does not answer: %v", addr, err),
+		"Start the service, let it listen at port 25 (POSTRIDER_INBOUND_ADDR=:25; it needs CAP_NET_BIND_SERVICE), and open the port in the firewall. Without bounces and complaints dead addresses are written to again and again.")
+}
+
+// startTLS judges the certificate that mail servers are shown.
+func (d *Doctor) startTLS(c *conn, name string) Finding {
+	s := subject{"smtp.certificate", "a valid certificate for " + name + " after STARTTLS"}
+	chain, err := handshake(c, name)
+	if err != nil {
+		return s.finding(Warning, err.Error(), "Give a certificate with POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get one from an authority (POSTRIDER_ACME_EMAIL): mail comes in unencrypted, and the SMTP relay does not run.")
+	}
+	f := d.judge(s, chain, name)
+	if f.Level == Error { // mail servers take it all the same
+		f.Level = Warning
+	}
+	return f
+}
+
+func handshake(c *conn, name string) (*tls.ConnectionState, error) {
+	for _, step := range []struct {
+		command string
+		code    int
+	}{{"EHLO doctor.invalid", 250}, {"STARTTLS", 220}} {
+		if err := c.PrintfLine("%s", step.command); err != nil {
+			return nil, err
+		}
+		if _, _, err := c.ReadResponse(step.code); err != nil {
+			return nil, fmt.Errorf("%s: %w", step.command, err)
+		}
+	}
+	secured := tls.Client(c.net, &tls.Config{ServerName: name, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}) //nolint:gosec // it is judged afterwards, to say what is wrong with it
+	if err := secured.Handshake(); err != nil {
+		return nil, fmt.Errorf("TLS: %w", err)
+	}
+	state := secured.ConnectionState()
+	return &state, nil
+}

@@ -1,0 +1,46 @@
+package spf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Why says why receivers stop with PermError at the record of name. err is what Check
+// returned. The result is the second half of a sentence, without a full stop.
+func (e *Evaluation) Why(name string, err error) string {
+	var broken *SyntaxError
+	switch {
+	case errors.As(err, &broken):
+		where := ""
+		if broken.Name != name {
+			where = " of " + short(broken.Name)
+		}
+		return fmt.Sprintf("the term %q%s is not valid, and receivers refuse the whole record for it", short(broken.Term), where)
+	case errors.Is(err, ErrTooManyLookups):
+		return "it needs more than 10 look-ups"
+	case errors.Is(err, ErrTooManyVoid):
+		return fmt.Sprintf("more than 2 of its terms lead to names that hold nothing, the last one to %s; remove them", short(e.Void))
+	case e.Last == name && errors.Is(err, ErrMultipleRecords):
+		return fmt.Sprintf("there are %d SPF records, and receivers refuse all of several", e.Records)
+	case errors.Is(err, ErrNoRecord), errors.Is(err, ErrMultipleRecords):
+		return fmt.Sprintf("an include or redirect leads to %d SPF records and must lead to one, at %s", e.Records, short(e.Last))
+	case errors.Is(err, ErrTooManyMX):
+		return "an mx term leads to more than 10 mail hosts"
+	}
+	return "receivers cannot evaluate it (" + short(err.Error()) + ")"
+}
+
+// short keeps a stranger's text from drowning the sentence around it.
+func short(text string) string {
+	if len(text) > 60 {
+		text = text[:60] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
