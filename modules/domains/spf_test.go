@@ -212,7 +212,11 @@ func TestADomainWaitsForTheOperatorsRecords(t *testing.T) {
 		if said != 1 {
 			t.Errorf("without %s %d records name the operator, want one: %+v", name, said, w.Records(d))
 		}
-		w.zone.Add(t, ourRecords...)
+		for _, record := range ourRecords {
+			if strings.HasPrefix(record, name) {
+				w.zone.Add(t, record)
+			}
+		}
 		if d = w.verify(t, d); d.Status != "verified" {
 			t.Errorf("with the records of the installation the domain is %s, want verified: %+v", d.Status, d.Records)
 		}
