@@ -15,9 +15,10 @@
 //     clock, and nothing is claimed for Pause from then on: other processes may have
 //     results of before the outage, and offer them again within that time. Then it waits
 //     for everybody who was alive before: until each has beaten since and holds nothing
-//     any more that was claimed before, or until it has waited for 20 seconds. A process
-//     that has just started knows of no outage; it waits likewise when others are
-//     silent and nobody has beaten steadily.
+//     any more that was claimed before, or until it has waited for 20 seconds. One that was
+//     alone waits for itself only, until its own results are stored. A process that has
+//     just started knows of no outage; it waits likewise when others are silent and
+//     nobody has beaten steadily, and as long as those who are back claim nothing.
 //   - Whose claims are handed back before their leases end: those of a process whose
 //     lock is free, if a process of the same name has started since or its last beat is
 //     older than Gone. Handing back raises the fencing number.

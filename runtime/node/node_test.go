@@ -244,6 +244,7 @@ func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 		"another one was silent so long":      {`('a', now() - interval '2 hours', now() - interval '3 hours')`, true},
 		"one is silent, one beats steadily":   {`('a', now() - interval '3 seconds', now() - interval '1 hour'), ('b', now(), now() - interval '1 hour')`, true},
 		"one is silent, one is back just now": {`('a', now() - interval '3 seconds', now() - interval '1 hour'), ('b', now(), now() + interval '1 second')`, false},
+		"the only other is back just now":     {`('a', now(), now() + interval '2 seconds')`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

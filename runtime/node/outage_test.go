@@ -92,6 +92,7 @@ func TestALateBeatChangesNothing(t *testing.T) {
 	if _, err := m.writeRow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`)
 	exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`)
 	m.mu.Lock()
 	m.clock = m.clock.Add(-time.Hour) // as if the statement had been sent so long ago
@@ -99,7 +100,7 @@ func TestALateBeatChangesNothing(t *testing.T) {
 	if _, err := m.writeRow(t.Context()); !errors.Is(err, errLate) {
 		t.Errorf("a beat that is an hour late: %v, want %v", err, errLate)
 	}
-	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at < now() - interval '50 minutes' AND claims_from = '2026-01-01'`); n != 1 {
+	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at < now() - interval '50 minutes' AND claims_from = '2026-01-01' AND name = 'one'`); n != 1 {
 		t.Error("the late beat has changed the row")
 	}
 	if _, err := m.writeRow(t.Context()); err != nil {
@@ -107,5 +108,50 @@ func TestALateBeatChangesNothing(t *testing.T) {
 	}
 	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at > now() - interval '50 minutes' AND claims_from > now()`); n != 1 {
 		t.Error("the beat after a late one has not found the silence")
+	}
+}
+
+// After a silence the others have a pause in which they can store what they have. One that
+// was alone before it, and is alone now, waits only while it has results of its own.
+func TestOnlyOthersAreGivenAPause(t *testing.T) {
+	t.Parallel()
+	const silence = `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`
+	for name, c := range map[string]struct {
+		also  string // besides the silence of all
+		holds int    // results of before
+		want  bool   // nothing is claimed for a while
+	}{
+		"alone":                          {},
+		"alone with results of before":   {holds: 1, want: true},
+		"another was alive before":       {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`, want: true},
+		"another is back already":        {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, now(), claims_from FROM nodes`, want: true},
+		"another was gone for long then": {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at - interval '5 seconds', claims_from FROM nodes`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dbtest.New(t)
+			m := prepared(t, d, "one")
+			m.Watch(func(time.Time) int { return c.holds })
+			if err := m.register(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.writeRow(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			exec(t, d, silence)
+			if c.also != "" {
+				exec(t, d, c.also)
+			}
+			m.mu.Lock() // as if its own last beat were as old
+			m.beat, m.clock = m.beat.Add(-time.Hour), time.Time{}
+			m.clockAt = time.Time{}
+			m.mu.Unlock()
+			if _, err := m.writeRow(t.Context()); err != nil {
+				t.Fatalf("the beat after the silence gave %v, want none", err)
+			}
+			if waits := !m.mayClaim(); waits != c.want {
+				t.Errorf("after the silence it waits: %v, want %v", waits, c.want)
+			}
+		})
 	}
 }

@@ -13,16 +13,18 @@ import (
 
 // registerSQL makes the row. Others that are silent may be so because the database was
 // away: then nothing is claimed for a while, unless somebody's beats show that it was not.
+// Others that are back, and claim nothing yet, are waited for as long as they wait.
 // The last column tells whether a living process has the name.
 const registerSQL = `
 WITH others AS (
 	SELECT coalesce(bool_or(name <> $1::text AND seen_at <= now() - $4 * interval '1 microsecond'), false) AS silent,
 		coalesce(bool_or(claims_from <= now() AND seen_at > now() - $4 * interval '1 microsecond'), false) AS steady,
+		max(claims_from) FILTER (WHERE seen_at > now() - $4 * interval '1 microsecond') AS until,
 		coalesce(bool_or(name = $1::text AND NOT pg_try_advisory_xact_lock_shared(lock)), false) AS twin
 	FROM nodes WHERE seen_at > now() - $6 * interval '1 microsecond'
 ), made AS (
 	INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from)
-	SELECT at, $1::text, $2::text, $3::jsonb, at, CASE WHEN silent AND NOT steady THEN at + $5 * interval '1 microsecond' ELSE at END
+	SELECT at, $1::text, $2::text, $3::jsonb, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE greatest(at, until) END
 	FROM others, clock_timestamp() AS at
 	RETURNING id
 )
@@ -51,21 +53,27 @@ func (n *Node) register(ctx context.Context) error {
 // it goes to a file: on a disk without room the beat fails, as every write does that needs
 // a new page.
 //
+// A silence is followed by a pause for the sake of others who were alive shortly before
+// it, or are now. A process that was alone waits for its own results only.
+//
 // A beat that lay in a frozen server changes nothing when it thaws: @good_until is over.
-// After an outage, when @end is not null, the wait is that of the slowest who beats, and
-// the third column tells whether somebody is absent who beat shortly before @start.
+// After an outage, when @end is not null, the wait is that of the slowest who beats. The
+// third column tells whether somebody is absent who beat shortly before @start, the fourth
+// whether the process is alone.
 var beatSQL = db.Compile(`
 WITH little AS MATERIALIZED (
 	SELECT set_config('work_mem', '64kB', true) AS memory
 ), clock AS MATERIALIZED (
 	SELECT clock_timestamp() AS at, coalesce(clock_timestamp() > @good_until::timestamptz, false) AS late
+), company AS MATERIALIZED (
+	SELECT EXISTS (SELECT FROM nodes own, nodes o WHERE own.id = @id AND o.id <> @id AND o.seen_at > own.seen_at - @gone * interval '1 microsecond') AS present
 ), beat AS (
 	UPDATE nodes SET seen_at = CASE WHEN late THEN seen_at ELSE at END, lock = CASE WHEN late THEN lock ELSE @lock END,
 		claims_from = CASE WHEN late THEN claims_from
-			WHEN at - seen_at > @silent * interval '1 microsecond' THEN at + @pause * interval '1 microsecond'
+			WHEN present AND at - seen_at > @silent * interval '1 microsecond' THEN at + @pause * interval '1 microsecond'
 			WHEN @doubtful::boolean THEN greatest(claims_from, at + @settles * interval '1 microsecond')
 			ELSE claims_from END
-	FROM clock WHERE id = @id RETURNING name, started_at, claims_from, at, late
+	FROM clock, company WHERE id = @id RETURNING name, started_at, claims_from, at, late, present
 ), others AS (
 	SELECT o.*, EXISTS (SELECT FROM nodes later WHERE later.name = o.name AND later.started_at > o.started_at) AS replaced
 	FROM nodes o WHERE o.id <> @id AND @end::timestamptz IS NOT NULL
@@ -73,6 +81,7 @@ WITH little AS MATERIALIZED (
 SELECT b.at, b.late,
 	EXISTS (SELECT FROM others o WHERE NOT o.replaced AND o.seen_at < @end
 		AND o.seen_at >= coalesce(@start::timestamptz, (SELECT max(seen_at) FROM others WHERE seen_at < @end)) - @gone * interval '1 microsecond'),
+	NOT b.present,
 	greatest(extract(epoch FROM greatest(b.claims_from, (SELECT max(o.claims_from) FROM others o WHERE o.seen_at >= @end)) - b.at) * 1000000, 0)::bigint,
 	(SELECT count(filler) FROM little, LATERAL unnest(array_fill(repeat('x', CASE WHEN memory = '64kB' THEN 1000 END), ARRAY[150])) filler),
 	ARRAY(SELECT n.id FROM nodes n WHERE n.id <> @id AND (n.seen_at < b.at - @gone * interval '1 microsecond' OR n.name = b.name AND n.started_at < b.started_at)
@@ -108,7 +117,7 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	var late bool
 	// What goes wrong at the commit comes after the row.
 	gone, err = db.One(ctx, n.db.Prepared, func(gone *[]int64) []any {
-		return []any{&h.seen, &late, &h.absent, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone)}
+		return []any{&h.seen, &late, &h.absent, &h.alone, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone)}
 	}, beatSQL.Text, beatSQL.Args(db.Arg("good_until", q.goodUntil), db.Arg("lock", lock), db.Arg("silent", n.times.silent.Microseconds()), db.Arg("pause", n.times.pause.Microseconds()),
 		db.Arg("doubtful", n.doubtful(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end), db.Arg("start", q.start),
 		db.Arg("gone", n.times.gone.Microseconds()))...)

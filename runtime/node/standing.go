@@ -11,6 +11,7 @@ type heard struct {
 	sent, seen time.Time     // by the clock here, and by the database's
 	wait       time.Duration // nothing is claimed for so long
 	absent     bool          // somebody who was alive before the outage has not beaten since
+	alone      bool          // nobody else was alive shortly before, and nobody is
 	lock       int64         // that the row names now; 0: none
 }
 
@@ -22,7 +23,7 @@ func (n *Node) note(h heard) {
 	if silence > n.times.holds {
 		n.holdsFrom = h.sent
 	}
-	if silence > n.times.silent && !n.beat.IsZero() { // whatever the clock of the database says: it may be another one's
+	if silence > n.times.silent && !n.beat.IsZero() && !h.alone { // whatever the clock of the database says: it may be another one's
 		h.wait = max(h.wait, n.times.pause)
 	}
 	n.overOutage(h)
