@@ -13,10 +13,6 @@ func toAccount(a accounts.Account) *model.Account {
 }
 
 func toUsage(u accounts.Usage) *model.Usage {
-	out := &model.Usage{DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: u.DayEnds, MonthResetsAt: u.MonthEnds}
-	if u.Counted {
-		day, month := int(u.Day), int(u.Month)
-		out.Day, out.Month = &day, &month
-	}
-	return out
+	day, month := int(u.Day), int(u.Month)
+	return &model.Usage{Day: &day, Month: &month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: u.DayEnds, MonthResetsAt: u.MonthEnds}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -86,7 +87,7 @@ func (f fakeAccounts) Usage(_ context.Context, accountID string) (accounts.Usage
 	used := accounts.Usage{DayEnds: day.Add(time.Hour), MonthEnds: day.Add(2 * time.Hour)}
 	if accountID == ada {
 		daily, monthly := 100, 3000
-		used.Counted, used.Day, used.Month, used.DailyCap, used.MonthlyCap = true, 12, 340, &daily, &monthly
+		used.Day, used.Month, used.DailyCap, used.MonthlyCap = 12, 340, &daily, &monthly
 	}
 	return used, f.call("Usage")
 }
@@ -259,10 +260,10 @@ func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Select
 	}
 	due := day.Add(time.Minute)
 	rows := []queue.Queued{
-		{RecipientID: 7, EmailID: "msg_001", AccountID: ada, Address: "bob@example.net", Destination: "example.net", State: queue.Deferred, Attempts: 2, NextAttempt: &due, QueuedAt: day, Diagnostic: "451 4.7.1 Try again later"},
-		{RecipientID: 8, EmailID: "msg_002", AccountID: ada, Address: "eve@example.org", Destination: "example.org", State: queue.InQueue, Running: true, QueuedAt: day},
-		{RecipientID: 9, EmailID: "msg_002", AccountID: ada, Address: "dan@example.org", Destination: "example.org", State: queue.OnHold, QueuedAt: day},
-		{RecipientID: 10, EmailID: "msg_003", AccountID: bob, Address: "x@example.org", Destination: "example.org", State: queue.Parked, QueuedAt: day},
+		{ID: "7", RecipientID: 7, EmailID: "msg_001", AccountID: ada, Address: "bob@example.net", Destination: "example.net", State: queue.Deferred, Attempts: 2, NextAttempt: &due, QueuedAt: day, Diagnostic: "451 4.7.1 Try again later"},
+		{ID: "8", RecipientID: 8, EmailID: "msg_002", AccountID: ada, Address: "eve@example.org", Destination: "example.org", State: queue.InQueue, Running: true, QueuedAt: day},
+		{ID: "9", RecipientID: 9, EmailID: "msg_002", AccountID: ada, Address: "dan@example.org", Destination: "example.org", State: queue.OnHold, QueuedAt: day},
+		{ID: "10", RecipientID: 10, EmailID: "msg_003", AccountID: bob, Address: "x@example.org", Destination: "example.org", State: queue.Parked, QueuedAt: day},
 	}
 	list := page.List{Name: "queue", AccountID: accountID}
 	limit, after, err := codec.Open(list, r)
@@ -295,7 +296,7 @@ func (f fakeEmails) ChangeQueueOf(_ context.Context, accountID string, c queue.A
 	}
 	var out queue.Result
 	for _, id := range []int64{7, 8, 9} {
-		if accountID == ada && (c.Selection.All || slices.Contains(c.Selection.RecipientIDs, id)) {
+		if accountID == ada && (c.Selection.All || slices.Contains(c.Selection.IDs, strconv.FormatInt(id, 10))) {
 			out.Matched++
 		}
 	}

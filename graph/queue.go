@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
@@ -56,13 +55,7 @@ func selected(of model.QueueSelection) (queue.Selection, error) {
 	if of.Recipients != nil && (len(of.Recipients) == 0 || len(of.Recipients) > maxRecipients) {
 		wrong.Add("selection.recipients", "must be 1 to %d ids", maxRecipients)
 	}
-	for _, id := range of.Recipients {
-		n, err := strconv.ParseInt(id, 10, 64)
-		if err != nil {
-			n = 0 // nobody's, like every id that is unknown
-		}
-		s.RecipientIDs = append(s.RecipientIDs, n)
-	}
+	s.IDs = of.Recipients
 	return s, wrong.Err()
 }
 
@@ -84,7 +77,7 @@ func toQueue(found page.Page[queue.Queued]) *model.QueueConnection {
 	out := &model.QueueConnection{Nodes: make([]*model.QueuedRecipient, len(found.Items)),
 		PageInfo: pageInfo(found)}
 	for i, r := range found.Items {
-		out.Nodes[i] = &model.QueuedRecipient{ID: strconv.FormatInt(r.RecipientID, 10), EmailID: r.EmailID, Address: r.Address, Destination: r.Destination,
+		out.Nodes[i] = &model.QueuedRecipient{ID: r.ID, EmailID: r.EmailID, Address: r.Address, Destination: r.Destination,
 			State: r.State, Running: r.Running, Attempts: r.Attempts, NextAttemptAt: r.NextAttempt, QueuedAt: r.QueuedAt, Diagnostic: filled(r.Diagnostic)}
 	}
 	return out

@@ -111,12 +111,11 @@ func TestAPIKeysAnswerEveryFieldButTheirSecret(t *testing.T) {
 	expect.Golden(t, "apikey.json", indented(t, a.body))
 }
 
-// Numbers that are not counted are null, not nought.
-func TestUncountedUsageIsNull(t *testing.T) {
+func TestUsageIsToldOfPlansWithoutCaps(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
 	a := s.askAs(t, "svc_bob", `{ account { usage { day month dailyCap monthlyCap } } }`, nil)
-	if a.body != `{"data":{"account":{"usage":{"day":null,"month":null,"dailyCap":null,"monthlyCap":null}}}}` {
-		t.Errorf("usage that is not counted got status %d and %s, want null for every number", a.status, a.body)
+	if a.body != `{"data":{"account":{"usage":{"day":0,"month":0,"dailyCap":null,"monthlyCap":null}}}}` {
+		t.Errorf("the usage of a plan without caps got status %d and %s, want numbers, and null for the caps", a.status, a.body)
 	}
 }

@@ -37,11 +37,11 @@ func (f *fakeAccounts) Profile(context.Context, string) (accounts.Profile, error
 	p := accounts.Profile{Account: accounts.Account{ID: accountID, Name: "Acme", Email: "ada@example.com", PaymentMethod: true, Plan: accounts.Plan{
 		ID: "free", Name: "Free", RequestsPerSecond: 10, DailyEmails: &day, MonthlyEmails: &month, MaxDomains: 1, Sandboxed: true},
 		BodyRetentionDays: 30, RecordRetentionDays: 90}, CreatedAt: created, UpdatedAt: created}
-	p.Usage = accounts.Usage{Counted: true, Day: 12, Month: 340, DailyCap: &day, MonthlyCap: &month,
+	p.Usage = accounts.Usage{Day: 12, Month: 340, DailyCap: &day, MonthlyCap: &month,
 		DayEnds: time.Date(2026, 1, 16, 0, 0, 0, 0, time.UTC), MonthEnds: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
 	if f.paid {
 		p.Plan = accounts.Plan{ID: "pro", Name: "Pro", RequestsPerSecond: 50, MaxDomains: 10}
-		p.Usage.Counted, p.Usage.DailyCap, p.Usage.MonthlyCap = false, nil, nil
+		p.Usage.DailyCap, p.Usage.MonthlyCap = nil, nil
 	}
 	return p, f.fail
 }
@@ -154,14 +154,14 @@ func TestAccountChangeReachesTheService(t *testing.T) {
 	}
 }
 
-func TestUncountedUsageIsNull(t *testing.T) {
+func TestUsageIsToldOfPlansWithoutCaps(t *testing.T) {
 	t.Parallel()
 	b, service := newAccountBundle(t)
 	service.paid = true
 	got := b.do(t, request{method: "GET", path: "/api/account"}).body
-	for _, want := range []string{`"day":null`, `"month":null`, `"daily_cap":null`, `"production_unlocked":true`} {
+	for _, want := range []string{`"day":12`, `"month":340`, `"daily_cap":null`, `"production_unlocked":true`} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no %s in %s", want, got)
+			t.Errorf("the account of a plan without caps has no %s in %s", want, got)
 		}
 	}
 }

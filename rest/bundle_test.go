@@ -83,7 +83,7 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 	case "event-log":
 		return []rest.Routes{events.Routes(b.events)}
 	default:
-		return []rest.Routes{emails.Routes(b.sending, b.sending), webhooks.TestEventRoutes(b.sending, nil)}
+		return []rest.Routes{emails.Routes(b.sending, b.sending), webhooks.TestEventRoutes(b.sending, nil, nil)}
 	}
 }
 

@@ -139,6 +139,17 @@ func (f *fakeSending) Get(_ context.Context, account, id string) (*ent.Email, er
 	return sampleEmail(), nil
 }
 
+func (f *fakeSending) Whole(ctx context.Context, account, id string) (records.Whole, error) {
+	e, err := f.Get(ctx, account, id)
+	if err != nil {
+		return records.Whole{}, err
+	}
+	e.HTML, e.Text, e.Headers = new("<p>Grüße & <b>mehr</b></p>"), nil, []shape.Header{{Name: "X-Order", Value: "1742"}}
+	recipients, err := f.RecipientsOf(ctx, account, id)
+	return records.Whole{Email: e, Recipients: recipients, Files: []*ent.Attachment{
+		{Name: "logo.png", ContentType: "image/png", ContentID: "logo", Size: 8}, {Name: "empty.txt", ContentType: "text/plain"}}}, err
+}
+
 func (f *fakeSending) List(_ context.Context, _ string, q records.ListQuery) (page.Page[*ent.Email], error) {
 	f.list = q
 	return f.page, f.fail

@@ -105,13 +105,17 @@ func OnceBody[I, B, O any](g *Group, op Operation, declare func(*B) body.Object,
 func Claimed[I, B any](g *Group, op Operation, declare func(*B) body.Object,
 	run func(context.Context, *Call, *I, B, *idempotency.Claim) (idempotency.Answer, error)) {
 	op.idempotent, op.Method = true, http.MethodPost
+	var names *idempotency.Names
+	if declare != nil {
+		names = namesOf(declare(new(B)).Aliases())
+	}
 	add(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*stored, error) {
 		do := func() (*stored, error) {
 			given, err := parse(c, declare)
 			if err != nil {
 				return nil, c.Fail(ctx, err)
 			}
-			return c.once(ctx, c.api.answers.storeFor(c, op.Secret), func(claim *idempotency.Claim) (idempotency.Answer, error) {
+			return c.once(ctx, c.api.answers.storeFor(c, op.Secret), names, func(claim *idempotency.Claim) (idempotency.Answer, error) {
 				b, err := read(op, in, given, declare)
 				if err != nil {
 					return idempotency.Answer{}, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -79,8 +80,8 @@ func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency
 // answered. run keeps its success under the claim, in the transaction of its effect. A
 // refusal is kept nowhere; it gives way to the success of an equal request that was
 // faster, which may be why this one was refused.
-func (c *Call) once(ctx context.Context, store Idempotency, run func(*idempotency.Claim) (idempotency.Answer, error)) (*stored, error) {
-	claim, earlier, err := c.claim(ctx, store)
+func (c *Call) once(ctx context.Context, store Idempotency, names *idempotency.Names, run func(*idempotency.Claim) (idempotency.Answer, error)) (*stored, error) {
+	claim, earlier, err := c.claim(ctx, store, names)
 	if err != nil {
 		return nil, c.Fail(ctx, err)
 	}
@@ -110,9 +111,22 @@ func (c *Call) once(ctx context.Context, store Idempotency, run func(*idempotenc
 	return answered(*winner), nil
 }
 
+// namesOf says the names of a body in the words of the store.
+func namesOf(n *body.Names) *idempotency.Names {
+	if n == nil {
+		return nil
+	}
+	out := &idempotency.Names{First: n.First, Within: map[string]*idempotency.Names{}}
+	for name, within := range n.Within {
+		out.Within[name] = namesOf(within)
+	}
+	return out
+}
+
 // claim takes the key of the call, if it has one, or gives the answer that was kept
-// under it. A call without a body is compared as if it had an empty one.
-func (c *Call) claim(ctx context.Context, store Idempotency) (*idempotency.Claim, *idempotency.Answer, error) {
+// under it. A call without a body is compared as if it had an empty one, and a field under an
+// alias as if it had its own name.
+func (c *Call) claim(ctx context.Context, store Idempotency, names *idempotency.Names) (*idempotency.Claim, *idempotency.Answer, error) {
 	if c.idempotencyKey == "" {
 		return nil, nil, nil
 	}
@@ -120,7 +134,7 @@ func (c *Call) claim(ctx context.Context, store Idempotency) (*idempotency.Claim
 	if len(given) == 0 {
 		given = []byte("{}")
 	}
-	canonical, err := idempotency.Canonical(given)
+	canonical, err := idempotency.Canonical(given, names)
 	if err != nil {
 		return nil, nil, fault.Invalidf("The body is not valid JSON").Because(err)
 	}

@@ -26,7 +26,7 @@ func (f *fakeDelivery) Deliver(_ context.Context, account string, fact event.Fac
 func withEvents(t *testing.T, delivery restwebhooks.Delivery) *bundle {
 	t.Helper()
 	return newBundle(t, func(o *rest.Options) {
-		o.Routes = []rest.Routes{restwebhooks.TestEventRoutes(&fakeSending{}, delivery)}
+		o.Routes = []rest.Routes{restwebhooks.TestEventRoutes(&fakeSending{}, delivery, nil)}
 	})
 }
 

@@ -149,13 +149,12 @@ type accountView struct {
 	Usage               *accountUsage `json:"usage,omitempty"` // of one account alone
 }
 
-// accountUsage is what an account has sent of its caps; nil numbers are not
-// counted, nil caps are none.
+// accountUsage is what an account has sent of its caps; nil caps are none.
 type accountUsage struct {
-	Day        *int64 `json:"day"`
-	Month      *int64 `json:"month"`
-	DailyCap   *int   `json:"daily_cap"`
-	MonthlyCap *int   `json:"monthly_cap"`
+	Day        int64 `json:"day"`
+	Month      int64 `json:"month"`
+	DailyCap   *int  `json:"daily_cap"`
+	MonthlyCap *int  `json:"monthly_cap"`
 }
 
 func viewOf(a *ent.Account) accountView {
@@ -178,9 +177,6 @@ func (s *session) printAccount(service *accounts.Service, a *ent.Account) error 
 		return err
 	}
 	view := viewOf(a)
-	view.Usage = &accountUsage{DailyCap: used.DailyCap, MonthlyCap: used.MonthlyCap}
-	if used.Counted {
-		view.Usage.Day, view.Usage.Month = &used.Day, &used.Month
-	}
+	view.Usage = &accountUsage{Day: used.Day, Month: used.Month, DailyCap: used.DailyCap, MonthlyCap: used.MonthlyCap}
 	return s.print(map[string]accountView{"account": view})
 }

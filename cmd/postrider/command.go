@@ -21,7 +21,7 @@ type commandLine struct {
 	Doctor  doctorCommand  `cmd:"" help:"Look at DNS, port 25, certificates, clock, disks, database and master key; say what is wrong and what to do. Exit code 0: all good, 1: warnings, 2: errors."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database to this version's schema. serve and dev do it too."`
 	OpenAPI openAPICommand `cmd:"" help:"Print the OpenAPI document of the modules that are on."                   name:"openapi"`
-	Modules modulesCommand `cmd:"" help:"Print the modules, what they are for and what they need."`
+	Modules modulesCommand `cmd:"" help:"Print the modules: which are on, what they are for and what they need."`
 	Account accountCommand `cmd:"" help:"Accounts."`
 	Key     keyCommand     `cmd:"" help:"API keys."`
 	Domain  domainCommand  `cmd:"" help:"Sending domains."`
@@ -132,10 +132,18 @@ func (c *openAPICommand) Run(s *session) error {
 	return err
 }
 
-type modulesCommand struct{}
+type modulesCommand struct{ config.ModuleSettings }
 
-func (*modulesCommand) Run(s *session) error {
-	_, err := io.WriteString(s.out, assembly.ModuleTable())
+func (c *modulesCommand) Run(s *session) error {
+	cfg, err := config.Load(config.Tool, config.Settings{ModuleSettings: c.ModuleSettings})
+	if err != nil {
+		return err
+	}
+	table, err := assembly.ModuleTable(cfg)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(s.out, table)
 	return err
 }
 

@@ -3219,9 +3219,9 @@ type Account {
 
 "How many emails an account has sent in the present day and month (UTC), and how many it may."
 type Usage {
-  "Emails of the day; null when the plan has no cap, because then they are not counted."
+  "Emails of the day. With a cap, scheduled ones that are due in it count as well."
   day: Int
-  "Emails of the month; null likewise."
+  "Emails of the month, likewise."
   month: Int
   "Hard cap of emails per day; null is none."
   dailyCap: Int

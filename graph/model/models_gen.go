@@ -519,9 +519,9 @@ type TimelineEntry struct {
 
 // How many emails an account has sent in the present day and month (UTC), and how many it may.
 type Usage struct {
-	// Emails of the day; null when the plan has no cap, because then they are not counted.
+	// Emails of the day. With a cap, scheduled ones that are due in it count as well.
 	Day *int `json:"day,omitempty"`
-	// Emails of the month; null likewise.
+	// Emails of the month, likewise.
 	Month *int `json:"month,omitempty"`
 	// Hard cap of emails per day; null is none.
 	DailyCap *int `json:"dailyCap,omitempty"`

@@ -44,7 +44,12 @@ func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, erro
 	if !isSecret(bearer) {
 		return Caller{}, fault.Unauthenticated()
 	}
-	found, err := s.keys.Get(ctx, keyHash(secret.HashToken(bearer)), otter.LoaderFunc[keyHash, credential](s.loadCredential))
+	return s.AuthenticateHash(ctx, keyHash(secret.HashToken(bearer)))
+}
+
+// AuthenticateHash is Authenticate for who has kept the SHA-256 of a secret.
+func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte) (Caller, error) {
+	found, err := s.keys.Get(ctx, hash, otter.LoaderFunc[keyHash, credential](s.loadCredential))
 	switch {
 	case err != nil:
 		return Caller{}, fmt.Errorf("authenticate: %w", err)

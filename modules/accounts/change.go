@@ -69,7 +69,7 @@ func (c AccountChange) checkRetention(wrong fault.Fields, current *ent.Account) 
 }
 
 // UpdateAccount changes an account: at once in this process, within CacheTTL in
-// others.
+// others. What was sent under another plan counts against the caps of the new one.
 func (s *Service) UpdateAccount(ctx context.Context, accountID string, c AccountChange) (*ent.Account, error) {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		current, err := tx.Account.Query().Where(account.ID(accountID)).ForUpdate().Only(ctx)
@@ -84,7 +84,10 @@ func (s *Service) UpdateAccount(ctx context.Context, accountID string, c Account
 		if err := wrong.Err(); err != nil {
 			return err
 		}
-		return c.apply(tx.Account.UpdateOneID(accountID)).Exec(ctx)
+		if err := c.apply(tx.Account.UpdateOneID(accountID)).Exec(ctx); err != nil || c.Plan == nil || *c.Plan == current.PlanID {
+			return err
+		}
+		return planChanged(ctx, tx, accountID)
 	})
 	switch {
 	case ent.IsNotFound(err):

@@ -110,14 +110,14 @@ func TestProfile(t *testing.T) {
 	}
 	u := found.Usage
 	if found.Email != "ada@example.com" || found.BodyRetentionDays != 30 || found.RecordRetentionDays != 90 ||
-		!u.Counted || u.Day != 2 || u.Month != 9 || *u.DailyCap != 100 || *u.MonthlyCap != 3000 {
+		u.Day != 2 || u.Month != 9 || *u.DailyCap != 100 || *u.MonthlyCap != 3000 {
 		t.Errorf("the profile is %+v, want 30 and 90 days, 2 of 100 used today and 9 of 3000 this month", found)
 	}
 	if left := time.Until(u.DayEnds); left <= 0 || left > 24*time.Hour || u.DayEnds.Hour() != 0 || u.MonthEnds.Day() != 1 || u.MonthEnds.Before(u.DayEnds) {
 		t.Errorf("the day ends %s, the month %s", u.DayEnds, u.MonthEnds)
 	}
-	if u, err := s.Usage(t.Context(), paid.ID); err != nil || u.Counted || u.DailyCap != nil || u.MonthlyCap != nil {
-		t.Errorf("the usage of a paid account is %+v, %v, want it uncounted and without caps", u, err)
+	if u, err := s.Usage(t.Context(), paid.ID); err != nil || u.Day != 0 || u.Month != 0 || u.DailyCap != nil || u.MonthlyCap != nil {
+		t.Errorf("the usage of a paid account is %+v, %v, want nothing sent and no caps", u, err)
 	}
 	all, err := s.Accounts(t.Context())
 	if err != nil || len(all) != 2 || all[0].Email != "ada@example.com" || all[1].Edges.Plan.Name != "Pro" {

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/postrider/postrider/runtime/fault"
@@ -18,6 +19,12 @@ type Config struct {
 	LastUsedEvery time.Duration
 	// SweepEvery is the pace at which old counters are deleted: 6 h.
 	SweepEvery time.Duration
+	// CloseEvery is the pace at which hours that have ended are counted: 1 min.
+	CloseEvery time.Duration
+	// RecountEvery is the pace at which it is looked for changes of plans: 2 s.
+	RecountEvery time.Duration
+	// RecountAfter is how long after a change of plan every process is certain to know it: 10 s.
+	RecountAfter time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -33,6 +40,9 @@ func (c Config) withDefaults() Config {
 	if c.SweepEvery == 0 {
 		c.SweepEvery = 6 * time.Hour
 	}
+	c.CloseEvery = cmp.Or(c.CloseEvery, time.Minute)
+	c.RecountEvery = cmp.Or(c.RecountEvery, 2*time.Second)
+	c.RecountAfter = cmp.Or(c.RecountAfter, 10*time.Second)
 	return c
 }
 
@@ -48,8 +58,10 @@ func (c Config) Validate() error {
 	if c.LastUsedEvery < 0 {
 		wrong.Add("last_used_every", "must be positive")
 	}
-	if c.SweepEvery < 0 {
-		wrong.Add("sweep_every", "must be positive")
+	for name, d := range map[string]time.Duration{"sweep_every": c.SweepEvery, "close_every": c.CloseEvery, "recount_every": c.RecountEvery, "recount_after": c.RecountAfter} {
+		if d < 0 {
+			wrong.Add(name, "must be positive")
+		}
 	}
 	return wrong.Err()
 }

@@ -8,38 +8,72 @@ import (
 	"github.com/postrider/postrider/runtime/db/batch"
 )
 
-// The names of the periods, and how long they still last. now() is when the
-// transaction began, so all statements of one agree.
+// The names of the present periods. now() is when the transaction began, so all statements of
+// one agree.
 const (
 	dayNow   = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
 	monthNow = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`
-	clockNow = `extract(epoch FROM now())::float8,
-	extract(epoch FROM date_trunc('day', now() AT TIME ZONE 'UTC') + interval '1 day' - now() AT TIME ZONE 'UTC')::float8,
-	extract(epoch FROM date_trunc('month', now() AT TIME ZONE 'UTC') + interval '1 month' - now() AT TIME ZONE 'UTC')::float8`
 )
+
+const (
+	dayLayout   = "2006-01-02"
+	monthLayout = "2006-01"
+)
+
+// counter names one row of usages.
+type counter struct{ accountID, period string }
+
+// tally is what counters stand at, and what day it is by the database clock.
+type tally struct {
+	emails map[counter]int64
+	today  string
+	now    time.Time
+}
+
+// add counts emails of a day, in that day and in its month.
+func (t tally) add(accountID, day string, n int64) {
+	t.emails[counter{accountID, day}] += n
+	t.emails[counter{accountID, monthOf(day)}] += n
+}
+
+// of gives what is counted in a day and in its month.
+func (t tally) of(accountID, day string) count {
+	return count{day: t.emails[counter{accountID, day}], month: t.emails[counter{accountID, monthOf(day)}], date: day, today: day == t.today, now: t.now}
+}
+
+func monthOf(day string) string { return day[:len(monthLayout)] }
+
+// usesByPeriod is SQL for what uses add to the counters: each counts in a day and in its month.
+var usesByPeriod = `wanted AS (
+	SELECT w.account_id, coalesce(NULLIF(w.day, ''), ` + dayNow + `) AS day, w.emails FROM ` + useRows.Source() + `
+), summed AS (
+	SELECT account_id, period, sum(emails)::bigint AS emails
+	  FROM (SELECT account_id, day AS period, emails FROM wanted UNION ALL SELECT account_id, left(day, 7), emails FROM wanted) p
+	 GROUP BY account_id, period
+)`
 
 // addUsesSQL adds without regard to the caps, because only the row itself knows
 // what it has; what was too much is taken back by subtractUsesSQL under the same
 // locks, so that nobody ever sees it. The ORDER BY is the order of the locks.
 var addUsesSQL = db.Compile(`
-WITH used AS (
+WITH ` + usesByPeriod + `, used AS (
 INSERT INTO usages AS u (account_id, period, emails)
-SELECT w.account_id, p.period, w.emails
-  FROM ` + useRows.Source() + `, (VALUES (` + dayNow + `), (` + monthNow + `)) AS p (period)
- ORDER BY w.account_id COLLATE "C", p.period COLLATE "C"
+SELECT account_id, period, emails FROM summed ORDER BY account_id COLLATE "C", period COLLATE "C"
 ON CONFLICT (account_id, period) DO UPDATE SET emails = u.emails + excluded.emails
 RETURNING u.account_id, u.period, u.emails)
-SELECT account_id, coalesce(sum(emails) FILTER (WHERE period = ` + dayNow + `), 0)::bigint, coalesce(sum(emails) FILTER (WHERE period = ` + monthNow + `), 0)::bigint, ` + clockNow + `
-  FROM used GROUP BY account_id`)
+SELECT account_id, period, emails, ` + dayNow + `, now() FROM used`)
 
-func (s *Service) addUses(ctx context.Context, tx db.Execer, list []cappedUse) (map[string]count, error) {
-	return counts(ctx, tx, addUsesSQL.Text, addUsesSQL.Args(useRows.Rows(list))...)
+func (s *Service) addUses(ctx context.Context, tx db.Execer, list []cappedUse) (tally, error) {
+	return tallied(ctx, tx, addUsesSQL.Text, addUsesSQL.Args(useRows.Rows(list))...)
 }
 
+// subtractUsesSQL locks in the same order as addUsesSQL.
 var subtractUsesSQL = db.Compile(`
-UPDATE usages u SET emails = greatest(u.emails - w.emails, 0)
-  FROM ` + useRows.Source() + `
- WHERE u.account_id = w.account_id AND u.period IN (` + dayNow + `, ` + monthNow + `)`)
+WITH ` + usesByPeriod + `, locked AS (
+	SELECT u.id, s.emails FROM usages u JOIN summed s USING (account_id, period)
+	 ORDER BY u.account_id COLLATE "C", u.period COLLATE "C" FOR UPDATE OF u
+)
+UPDATE usages u SET emails = greatest(u.emails - l.emails, 0) FROM locked l WHERE u.id = l.id`)
 
 func (s *Service) subtractUses(ctx context.Context, tx db.Execer, list []cappedUse) error {
 	if len(list) == 0 {
@@ -51,36 +85,39 @@ func (s *Service) subtractUses(ctx context.Context, tx db.Execer, list []cappedU
 
 var useRows = batch.New("w",
 	batch.Text("account_id", func(u cappedUse) string { return u.accountID }),
+	batch.Text("day", func(u cappedUse) string { return u.day }),
 	batch.Int("emails", func(u cappedUse) int64 { return u.emails }),
 )
 
-const countSQL = `
-SELECT w.account_id, coalesce(sum(u.emails) FILTER (WHERE u.period = ` + dayNow + `), 0)::bigint, coalesce(sum(u.emails) FILTER (WHERE u.period = ` + monthNow + `), 0)::bigint, ` + clockNow + `
-  FROM unnest($1::text[]) AS w (account_id)
-  LEFT JOIN usages u ON u.account_id = w.account_id AND u.period IN (` + dayNow + `, ` + monthNow + `)
- GROUP BY w.account_id`
+const lockCountersSQL = `
+SELECT period FROM usages WHERE account_id = $1 AND period = ANY($2) ORDER BY period COLLATE "C" FOR UPDATE`
 
-func (s *Service) count(ctx context.Context, from db.Execer, accountID string) (count, error) {
-	found, err := counts(ctx, from, countSQL, db.Array([]string{accountID}))
-	return found[accountID], err
+// lockCounters locks counters of an account before a transaction changes them in two steps.
+func lockCounters(ctx context.Context, tx db.Execer, accountID string, periods ...string) error {
+	_, err := db.All(ctx, tx, db.Value[string], lockCountersSQL, accountID, db.Array(periods))
+	return err
 }
 
-func counts(ctx context.Context, from db.Execer, query string, args ...any) (map[string]count, error) {
-	found := map[string]count{}
+const countSQL = `
+SELECT $1::text, p.period, coalesce(u.emails, 0), ` + dayNow + `, now()
+  FROM (VALUES (` + dayNow + `), (` + monthNow + `)) p (period) LEFT JOIN usages u ON u.account_id = $1 AND u.period = p.period`
+
+// count gives what the counters of the present day and month of an account stand at.
+func (s *Service) count(ctx context.Context, from db.Execer, accountID string) (count, error) {
+	found, err := tallied(ctx, from, countSQL, accountID)
+	return found.of(accountID, found.today), err
+}
+
+func tallied(ctx context.Context, from db.Execer, query string, args ...any) (tally, error) {
+	found := tally{emails: map[counter]int64{}, today: time.Now().UTC().Format(dayLayout)}
 	err := db.Each(ctx, from, func(row db.Row) error {
-		var accountID string
-		var c count
-		var now, dayEnds, monthEnds float64
-		if err := row.Scan(&accountID, &c.day, &c.month, &now, &dayEnds, &monthEnds); err != nil {
+		var of counter
+		var n int64
+		if err := row.Scan(&of.accountID, &of.period, &n, &found.today, &found.now); err != nil {
 			return err
 		}
-		c.now = time.UnixMicro(int64(now * 1e6))
-		c.dayEnds, c.monthEnds = time.Duration(dayEnds*float64(time.Second)), time.Duration(monthEnds*float64(time.Second))
-		found[accountID] = c
+		found.emails[of] = n
 		return nil
 	}, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, err
 }

@@ -47,10 +47,15 @@
 // # Caps
 //
 // Consume counts emails by day and month (UTC, by the database clock) for accounts
-// whose plan has a cap, and grants as many as both caps leave; accounts without a
-// cap, and unmetered ones, are not counted at all. The counters are locked until
-// the caller's transaction ends, so a cap is exact over all processes. Counters
-// older than 13 months are swept.
+// whose plan has a cap, and grants as many as both caps leave. A scheduled email counts in the
+// day and month in which it is due, from its acceptance on: Move and Refund follow it. The
+// counters are locked until the caller's transaction ends, so a cap is exact over all
+// processes. For accounts without a cap, and unmetered ones, accepting counts nothing.
+//
+// The emails of every account are counted by the hour, from the facts email.sent, after the
+// hour has ended (hours.go). A change to a plan with caps makes the counters from these counts
+// and from the emails that wait (recount.go), so no change of plan loses what was sent.
+// Counters and counts older than 13 months are swept.
 //
 // # Production
 //

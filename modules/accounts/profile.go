@@ -11,10 +11,9 @@ import (
 	"github.com/postrider/postrider/runtime/id"
 )
 
-// Usage is what an account has sent of its caps.
+// Usage is how many emails an account has sent. With caps it is what counts against them:
+// scheduled emails too, on the day they are due.
 type Usage struct {
-	// Counted is false for accounts without a cap, whose emails are not counted.
-	Counted              bool
 	Day, Month           int64 // emails
 	DailyCap, MonthlyCap *int  // nil is none
 	DayEnds, MonthEnds   time.Time
@@ -50,12 +49,18 @@ func (s *Service) Usage(ctx context.Context, accountID string) (Usage, error) {
 }
 
 func (s *Service) usageOf(ctx context.Context, a Account) (Usage, error) {
-	used, err := s.count(ctx, s.db.Hot, a.ID)
+	c := a.caps()
+	var used count
+	var err error
+	if c.none() {
+		used, err = s.sent(ctx, a.ID)
+	} else {
+		used, err = s.count(ctx, s.db.Hot, a.ID)
+	}
 	if err != nil {
 		return Usage{}, fmt.Errorf("usage: %w", err)
 	}
-	c := a.caps()
-	return Usage{Counted: !c.none(), Day: used.day, Month: used.month, DailyCap: c.daily, MonthlyCap: c.monthly,
+	return Usage{Day: used.day, Month: used.month, DailyCap: c.daily, MonthlyCap: c.monthly,
 		DayEnds: used.dayEndsAt(), MonthEnds: used.monthEndsAt()}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/lastuse"
 	"github.com/postrider/postrider/runtime/page"
@@ -36,6 +37,7 @@ type Service struct {
 	keys     *otter.Cache[keyHash, credential]
 	accounts *otter.Cache[string, snapshot]
 	used     *lastuse.Recorder
+	facts    *bus.Log
 
 	tasks *worker.Tasks
 	once  sync.Once
@@ -65,7 +67,7 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{config: config, db: p.DB, used: lastuse.New(p.DB.SQL, "api_keys"), cursors: p.Cursors, keys: keys, accounts: accounts,
+	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB), used: lastuse.New(p.DB.SQL, "api_keys"), cursors: p.Cursors, keys: keys, accounts: accounts,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
@@ -75,11 +77,13 @@ func remaining(ttl time.Duration, askedAt time.Time) time.Duration {
 	return max(ttl-time.Since(askedAt), time.Nanosecond)
 }
 
-// Start begins to write last_used_at and to sweep.
+// Start begins to write last_used_at, to sweep and to count.
 func (s *Service) Start(context.Context) error {
 	s.tasks.Start(
 		worker.Every("last use of API keys", s.config.LastUsedEvery, s.used.Flush),
 		worker.Every("sweep of old email counts", s.config.SweepEvery, s.sweepUsage),
+		worker.Every("count of emails by the hour", s.config.CloseEvery, s.closeHours),
+		worker.Every("recount after changes of plan", s.config.RecountEvery, s.recountDue),
 	)
 	return nil
 }

@@ -3,6 +3,8 @@ package accounts
 import (
 	"context"
 	"time"
+
+	"github.com/postrider/postrider/runtime/db"
 )
 
 // Counters older than this say nothing that anybody asks for. A day compares with
@@ -17,18 +19,23 @@ const (
 	sweepTime  = time.Minute
 )
 
-// sweepUsage deletes old counters, and none that a send is using. What it has no time for
-// is left to the next sweep.
+const sweepHoursSQL = `
+DELETE FROM usage_hours WHERE (account_id, hour) IN (
+	SELECT account_id, hour FROM usage_hours WHERE hour < date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '13 months'
+	 LIMIT $1 FOR UPDATE SKIP LOCKED)`
+
+// sweepUsage deletes old counters and counts, and none that a send is using. What it has no
+// time for is left to the next sweep.
 func (s *Service) sweepUsage(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
-	for {
-		done, err := s.db.SQL.ExecContext(ctx, sweepUsageSQL, sweepBatch)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n < sweepBatch {
-			return err
+	for _, statement := range []string{sweepUsageSQL, sweepHoursSQL} {
+		for n := sweepBatch; n == sweepBatch; {
+			var err error
+			if n, err = db.Exec(ctx, s.db.SQL, statement, sweepBatch); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
@@ -12,7 +12,20 @@ import (
 )
 
 // Use is one email that an account sends.
-type Use struct{ AccountID string }
+type Use struct {
+	AccountID string
+	// Due is when a scheduled email is to be sent: it counts in that day and month, in UTC.
+	// Zero: the email is sent now.
+	Due time.Time
+}
+
+// day names the day that the use counts in; "" is the present one by the database clock.
+func (u Use) day() string {
+	if u.Due.IsZero() {
+		return ""
+	}
+	return u.Due.UTC().Format(dayLayout)
+}
 
 // caps are the hard limits of an account; nil is none.
 type caps struct {
@@ -22,16 +35,26 @@ type caps struct {
 
 func (c caps) none() bool { return c.daily == nil && c.monthly == nil }
 
-// count is how many emails an account has sent in the day and the month of the
-// database clock, and when these end.
+// count is how many emails are counted in a day and in its month.
 type count struct {
-	day, month         int64
-	dayEnds, monthEnds time.Duration // from now
-	now                time.Time
+	day, month int64
+	date       string // of the day
+	today      bool   // the day is the present one
+	now        time.Time
 }
 
-func (c count) dayEndsAt() time.Time   { return c.now.Add(c.dayEnds).UTC().Round(time.Second) }
-func (c count) monthEndsAt() time.Time { return c.now.Add(c.monthEnds).UTC().Round(time.Second) }
+func (c count) dayEndsAt() time.Time { return c.begin(dayLayout).AddDate(0, 0, 1) }
+
+func (c count) monthEndsAt() time.Time { return c.begin(monthLayout).AddDate(0, 1, 0) }
+
+// begin gives the first moment of the day, or of the month, by its layout.
+func (c count) begin(layout string) time.Time {
+	at, err := time.Parse(layout, c.date[:len(layout)])
+	if err != nil {
+		panic("accounts: a counter has no date: " + err.Error())
+	}
+	return at
+}
 
 // room is how many more emails the caps leave, and refusal why it is no more.
 func (c caps) room(used count) int64 {
@@ -52,61 +75,64 @@ func (c caps) refusal(used count) *fault.Error {
 	if c.monthly != nil && used.month >= int64(*c.monthly) {
 		resets := used.monthEndsAt().Format(time.RFC3339)
 		refused.Message = fmt.Sprintf("The plan %s allows %d emails a month, and they are sent; the next month begins at %s", c.plan, *c.monthly, resets)
+		if monthOf(used.date) != used.now.UTC().Format(monthLayout) {
+			refused.Message = fmt.Sprintf("The plan %s allows %d emails a month, and %s has them: scheduled emails count in the month in which they are due", c.plan, *c.monthly, monthOf(used.date))
+		}
 		return refused.With("cap", "monthly").With("limit", *c.monthly).With("resets_at", resets)
 	}
 	resets := used.dayEndsAt().Format(time.RFC3339)
-	refused.Message = fmt.Sprintf("The plan %s allows %d emails a day, and they are sent; the next day begins at %s", c.plan, *c.daily, resets)
-	refused.RetryAfter = used.dayEnds
+	if used.today {
+		refused.Message = fmt.Sprintf("The plan %s allows %d emails a day, and they are sent; the next day begins at %s", c.plan, *c.daily, resets)
+		refused.RetryAfter = used.dayEndsAt().Sub(used.now)
+	} else {
+		refused.Message = fmt.Sprintf("The plan %s allows %d emails a day, and %s has them: scheduled emails count on the day on which they are due", c.plan, *c.daily, used.date)
+	}
 	return refused.With("cap", "daily").With("limit", *c.daily).With("resets_at", resets)
 }
 
 // Consume counts one email for each use and tells, index-aligned, which of them
 // the caps do not leave room for: the first ones of an account are granted, the
-// rest are refused with plan_limit and not counted. The day and the month are
-// those of the database clock in UTC. The counters stay locked until tx ends, so
-// that transactions at the same time never grant more together than there is.
-// Accounts without a cap cost no statement.
+// rest are refused with plan_limit and not counted. An email counts in the day and the month
+// in which it is sent: those of the database clock in UTC, or those in which a scheduled one
+// is due. The counters stay locked until tx ends, so that transactions at the same time never
+// grant more together than there is. Accounts without a cap cost no statement.
 func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]error, error) {
 	refused := make([]error, len(uses))
-	capped, err := s.capped(ctx, tx, uses)
-	if err != nil || len(capped) == 0 {
+	wanted, limits, err := s.capped(ctx, tx, uses)
+	if err != nil || len(wanted) == 0 {
 		return refused, err
 	}
-	used, err := s.addUses(ctx, tx, capped)
+	used, err := s.addUses(ctx, tx, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("count emails: %w", err)
 	}
-	granted, excess := map[string]int64{}, []cappedUse(nil)
-	for i := range capped {
-		c := &capped[i]
-		before := used[c.accountID]
-		before.day, before.month = before.day-c.emails, before.month-c.emails
-		granted[c.accountID] = min(c.emails, c.room(before))
-		if over := c.emails - granted[c.accountID]; over > 0 {
-			excess = append(excess, cappedUse{accountID: c.accountID, emails: over})
-		}
-		// What a refusal speaks of is how things stand once the granted ones are counted.
-		before.day, before.month = before.day+granted[c.accountID], before.month+granted[c.accountID]
-		c.count = before
+	for _, w := range wanted { // back to what was counted before
+		used.add(w.accountID, cmp.Or(w.day, used.today), -w.emails)
 	}
-	if err := s.subtractUses(ctx, tx, excess); err != nil {
-		return nil, fmt.Errorf("count emails: %w", err)
-	}
+	excess := map[cappedUse]int64{}
 	for i, u := range uses {
-		at, found := slices.BinarySearchFunc(capped, u.AccountID, byAccount)
-		if !found {
+		c, capped := limits[u.AccountID]
+		if !capped {
 			continue
 		}
-		if granted[u.AccountID]--; granted[u.AccountID] < 0 {
-			refused[i] = capped[at].refusal(capped[at].count)
+		day := cmp.Or(u.day(), used.today)
+		if at := used.of(u.AccountID, day); c.room(at) > 0 {
+			used.add(u.AccountID, day, 1)
+		} else {
+			refused[i] = c.refusal(at)
+			excess[cappedUse{accountID: u.AccountID, day: day}]++
 		}
+	}
+	if err := s.subtractUses(ctx, tx, summed(excess)); err != nil {
+		return nil, fmt.Errorf("count emails: %w", err)
 	}
 	return refused, nil
 }
 
-// Refund takes uses back that Consume has granted in the same transaction.
+// Refund takes uses back that Consume has granted: in the same transaction, or of scheduled
+// emails that will not be sent.
 func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
-	capped, err := s.capped(ctx, tx, uses)
+	capped, _, err := s.capped(ctx, tx, uses)
 	if err == nil {
 		err = s.subtractUses(ctx, tx, capped)
 	}
@@ -116,24 +142,31 @@ func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
 	return nil
 }
 
-// CheckCaps refuses with plan_limit when an email sent now would be. It counts
-// nothing.
-func (s *Service) CheckCaps(ctx context.Context, accountID string) error {
-	account, err := s.Account(ctx, accountID)
-	if err != nil || account.caps().none() {
-		return err
-	}
-	used, err := s.count(ctx, s.db.Hot, accountID)
-	if err != nil {
-		return fmt.Errorf("check caps: %w", err)
-	}
-	if account.caps().room(used) > 0 {
+// Move counts a scheduled email in the day and the month of another time. Error: Limit, as
+// Consume refuses; nothing is moved then if the caller undoes tx.
+func (s *Service) Move(ctx context.Context, tx db.Execer, accountID string, from, to time.Time) error {
+	before, after := Use{AccountID: accountID, Due: from}, Use{AccountID: accountID, Due: to}
+	if before.day() == after.day() {
 		return nil
 	}
-	return account.caps().refusal(used)
+	capped, _, err := s.capped(ctx, tx, []Use{before})
+	if err != nil || len(capped) == 0 {
+		return err
+	}
+	if err := lockCounters(ctx, tx, accountID, before.day(), monthOf(before.day()), after.day(), monthOf(after.day())); err != nil {
+		return fmt.Errorf("move the count of an email: %w", err)
+	}
+	if err := s.subtractUses(ctx, tx, capped); err != nil {
+		return fmt.Errorf("move the count of an email: %w", err)
+	}
+	refused, err := s.Consume(ctx, tx, []Use{after})
+	if err != nil {
+		return err
+	}
+	return refused[0]
 }
 
-// Capped tells whether the account's emails are counted.
+// Capped tells whether the account's emails are counted as they are accepted.
 func (s *Service) Capped(ctx context.Context, accountID string) (bool, error) {
 	account, err := s.Account(ctx, accountID)
 	if err != nil {
@@ -149,47 +182,51 @@ func (a Account) caps() caps {
 	return caps{plan: a.Plan.Name, daily: a.Plan.DailyEmails, monthly: a.Plan.MonthlyEmails}
 }
 
-// cappedUse is what one account with a cap wants.
+// cappedUse is what one account with a cap wants of one day.
 type cappedUse struct {
-	caps
 	accountID string
+	day       string // "" is the present one
 	emails    int64
-	count     count
 }
 
-func byAccount(c cappedUse, accountID string) int { return cmp.Compare(c.accountID, accountID) }
-
-// capped sums the uses of each account that has a cap, in the order in which
-// their counters are locked.
-func (s *Service) capped(ctx context.Context, tx db.Execer, uses []Use) ([]cappedUse, error) {
-	emails := map[string]int64{}
-	for _, u := range uses {
-		emails[u.AccountID]++
-	}
-	var list []cappedUse
+// capped sums the uses of each account that has a cap, by day, and gives the caps of these
+// accounts.
+func (s *Service) capped(ctx context.Context, tx db.Execer, uses []Use) ([]cappedUse, map[string]caps, error) {
+	limits := map[string]caps{}
 	var unknown []string
-	for accountID, n := range emails {
-		known, found := s.accounts.GetIfPresent(accountID)
-		switch {
-		case !found:
-			unknown = append(unknown, accountID)
-		case !known.caps().none():
-			list = append(list, cappedUse{caps: known.caps(), accountID: accountID, emails: n})
+	for _, u := range uses {
+		if _, seen := limits[u.AccountID]; seen {
+			continue
+		}
+		known, found := s.accounts.GetIfPresent(u.AccountID)
+		if limits[u.AccountID] = known.caps(); !found {
+			unknown = append(unknown, u.AccountID)
 		}
 	}
 	if len(unknown) > 0 {
 		loaded, err := loadCaps(ctx, tx, unknown)
 		if err != nil {
-			return nil, fmt.Errorf("caps: %w", err)
+			return nil, nil, fmt.Errorf("caps: %w", err)
 		}
-		for accountID, c := range loaded {
-			if !c.none() {
-				list = append(list, cappedUse{caps: c, accountID: accountID, emails: emails[accountID]})
-			}
+		maps.Copy(limits, loaded)
+	}
+	maps.DeleteFunc(limits, func(_ string, c caps) bool { return c.none() })
+	emails := map[cappedUse]int64{}
+	for _, u := range uses {
+		if _, capped := limits[u.AccountID]; capped {
+			emails[cappedUse{accountID: u.AccountID, day: u.day()}]++
 		}
 	}
-	slices.SortFunc(list, func(a, b cappedUse) int { return cmp.Compare(a.accountID, b.accountID) })
-	return list, nil
+	return summed(emails), limits, nil
+}
+
+func summed(emails map[cappedUse]int64) []cappedUse {
+	list := make([]cappedUse, 0, len(emails))
+	for u, n := range emails {
+		u.emails = n
+		list = append(list, u)
+	}
+	return list
 }
 
 // loadCaps asks inside the transaction: a second connection, taken while holding

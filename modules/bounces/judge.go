@@ -44,7 +44,7 @@ func judgeDelivery(r dsn.Report, address string) judgement {
 		j.kind = deliveryreport.KindBounce
 		class := bounce.Classify(bounce.Reply{Code: line.Code, Enhanced: line.Status, Text: line.Diagnostic})
 		j.class = string(class)
-		j.bounce = &records.LateBounce{Permanent: permanent(line, class), Code: line.Code, EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
+		j.bounce = &records.LateBounce{Class: class, Permanent: permanent(line, class), Code: line.Code, EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
 			RemoteMTA: firstOf(line.RemoteMTA, r.ReportingMTA)}
 	case dsn.ActionDelivered, dsn.ActionRelayed, dsn.ActionExpanded:
 	}

@@ -31,6 +31,9 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 	if reason != "" {
 		return nil, fault.InvalidField("name", "%s", reason)
 	}
+	if in.InboundEnabled && !s.on.Has("inbound") {
+		return nil, fault.InvalidField("inbound_enabled", off, "inbound")
+	}
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/module"
 )
 
 // Change is the input of Update: the settings that are to change, nil for those
@@ -37,6 +38,21 @@ func (c Change) Validate() fault.Fields {
 	return wrong
 }
 
+// off is why a setting is refused.
+const off = "is a setting of the module %s, which is switched off here"
+
+// refuseOff refuses settings of modules that are switched off: they would do nothing.
+func (c Change) refuseOff(on module.On, wrong fault.Fields) {
+	for field, setting := range map[string]struct {
+		given  bool
+		module string
+	}{"open_tracking": {c.OpenTracking != nil, "tracking"}, "click_tracking": {c.ClickTracking != nil, "tracking"}, "inbound_enabled": {c.InboundEnabled != nil, "inbound"}} {
+		if setting.given && !on.Has(setting.module) {
+			wrong.Add(field, off, setting.module)
+		}
+	}
+}
+
 // delivers tells whether settings are among the changes that only a domain which
 // sends can have.
 func (c Change) delivers() bool {
@@ -53,7 +69,9 @@ UPDATE domains SET open_tracking = $2, click_tracking = $3, tls_mode = $4, inbou
 // Update changes settings of a domain. Delivery settings of one that does not
 // send are refused with domain_not_verified.
 func (s *Service) Update(ctx context.Context, accountID, domainID string, c Change) (*ent.Domain, error) {
-	if err := c.Validate().Err(); err != nil {
+	wrong := c.Validate()
+	c.refuseOff(s.on, wrong)
+	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
 	var now *ent.Domain

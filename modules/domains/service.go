@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/spf"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/worker"
@@ -36,6 +37,7 @@ type Params struct {
 	Cursors  *page.Codec
 	Logger   *slog.Logger
 	Metrics  *worker.Metrics `optional:"true"`
+	On       module.On       `optional:"true"`
 }
 
 // accountReader is what is needed of accounts.
@@ -65,6 +67,7 @@ type Service struct {
 	box      *secret.Box
 	cursors  *page.Codec
 	log      *slog.Logger
+	on       module.On
 
 	reserved    reserved
 	claimKey    []byte
@@ -85,7 +88,7 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	s := &Service{config: config, db: p.DB, bus: p.Bus, accounts: p.Accounts, dns: p.Resolver.Uncached(), box: p.Box, cursors: p.Cursors, log: p.Logger,
+	s := &Service{config: config, db: p.DB, bus: p.Bus, accounts: p.Accounts, dns: p.Resolver.Uncached(), box: p.Box, cursors: p.Cursors, log: p.Logger, on: p.On,
 		reserved: newReserved(config), claimKey: p.Box.Derive("domain-claim"), generateKey: dkim.GenerateKey, generating: make(chan struct{}, 1)}
 	var err error
 	s.identities, err = otter.New(&otter.Options[identityKey, sender]{

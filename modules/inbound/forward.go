@@ -133,9 +133,11 @@ func filesOf(ctx context.Context, content *Content, m *message.Message, into *in
 	files := make([]sending.Attachment, 0, len(m.Files))
 	var begin int64
 	for i, f := range m.Files {
-		if f.Size > 0 { // a send takes no empty ones
-			files = append(files, attached(i, f, octets[begin:ends[i]:ends[i]]))
+		data := []byte{} // of an empty file
+		if f.Size > 0 {
+			data = octets[begin:ends[i]:ends[i]]
 		}
+		files = append(files, attached(i, f, data))
 		begin = ends[i]
 	}
 	return files, nil

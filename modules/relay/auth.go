@@ -35,10 +35,10 @@ func (s *session) Auth(ctx context.Context, mechanism string) (sasl.Server, erro
 }
 
 func (s *session) signIn(ctx context.Context, username, password string) error {
-	hash, _, err := s.service.authenticate(ctx, username, password)
+	with, err := s.service.authenticate(ctx, username, password)
 	switch {
 	case err == nil:
-		s.signedIn, s.password = true, hash
+		s.signedIn, s.password = true, with
 		return nil
 	case fault.KindOf(err) == fault.Unauthorized:
 		s.service.guard.failed(s.peer.Remote)

@@ -3,11 +3,11 @@ package relay
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -34,27 +34,62 @@ type credential struct {
 	askedAt time.Time
 }
 
-// authenticate looks a password up in the database, always: a new connection never
-// lives from what was true before. The time it takes tells nothing of the user name or
-// of the password's form.
-func (s *Service) authenticate(ctx context.Context, username, password string) (passwordHash, credential, error) {
-	hash := passwordHash(secret.HashToken(password))
-	named := subtle.ConstantTimeCompare([]byte(username), []byte(Username)) == 1
-	found, err := s.load(ctx, hash)
-	if err != nil {
-		return hash, credential{}, fmt.Errorf("authenticate: %w", err)
-	}
-	s.known.Set(hash, found)
-	if !found.known || !named {
-		return hash, credential{}, fault.Unauthenticated()
-	}
-	s.used.Mark(found.id)
-	return hash, found, nil
+// signedInWith is what an open connection goes on asking about.
+type signedInWith struct {
+	hash   passwordHash
+	apiKey bool // an API key was given as the password
 }
 
-// again asks whether a credential that signed in still holds.
-func (s *Service) again(ctx context.Context, hash passwordHash) (credential, error) {
-	found, err := s.known.Get(ctx, hash, otter.LoaderFunc[passwordHash, credential](s.load))
+// authenticate checks a user name and a password: that of a credential, or an API key with
+// the right to send. A credential is looked up in the database, always, so that a new
+// connection never lives from what was true before; API keys are looked up by package
+// accounts. The letter case of the user name does not matter: it is the same for everybody
+// and no secret. Error: Unauthorized, whatever is wrong.
+func (s *Service) authenticate(ctx context.Context, username, password string) (signedInWith, error) {
+	with := signedInWith{hash: passwordHash(secret.HashToken(password)), apiKey: strings.HasPrefix(password, accounts.KeyPrefix)}
+	var found credential
+	var err error
+	if with.apiKey {
+		found, err = s.byKey(ctx, with.hash)
+	} else if found, err = s.load(ctx, with.hash); err == nil {
+		s.known.Set(with.hash, found)
+	}
+	switch {
+	case err != nil:
+		return with, fmt.Errorf("authenticate: %w", err)
+	case !found.known, !strings.EqualFold(username, Username):
+		return with, fault.Unauthenticated()
+	}
+	s.markUsed(found)
+	return with, nil
+}
+
+// byKey makes a credential of an API key that may send.
+func (s *Service) byKey(ctx context.Context, hash passwordHash) (credential, error) {
+	caller, err := s.accounts.AuthenticateHash(ctx, hash)
+	switch {
+	case fault.KindOf(err) == fault.Unauthorized:
+		return credential{}, nil
+	case err != nil:
+		return credential{}, err
+	}
+	return credential{caller: caller, known: caller.Scope.Allows(accounts.Send)}, nil
+}
+
+// markUsed notes that a credential was used; package accounts does so for API keys.
+func (s *Service) markUsed(c credential) {
+	if c.id != "" {
+		s.used.Mark(c.id)
+	}
+}
+
+// again asks whether what signed in still holds.
+func (s *Service) again(ctx context.Context, with signedInWith) (found credential, err error) {
+	if with.apiKey {
+		found, err = s.byKey(ctx, with.hash)
+	} else {
+		found, err = s.known.Get(ctx, with.hash, otter.LoaderFunc[passwordHash, credential](s.load))
+	}
 	switch {
 	case err != nil:
 		return credential{}, fmt.Errorf("authenticate again: %w", err)

@@ -2,14 +2,14 @@
 // 6409) and hands it to sending, under the rules of POST /emails.
 //
 // Words. A credential is a password of 256 random bits that an account's program signs
-// in with, under the fixed user name `postrider`; only its hash is kept. A submission
-// is one message with its envelope.
+// in with, under the fixed user name `postrider`; only its hash is kept. An API key that may
+// send is accepted as the password too. A submission is one message with its envelope.
 //
 // Who may. AUTH is offered over TLS only. The domain of MAIL FROM and the one address of
 // From must each be on a verified domain of the account that the credential may use.
 // A credential that was revoked, and an account that was suspended, send no further
 // message, on connections that are open too. Passwords are looked up by their hash,
-// whatever user name and form they come with, so that refusals take the same time; who
+// whatever user name they come with, so that refusals take the same time; who
 // fails too often waits, by address (an IPv4 address or an IPv6 /64).
 //
 // What is taken. A message leaves as it came: its fields in their order and its body
@@ -23,7 +23,8 @@
 // message. Another name is refused: a mistyped one must not send at once.
 //
 // Answers. 250 names the email's id and follows the durable commit. A message to a
-// suppressed recipient is recorded and answered 250. Refusals: 535 5.7.8 credentials,
+// suppressed recipient is recorded and answered 550 5.7.1, with the id and the address.
+// Refusals: 535 5.7.8 credentials,
 // 530 5.7.0 none, 538 5.7.11 in clear, 550 5.7.1 not allowed, 550 5.6.0 a wrong field, 554 5.6.0 not a
 // message that can be sent, 552 5.3.4 too large, 452 4.5.3 too many recipients, 450 4.2.1 caps
 // and rates, 451 4.3.0 nothing can be stored now.

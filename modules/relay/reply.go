@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
@@ -41,6 +42,13 @@ func forbidden(text string) *smtpserver.Reply {
 	r := smtpserver.Refuse(550, "5.7.1", text)
 	r.Reason = "policy"
 	return r
+}
+
+// suppressed refuses a message that was recorded and goes to nobody.
+func suppressed(r sending.Receipt) *smtpserver.Reply {
+	answer := smtpserver.Refuse(550, "5.7.1", "Not sent, recorded as "+r.ID+": suppressed "+strings.Join(r.Suppressed, ", "))
+	answer.Reason = "suppressed"
+	return answer
 }
 
 // replyTo says a fault in the words of SMTP. What is no fault stays as it is: the

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -23,7 +24,7 @@ import (
 	"github.com/postrider/postrider/runtime/worker"
 )
 
-// Username is the one that every credential has.
+// Username is the one that everybody signs in with, in any letter case.
 const Username = "postrider"
 
 // Config of the module; the zero value of a limit is its default.
@@ -71,8 +72,9 @@ type Sender interface {
 	MaySend(ctx context.Context, caller accounts.Caller, from address.Address) error
 }
 
-// Accounts tells what an account may do.
+// Accounts tells what an account may do, and whose an API key is.
 type Accounts interface {
+	AuthenticateHash(ctx context.Context, hash [sha256.Size]byte) (accounts.Caller, error)
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 

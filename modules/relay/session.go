@@ -42,7 +42,7 @@ type session struct {
 	peer    smtpserver.Peer
 
 	signedIn bool
-	password passwordHash
+	password signedInWith
 
 	credential credential // as of the last MAIL
 	from       string
@@ -119,10 +119,13 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.service.used.Mark(s.credential.id)
+	s.service.markUsed(s.credential)
 	s.service.log.LogAttrs(ctx, slog.LevelInfo, "message relayed", slog.String(telemetry.KeyAccountID, s.credential.caller.AccountID),
 		slog.String("credential_id", s.credential.id), slog.String(telemetry.KeyEmailID, receipt.ID), slog.String("status", receipt.Status),
 		slog.String("remote", s.peer.Remote.String()), slog.Int64("size", content.Size()), slog.Int("recipients", len(s.to)), slog.Duration("duration", time.Since(begin)))
+	if len(receipt.Suppressed) > 0 {
+		return suppressed(receipt)
+	}
 	return smtpserver.Accept("OK " + receipt.ID)
 }
 
@@ -155,8 +158,9 @@ const operation = "SMTP"
 
 // kept is what is remembered under an idempotency key.
 type kept struct {
-	ID     string `json:"id"`
-	Status string `json:"status"`
+	ID         string   `json:"id"`
+	Status     string   `json:"status"`
+	Suppressed []string `json:"suppressed,omitempty"`
 }
 
 func (s *session) send(ctx context.Context, sub submission, raw []byte) (sending.Receipt, error) {
@@ -191,9 +195,9 @@ func (s *session) fingerprint(raw []byte) []byte {
 }
 
 func render(r sending.Receipt) idempotency.Answer {
-	body, err := json.Marshal(kept{r.ID, r.Status})
+	body, err := json.Marshal(kept{r.ID, r.Status, r.Suppressed})
 	if err != nil {
-		panic("relay: two strings cannot be encoded: " + err.Error())
+		panic("relay: strings cannot be encoded: " + err.Error())
 	}
 	return idempotency.Answer{Status: http.StatusOK, Body: body}
 }
@@ -203,7 +207,7 @@ func replayed(a *idempotency.Answer) (sending.Receipt, error) {
 	if err := json.Unmarshal(a.Body, &earlier); err != nil {
 		return sending.Receipt{}, fmt.Errorf("read the answer of an earlier submission: %w", err)
 	}
-	return sending.Receipt{ID: earlier.ID, Status: earlier.Status}, nil
+	return sending.Receipt{ID: earlier.ID, Status: earlier.Status, Suppressed: earlier.Suppressed}, nil
 }
 
 func (s *session) Reset() {

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -55,9 +56,29 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 		}
 	}
 	m.Relayed = &sending.Relayed{MIME: verbatim.Join(h.kept, body), MessageID: h.messageID}
+	if m.Unsubscribe == nil || !*m.Unsubscribe {
+		if m.Relayed.Unsubscribable, err = unsubscribable(m.Relayed.MIME); err != nil {
+			return sub, err
+		}
+	}
 	err = readFiles(m.Relayed, h.kept)
 	return sub, err
 }
+
+// unsubscribable tells whether a text of the message has {{unsubscribe_url}}. Only texts
+// that are encoded have to be read for that.
+func unsubscribable(raw []byte) (bool, error) {
+	if !encodedText.Match(raw) && !bytes.Contains(raw, []byte("unsubscribe_url")) {
+		return false, nil
+	}
+	read, err := message.Read(bytes.NewReader(raw))
+	if err != nil {
+		return false, err
+	}
+	return sending.Unsubscribable(read.HTML, read.Text), nil
+}
+
+var encodedText = regexp.MustCompile(`(?i)content-transfer-encoding:\s*(base64|quoted-printable)`)
 
 // readFiles finds the files as whoever receives the message reads them.
 func readFiles(r *sending.Relayed, fields []verbatim.Field) error {

@@ -148,7 +148,7 @@ func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptan
 	var counted []*acceptance
 	for _, a := range items {
 		if a.counts() {
-			uses, counted = append(uses, accounts.Use{AccountID: a.email.accountID}), append(counted, a)
+			uses, counted = append(uses, a.use()), append(counted, a)
 		}
 	}
 	if len(uses) == 0 {
@@ -194,7 +194,7 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 		errs[position[j]] = errTaken
 		for _, a := range batch[position[j]].items {
 			if a.counts() && a.err == nil {
-				back = append(back, accounts.Use{AccountID: a.email.accountID})
+				back = append(back, a.use())
 			}
 		}
 	}

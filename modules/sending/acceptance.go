@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent/email"
@@ -25,7 +26,8 @@ type acceptance struct {
 	recipients []recipientRow
 	files      []Attachment
 	fact       event.Fact
-	blocked    bool  // a recipient is suppressed: recorded, not sent
+	blocked    bool // a recipient is suppressed: recorded, not sent
+	suppressed []string
 	err        error // refused in the transaction: not recorded
 	size       int   // octets, roughly
 	search     records.SearchText
@@ -45,21 +47,25 @@ func newAcceptance(caller accounts.Caller, identity domains.Identity, msg parsed
 }
 
 func (a *acceptance) receipt() Receipt {
-	return Receipt{ID: a.email.id, Status: string(a.email.status)}
+	return Receipt{ID: a.email.id, Status: string(a.email.status), Suppressed: a.suppressed}
 }
 
 // due tells whether its recipients are delivered to from now on.
 func (a *acceptance) due() bool { return a.err == nil && a.email.status == email.StatusSent }
 
-// counts tells whether the caps count it now: a scheduled message is counted
-// when it is released, a blocked one never.
-func (a *acceptance) counts() bool { return !a.blocked && a.email.scheduledAt == nil }
+// counts tells whether the caps count it: a blocked one they do not.
+func (a *acceptance) counts() bool { return !a.blocked }
+
+// use is what the caps count: a scheduled message on the day it is due.
+func (a *acceptance) use() accounts.Use {
+	return accounts.Use{AccountID: a.email.accountID, Due: orZero(a.email.scheduledAt)}
+}
 
 // begin forgets what an earlier transaction has found.
 func (a *acceptance) begin() {
 	a.err = nil
 	if a.blocked {
-		a.blocked = false
+		a.blocked, a.suppressed = false, nil
 		a.welcome()
 	}
 }
@@ -94,7 +100,7 @@ func (a *acceptance) block(blocks []suppression.Block) {
 	if len(suppressed) == 0 {
 		return
 	}
-	a.blocked = true
+	a.blocked, a.suppressed = true, suppressed
 	e := &a.email
 	e.status, e.lastEvent = email.StatusFailed, event.EmailSuppressed
 	for i := range a.recipients {
@@ -114,6 +120,7 @@ type emailRow struct {
 	from, fromAddress              string
 	to, cc, bcc, replyTo           []string
 	subject, html, text            string
+	noText                         bool // the caller wants no text part
 	mime                           []byte
 	headers                        []shape.Header
 	tags                           []shape.Tag
@@ -133,11 +140,14 @@ func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, 
 		templateID: msg.templateID, templateVersion: msg.templateVersion,
 		from: msg.from.String(), fromAddress: msg.from.AddrSpec(),
 		to: display(msg.to), cc: display(msg.cc), bcc: display(msg.bcc), replyTo: display(msg.replyTo),
-		subject: msg.Subject, html: msg.HTML, text: msg.Text, headers: msg.Headers, tags: msg.Tags,
+		subject: msg.Subject, html: msg.HTML, text: msg.Text, noText: msg.NoText && msg.Text == "", headers: msg.Headers, tags: msg.Tags,
 		attachments: msg.files(), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
 		createdAt: now,
 	}
 	row.scheduledAt, row.expiresAt = moment(msg.ScheduledAt), moment(msg.ExpiresAt)
+	if row.scheduledAt != nil {
+		*row.scheduledAt = dueAt(*row.scheduledAt, now)
+	}
 	if row.headers == nil {
 		row.headers = []shape.Header{}
 	}
@@ -163,7 +173,7 @@ func moment(at *time.Time) *time.Time {
 // payload is the email part that every fact about it carries.
 func (r emailRow) payload() event.Email {
 	return event.Email{EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject,
-		Status: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt)}
+		EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt)}
 }
 
 type recipientRow struct {
@@ -174,8 +184,8 @@ type recipientRow struct {
 	diagnostic           string
 }
 
-// recipientRows gives each address one row and so one copy, as what it is named
-// first, however often the request names it.
+// recipientRows gives each address one row and so one copy, as it is written first, however
+// often and in whatever letter case the request names it.
 func recipientRows(e emailRow, msg parsed) []recipientRow {
 	var rows []recipientRow
 	seen := map[string]bool{}
@@ -185,10 +195,11 @@ func recipientRows(e emailRow, msg parsed) []recipientRow {
 	}{{recipient.KindTo, msg.to}, {recipient.KindCc, msg.cc}, {recipient.KindBcc, msg.bcc}} {
 		for _, a := range list.addresses {
 			spec := a.AddrSpec()
-			if seen[spec] {
+			same := strings.ToLower(spec) // no server that matters tells local parts apart by their case
+			if seen[same] {
 				continue
 			}
-			seen[spec] = true
+			seen[same] = true
 			rows = append(rows, recipientRow{emailID: e.id, accountID: e.accountID, kind: list.kind, address: spec, destination: a.Domain})
 		}
 	}

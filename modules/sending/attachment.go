@@ -2,7 +2,9 @@ package sending
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -22,18 +24,23 @@ func validateAttachments(files []Attachment, wrong fault.Fields) []Attachment {
 	return out
 }
 
-// normalized fills in the content type and strips the content id's brackets.
+// normalized keeps the last element of the name, fills in the content type and strips the
+// content id's brackets. A file of no octets is fine, one without data is not.
 func (f Attachment) normalized(path string, wrong fault.Fields) Attachment {
+	given := f.Name
+	f.Name = baseName(given)
 	switch err := mime.ValidateFileName(f.Name); {
-	case f.Name == "":
+	case given == "":
 		wrong.Add(path+"name", "is required")
+	case f.Name == "":
+		wrong.Add(path+"name", "names a folder, not a file")
 	case err != nil:
 		wrong.Add(path+"name", "%s", err)
 	case isBlockedExtension(f.Name):
 		wrong.Add(path+"name", "has an extension that is not allowed because it can run code")
 	}
 	switch {
-	case len(f.Data) == 0:
+	case f.Data == nil:
 		wrong.Add(path+"data", "is required")
 	case len(f.Data) > MaxAttachment:
 		wrong.Add(path+"data", "is larger than 10 MB")
@@ -51,6 +58,17 @@ func (f Attachment) normalized(path string, wrong fault.Fields) Attachment {
 	return f
 }
 
+// baseName gives the last element of a path, in the notation of any system, and "" for a
+// path that names no file.
+func baseName(name string) string {
+	name = strings.TrimRight(name, `/\`)
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	if strings.Trim(name, ". ") == "" {
+		return ""
+	}
+	return name
+}
+
 // isBlockedExtension judges by the last extension, after the dots, spaces and
 // slashes that some systems drop from the end of a name, and without characters
 // that nobody sees.
@@ -66,8 +84,12 @@ func isBlockedExtension(name string) bool {
 	return blockedExtensions[strings.TrimSpace(ext)]
 }
 
-// blockedExtensions are files that a double click may run: the types that large
-// providers refuse to carry, and disk images and packages that hide them.
+// BlockedExtensions gives the extensions that no attachment may have, sorted, in lower case
+// and without the dot. A double click may run such a file, or it hides one that runs.
+func BlockedExtensions() []string { return slices.Sorted(maps.Keys(blockedExtensions)) }
+
+// The first block is what Amazon SES refuses to carry. The second has disk images, packages,
+// scripts and programs of the systems that the first one leaves out.
 var blockedExtensions = func() map[string]bool {
 	set := map[string]bool{}
 	for ext := range strings.FieldsSeq(`
@@ -76,7 +98,11 @@ var blockedExtensions = func() map[string]bool {
 		msc msh msh1 msh2 mshxml msh1xml msh2xml msi msp mst ops pcd pif plg prf prg reg
 		scf scr sct shb shs sys ps1 ps1xml ps2 ps2xml psc1 psc2 tmp url vb vbe vbs vps vsmacros vss vst vsw vxd
 		ws wsc wsf wsh xnk
-		jar dll iso img vhd vhdx msix appx`) {
+
+		jar dll iso img vhd vhdx msix appx msixbundle appxbundle
+		sh bash zsh fish ksh command run py pyc pyw pyz pyzw pl rb php phar phtml lua tcl mjs cjs psm1 psd1
+		scpt applescript workflow action terminal xll ocx jnlp application appref-ms
+		apk ipa deb rpm dmg pkg appimage elf so dylib wasm class desktop service`) {
 		set[ext] = true
 	}
 	return set
@@ -93,6 +119,8 @@ type Relayed struct {
 	MessageID string // of the header, without angle brackets; empty: there is none
 	Files     []message.File
 	Names     []string // all file names in it, whether or not they make files
+	// Unsubscribable says that a text in it has {{unsubscribe_url}}.
+	Unsubscribable bool
 }
 
 // asksForAll tells whether subject and to are required: over SMTP they are not.

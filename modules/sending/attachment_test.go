@@ -1,6 +1,70 @@
 package sending
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// wrongWithFile gives what is wrong with a message that has the attachment.
+func wrongWithFile(f Attachment) map[string]string {
+	m := simple("bob@example.net")
+	m.Attachments = []Attachment{f}
+	return m.Validate()
+}
+
+func TestFindingA3ScriptAttachmentsAreRefused(t *testing.T) {
+	t.Parallel()
+	for ext := range strings.FieldsSeq(`sh bash zsh fish csh ksh command run py pyc pl rb php lua tcl psm1 psd1 scpt applescript xll ocx jnlp application
+		apk ipa deb rpm dmg pkg appimage wasm class lnk url desktop service jar dll iso img vhd vhdx msix appx exe bat js vbs`) {
+		for _, name := range []string{"a." + ext, "A." + strings.ToUpper(ext), "invoice.pdf." + ext + ". ", "../x/y." + ext} {
+			if wrong := wrongWithFile(Attachment{Name: name, Data: []byte("x")}); wrong["attachments[0].name"] == "" {
+				t.Errorf("the file %q is accepted, want it refused for its extension", name)
+			}
+		}
+		if !slices.Contains(BlockedExtensions(), ext) {
+			t.Errorf("BlockedExtensions leaves out %q, which is refused", ext)
+		}
+	}
+	for _, name := range []string{"report.pdf", "notes.md", "photo.jpeg", "run", "sh", "calendar.ics"} {
+		if wrong := wrongWithFile(Attachment{Name: name, Data: []byte("x")}); len(wrong) > 0 {
+			t.Errorf("the file %q is refused: %v, want it accepted", name, wrong)
+		}
+	}
+}
+
+func TestFindingA3EmptyFileIsFine(t *testing.T) {
+	t.Parallel()
+	if wrong := wrongWithFile(Attachment{Name: "empty.txt", Data: []byte{}}); len(wrong) > 0 {
+		t.Errorf("a file of no octets is refused: %v, want it accepted", wrong)
+	}
+	if wrong := wrongWithFile(Attachment{Name: "missing.txt"}); wrong["attachments[0].data"] != "is required" {
+		t.Errorf("a file without data gets %v, want its data named as required", wrong)
+	}
+}
+
+func TestFindingA3OnlyTheLastElementOfANameIsKept(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"../../etc/passwd": "passwd", `C:\Users\ada\report.pdf`: "report.pdf", "/a/b/c.txt": "c.txt", "plain.txt": "plain.txt", "folder/": "folder", "a/..b": "..b",
+	} {
+		m := simple("bob@example.net")
+		m.Attachments = []Attachment{{Name: given, Data: []byte("x")}}
+		p, wrong := m.parse(time.Now())
+		if len(wrong) > 0 || p.Attachments[0].Name != want {
+			t.Errorf("the name %q becomes %q, wrong %v; want %q", given, p.Attachments[0].Name, wrong, want)
+		}
+	}
+	for _, name := range []string{"/", "..", "a/..", `..\`, ".", "a/. "} {
+		want := map[string]string{"attachments[0].name": "names a folder, not a file"}
+		if diff := cmp.Diff(want, map[string]string(wrongWithFile(Attachment{Name: name, Data: []byte("x")}))); diff != "" {
+			t.Errorf("the name %q is judged otherwise than wanted:\n%s", name, diff)
+		}
+	}
+}
 
 func TestBlockedExtensionIsSeenThroughDisguise(t *testing.T) {
 	t.Parallel()

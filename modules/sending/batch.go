@@ -157,7 +157,7 @@ func (w *writer) insertItem(ctx context.Context, tx *db.PreparedTx, a *acceptanc
 		return fmt.Errorf("roll back to savepoint: %w", err)
 	}
 	if a.counts() {
-		if err := w.quota.Refund(ctx, tx, []accounts.Use{{AccountID: a.email.accountID}}); err != nil {
+		if err := w.quota.Refund(ctx, tx, []accounts.Use{a.use()}); err != nil {
 			return fmt.Errorf("give back to the caps: %w", err)
 		}
 	}

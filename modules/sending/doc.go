@@ -39,7 +39,7 @@
 //     sent. The database clock alone says that a time has come.
 //   - Mail of suspended accounts is not released.
 //
-// Facts published by the rooms: email.scheduled, email.cancelled, email.suppressed,
+// Facts published by the rooms: email.scheduled, email.rescheduled, email.cancelled, email.suppressed,
 // email.sent, email.delivered, email.delivery_delayed, email.bounced, email.failed, and what
 // other modules have records.Announce tell of an email. Facts consumed: none.
 package sending

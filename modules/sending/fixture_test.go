@@ -31,7 +31,7 @@ func newFixture(t *testing.T) *fixture {
 	p := sendingtest.New(t)
 	f := &fixture{Parts: p}
 	var err error
-	if f.records, err = records.New(records.Params{DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
+	if f.records, err = records.New(records.Params{Usage: p.Near, DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
 		t.Fatal(err)
 	}
 	if f.Service, err = New(Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,

@@ -33,6 +33,7 @@ type Message struct {
 	Subject     string
 	HTML        string // html, text or both
 	Text        string
+	NoText      bool // none is made from html either
 	Headers     []shape.Header
 	Tags        []shape.Tag
 	Attachments []Attachment
@@ -150,7 +151,7 @@ func parseList(field string, list []Mailbox, wrong fault.Fields) []address.Addre
 }
 
 func (m Message) validateContent(wrong fault.Fields) {
-	if m.Subject == "" {
+	if strings.TrimSpace(m.Subject) == "" {
 		if m.Template == nil && m.asksForAll() {
 			wrong.Add("subject", "is required")
 		}

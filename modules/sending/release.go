@@ -180,7 +180,7 @@ func (s *scheduler) logRelease(ctx context.Context, batch release) {
 
 // lockDueSQL takes the rows that are still due and that nobody else has.
 const lockDueSQL = `
-SELECT id, account_id, "from", "to", coalesce(cc, '[]'), subject, coalesce(tags, '[]'), created_at, coalesce(category, ''), status, last_event, now(),
+SELECT id, account_id, "from", "to", coalesce(cc, '[]'), subject, coalesce(tags, '[]'), created_at, coalesce(category, ''), status, last_event, now(), coalesce(scheduled_at, release_at),
 	(extract(epoch FROM now() - coalesce(scheduled_at, release_at)) * 1000000)::bigint, coalesce(expires_at <= now(), false)
 FROM emails WHERE id = ANY($1) AND status IN ('scheduled', 'queued') AND release_at <= now() ORDER BY id FOR UPDATE SKIP LOCKED`
 
@@ -195,7 +195,7 @@ func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (release, 
 	}
 	batch, err := db.All(ctx, tx, func(r *releasing) []any {
 		return []any{&r.id, &r.accountID, &r.from, db.ScanJSON(&r.to), db.ScanJSON(&r.cc), &r.subject, db.ScanJSON(&r.tags), &r.createdAt,
-			&r.category, &r.status, &r.lastEvent, &r.now, db.ScanMicroseconds(&r.late), &r.expired}
+			&r.category, &r.status, &r.lastEvent, &r.now, &r.due, db.ScanMicroseconds(&r.late), &r.expired}
 	}, lockDueSQL, db.Array(ids))
 	if err != nil {
 		return nil, fmt.Errorf("lock due emails: %w", err)

@@ -30,6 +30,7 @@ type releasing struct {
 	lastEvent string
 	envelope  []envelope
 	now       time.Time     // of the database
+	due       time.Time     // the day that the caps count it on
 	late      time.Duration // since scheduled_at, by the database clock
 	expired   bool          // its expires_at has come meanwhile
 
@@ -65,21 +66,20 @@ func (r *releasing) fail(refusal *fault.Error) {
 }
 
 // block ends it because recipients are suppressed, index-aligned with its
-// envelope; false when none is.
-func (r *releasing) block(blocks []suppression.Block) bool {
+// envelope.
+func (r *releasing) block(blocks []suppression.Block) {
 	for i, b := range blocks {
 		if b.Reason != "" {
 			r.suppressed = append(r.suppressed, r.envelope[i].address)
 		}
 	}
 	if len(r.suppressed) == 0 {
-		return false
+		return
 	}
 	r.status, r.event = email.StatusFailed, event.EmailSuppressed
 	for i, b := range blocks {
 		r.envelope[i].diagnostic = suppressedDiagnostic(b.Reason)
 	}
-	return true
 }
 
 // suppressedDiagnostic says why a recipient of a blocked message is not written to;
@@ -126,8 +126,8 @@ func (r *releasing) allow(refusal error) bool {
 	return true
 }
 
-// judgeRelease decides what becomes of each: what was found out before, then
-// suppression, and then, for what may be sent, the caps.
+// judgeRelease decides what becomes of each: what was found out before, and then suppression.
+// The caps have counted all of them when they were accepted, and get back what is refused.
 func (s *scheduler) judgeRelease(ctx context.Context, tx *sql.Tx, batch release) error {
 	permitted := make([]*releasing, 0, len(batch))
 	var list []suppression.Address
@@ -143,6 +143,27 @@ func (s *scheduler) judgeRelease(ctx context.Context, tx *sql.Tx, batch release)
 			}
 		}
 	}
+	if err := s.blockSuppressed(ctx, tx, permitted, list); err != nil {
+		return err
+	}
+	var back []accounts.Use
+	for _, r := range batch {
+		if r.status == email.StatusFailed {
+			back = append(back, accounts.Use{AccountID: r.accountID, Due: r.due})
+		}
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	if err := s.quota.Refund(ctx, tx, back); err != nil {
+		return fmt.Errorf("give back to the caps: %w", err)
+	}
+	return nil
+}
+
+// blockSuppressed ends those of the emails that have a suppressed recipient; list has the
+// recipients of all.
+func (s *scheduler) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasing, list []suppression.Address) error {
 	if len(permitted) == 0 {
 		return nil
 	}
@@ -150,22 +171,9 @@ func (s *scheduler) judgeRelease(ctx context.Context, tx *sql.Tx, batch release)
 	if err != nil {
 		return fmt.Errorf("ask for suppressions: %w", err)
 	}
-	var open []*releasing
-	var uses []accounts.Use
 	for _, r := range permitted {
-		mine := blocks[:len(r.envelope)]
+		r.block(blocks[:len(r.envelope)])
 		blocks = blocks[len(r.envelope):]
-		if !r.block(mine) {
-			open = append(open, r)
-			uses = append(uses, accounts.Use{AccountID: r.accountID})
-		}
-	}
-	refusals, err := s.quota.Consume(ctx, tx, uses)
-	if err != nil {
-		return fmt.Errorf("count against caps: %w", err)
-	}
-	for i, r := range open {
-		r.allow(refusals[i])
 	}
 	return nil
 }
@@ -229,7 +237,7 @@ func (b release) facts() []event.Fact {
 			continue
 		}
 		facts = append(facts, event.New(r.accountID, r.event, r.now.UTC(), event.Email{
-			EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject, Status: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt),
+			EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject, EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt),
 			Failure: r.failure, SuppressedRecipients: r.suppressed,
 		}))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -74,11 +75,10 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 		suppressed []string
 		diagnostic string // of the first recipient
 	}{
-		"domain is gone":     {change: func(n *sendingtest.Neighbours) { n.SenderErr = fmt.Errorf("identity: %w", gone) }, code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
-		"account is gone":    {change: func(n *sendingtest.Neighbours) { n.OwnerErr = fault.Missing("account", sendingtest.Account) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + sendingtest.Account},
-		"sandbox sender":     {change: func(n *sendingtest.Neighbours) { n.Sender.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
-		"production locked":  {change: func(n *sendingtest.Neighbours) { n.Owner.Plan = accounts.Plan{Sandboxed: true} }, code: fault.CodeProductionLocked, event: "email.failed"},
-		"no room in the cap": {change: func(n *sendingtest.Neighbours) { n.Left = 0 }, code: fault.CodePlanLimit, event: "email.failed", diagnostic: sendingtest.ErrCap.Message},
+		"domain is gone":    {change: func(n *sendingtest.Neighbours) { n.SenderErr = fmt.Errorf("identity: %w", gone) }, code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
+		"account is gone":   {change: func(n *sendingtest.Neighbours) { n.OwnerErr = fault.Missing("account", sendingtest.Account) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + sendingtest.Account},
+		"sandbox sender":    {change: func(n *sendingtest.Neighbours) { n.Sender.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
+		"production locked": {change: func(n *sendingtest.Neighbours) { n.Owner.Plan = accounts.Plan{Sandboxed: true} }, code: fault.CodeProductionLocked, event: "email.failed"},
 		"suppressed": {change: func(n *sendingtest.Neighbours) { n.Suppressed["b@example.net"] = "bounce" }, event: "email.suppressed",
 			suppressed: []string{"b@example.net"}, diagnostic: "not sent: another recipient of the message is suppressed"},
 	} {
@@ -121,7 +121,7 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 	}
 }
 
-func TestCapsAreGivenToTheFirst(t *testing.T) {
+func TestFindingA4NoReleaseIsRefusedForACap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var ids []string
@@ -129,16 +129,30 @@ func TestCapsAreGivenToTheFirst(t *testing.T) {
 		ids = append(ids, f.schedule(t, -time.Second, "bob@example.net"))
 	}
 	ids = append(ids, f.schedule(t, -time.Second, "gone@example.net"))
-	f.Near.Left, f.Near.Suppressed["gone@example.net"] = 3, "bounce"
+	f.Near.Left, f.Near.Suppressed["gone@example.net"] = 0, "bounce"
 	f.releaseAll(t)
 	var got []string
 	for _, id := range ids {
 		e, _, _, _ := f.state(t, id)
 		got = append(got, string(e.Status)+" "+e.LastEvent)
 	}
-	if diff := cmp.Diff([]string{"sent email.sent", "sent email.sent", "sent email.sent", "failed email.failed", "failed email.suppressed"}, got); diff != "" || f.Near.Left != 0 {
-		t.Errorf("room left %d, emails (-want +got):\n%s", f.Near.Left, diff)
+	want := []string{"sent email.sent", "sent email.sent", "sent email.sent", "sent email.sent", "failed email.suppressed"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the emails whose time came while no cap had room are (-want +got):\n%s", diff)
 	}
+	gone, _, _, _ := f.state(t, ids[4])
+	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: gone.ScheduledAt.UTC()}}, inUTC(f.Near.Back)); diff != "" {
+		t.Errorf("what the caps got back (-want +got):\n%s", diff)
+	}
+}
+
+// inUTC gives the same moments in one zone, for comparing.
+func inUTC(uses []accounts.Use) []accounts.Use {
+	out := slices.Clone(uses)
+	for i := range out {
+		out[i].Due = out[i].Due.UTC()
+	}
+	return out
 }
 
 func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
@@ -172,7 +186,7 @@ func TestReleaseThatIsCutOffHasNotHappened(t *testing.T) {
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
 	before, _, _, _ := f.state(t, id)
-	f.Near.ConsumeErr = fault.Unavailable(nil)
+	f.Near.BlockedErr = fault.Unavailable(nil)
 	if _, err := f.scheduler.releaseDue(t.Context(), releaseBatch); fault.KindOf(err) != fault.Away {
 		t.Fatalf("the database was away: %v", err)
 	}
@@ -243,7 +257,7 @@ func TestChangesBetweenLookAndLockAreHeeded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for id, want := range map[string]string{moved: "scheduled [email.scheduled email.scheduled]", cancelled: "cancelled [email.scheduled email.cancelled]",
+	for id, want := range map[string]string{moved: "scheduled [email.scheduled email.rescheduled]", cancelled: "cancelled [email.scheduled email.cancelled]",
 		stays: "sent [email.scheduled email.sent]"} {
 		if e, _, _, types := f.state(t, id); fmt.Sprint(e.Status, " ", types) != want {
 			t.Errorf("%s %v, want %s", e.Status, types, want)
@@ -372,7 +386,7 @@ func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
-	f.Near.ConsumeErr = errors.Join(errors.New("count"), fault.Unavailable(nil))
+	f.Near.BlockedErr = errors.Join(errors.New("count"), fault.Unavailable(nil))
 	f.start(t)
 	expect.Within(t, 10*time.Second, "it is delivered", func() bool {
 		e, err := f.records.Get(t.Context(), sendingtest.Account, id)
@@ -385,7 +399,7 @@ func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 func TestBatchesThatAreTooLargeAreMadeSmaller(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Near.ConsumeMost = 7
+	f.Near.BlockedMost = 7
 	for range 40 {
 		f.schedule(t, -time.Second, "bob@example.net")
 	}

@@ -32,6 +32,15 @@ func ValidateSchedule(at, now time.Time) error {
 	}
 }
 
+// dueAt gives the time that an email is due at which was scheduled for the past: now, if the
+// day it was scheduled for is over. Nobody sends on the caps of yesterday.
+func dueAt(at, now time.Time) time.Time {
+	if today := now.UTC().Truncate(24 * time.Hour); at.Before(today) {
+		return now.UTC().Truncate(time.Millisecond)
+	}
+	return at
+}
+
 func (m Message) validateSchedule(now time.Time, wrong fault.Fields) {
 	if m.ScheduledAt == nil {
 		return
@@ -57,6 +66,9 @@ func (m Message) validateUnsubscribe(wrong fault.Fields) {
 		}
 	}
 	if m.Unsubscribe == nil || !*m.Unsubscribe {
+		if m.Unsubscribe != nil || m.Template == nil { // else the template says
+			m.refuseToken(wrong)
+		}
 		return
 	}
 	for _, h := range m.Headers {
@@ -66,13 +78,36 @@ func (m Message) validateUnsubscribe(wrong fault.Fields) {
 	}
 }
 
+// refuseToken refuses a message with a place for a link that nobody would put in: its
+// recipients would see the place.
+func (m Message) refuseToken(wrong fault.Fields) {
+	const reason = "contains {{unsubscribe_url}}, and unsubscribe is off: the recipient would see it"
+	if unsubscribe.InSubjectOrText(m.Subject) {
+		wrong.Add("subject", reason)
+	}
+	if unsubscribe.InMarkup(m.HTML) {
+		wrong.Add("html", reason)
+	}
+	if unsubscribe.InSubjectOrText(m.Text) {
+		wrong.Add("text", reason)
+	}
+	if m.Relayed != nil && m.Relayed.Unsubscribable {
+		wrong.Add("unsubscribe", "must be true for a message that contains {{unsubscribe_url}}: the recipient would see it")
+	}
+}
+
+// Unsubscribable tells whether a message with these bodies has {{unsubscribe_url}} in it.
+func Unsubscribable(html, text string) bool {
+	return unsubscribe.InMarkup(html) || unsubscribe.InSubjectOrText(text)
+}
+
 // filled gives the message with what a rendered template adds: the request's own
 // subject, from, reply_to, unsubscribe and category win. A body has one author.
 func (m Message) filled(t templates.Rendered, wrong fault.Fields) Message {
 	if m.From.IsZero() && t.From != "" {
 		m.From = Mailbox{Text: t.From}
 	}
-	if m.Subject == "" {
+	if strings.TrimSpace(m.Subject) == "" {
 		m.Subject = t.Subject
 	}
 	if len(m.ReplyTo) == 0 {

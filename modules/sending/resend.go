@@ -46,7 +46,7 @@ func messageOf(e *ent.Email) Message {
 		m.HTML = *e.HTML
 	}
 	if e.Text != nil {
-		m.Text = *e.Text
+		m.Text, m.NoText = *e.Text, *e.Text == ""
 	}
 	if e.Category != nil {
 		m.Category = *e.Category

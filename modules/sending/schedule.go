@@ -7,7 +7,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -22,51 +24,59 @@ import (
 const cancelledDiagnostic = "cancelled"
 
 const (
-	rescheduleSQL = `
-UPDATE emails SET scheduled_at = $3, release_at = $3, last_event = $4
-WHERE id = $1 AND account_id = $2 AND status = 'scheduled' AND (expires_at IS NULL OR expires_at > $3)`
+	// The row as it was is locked first: when it was due is not known after the change.
+	scheduledSQL = `WITH before AS (SELECT id, scheduled_at FROM emails WHERE id = $1 AND account_id = $2 AND status = 'scheduled' FOR UPDATE), `
 
-	cancelSQL = `
-WITH cancelled AS (
-	UPDATE emails SET status = 'cancelled', uncommon = 'cancelled', last_event = $3, cancelled_at = now(), release_at = NULL
-	WHERE id = $1 AND account_id = $2 AND status = 'scheduled'
-	RETURNING id
+	rescheduleSQL = scheduledSQL + `moved AS (
+	UPDATE emails e SET scheduled_at = $3, release_at = $3 FROM before b WHERE e.id = b.id AND (e.expires_at IS NULL OR e.expires_at > $3)
+	RETURNING b.scheduled_at
+)
+SELECT scheduled_at FROM moved`
+
+	cancelSQL = scheduledSQL + `cancelled AS (
+	UPDATE emails e SET status = 'cancelled', uncommon = 'cancelled', last_event = $3, cancelled_at = now(), release_at = NULL
+	FROM before b WHERE e.id = b.id
+	RETURNING e.id, b.scheduled_at
 ), settled AS (
 	UPDATE recipients r SET settled_at = now(), diagnostic = $4 FROM cancelled c WHERE r.email_id = c.id
 )
-SELECT id FROM cancelled`
+SELECT scheduled_at FROM cancelled`
 )
 
-// Reschedule gives a scheduled email another time, before it expires. Errors: Invalid naming
-// scheduled_at, NotFound, also for another account's email, and Conflict with
+// Reschedule gives a scheduled email another time, before it expires. The caps count it on the
+// day of the new time. Errors: Invalid naming scheduled_at, NotFound, also for another account's
+// email, Limit when the caps of the new day or month have no room, and Conflict with
 // fault.CodeEmailNotScheduled, whose detail "status" says what it is instead.
 func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at time.Time) (*ent.Email, error) {
-	if err := ValidateSchedule(at, time.Now()); err != nil {
+	now := time.Now()
+	if err := ValidateSchedule(at, now); err != nil {
 		return nil, fault.InvalidField("scheduled_at", "%s", err)
 	}
-	at = at.UTC().Truncate(time.Millisecond)
-	return s.changeScheduled(ctx, accountID, emailID, event.EmailScheduled, rescheduleSQL, emailID, accountID, at, string(event.EmailScheduled))
+	at = dueAt(at.UTC().Truncate(time.Millisecond), now)
+	move := func(tx db.Execer, due time.Time) error { return s.quota.Move(ctx, tx, accountID, due, at) }
+	return s.changeScheduled(ctx, accountID, emailID, event.EmailRescheduled, move, rescheduleSQL, emailID, accountID, at)
 }
 
 // Cancel takes a scheduled email out of the queue for good: once Cancel has
-// returned it is never sent. Errors as Reschedule.
+// returned it is never sent. The caps get its count back. Errors as Reschedule.
 func (s *Service) Cancel(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
-	return s.changeScheduled(ctx, accountID, emailID, event.EmailCancelled, cancelSQL, emailID, accountID, string(event.EmailCancelled), cancelledDiagnostic)
+	refund := func(tx db.Execer, due time.Time) error {
+		return s.quota.Refund(ctx, tx, []accounts.Use{{AccountID: accountID, Due: due}})
+	}
+	return s.changeScheduled(ctx, accountID, emailID, event.EmailCancelled, refund, cancelSQL, emailID, accountID, string(event.EmailCancelled), cancelledDiagnostic)
 }
 
 // changeScheduled runs a statement that changes one row, if that is the account's
-// and still scheduled, and tells of it.
-func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string, typ event.Type, statement string, args ...any) (*ent.Email, error) {
+// and still scheduled, has it counted and tells of it. The statement gives when the email was
+// due before, which count is called with.
+func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string, typ event.Type, count func(tx db.Execer, due time.Time) error,
+	statement string, args ...any) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
 		return nil, fault.Missing("email", emailID)
 	}
 	var changed *ent.Email
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		result, err := tx.ExecContext(ctx, statement, args...)
-		if err != nil {
-			return err
-		}
-		rows, err := result.RowsAffected()
+		before, err := db.All(ctx, tx, db.Value[time.Time], statement, args...)
 		if err != nil {
 			return err
 		}
@@ -77,12 +87,15 @@ func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string
 			return fault.Missing("email", emailID)
 		case err != nil:
 			return err
-		case rows == 0 && found.Status == email.StatusScheduled: // and nothing else keeps the row from a change
+		case len(before) == 0 && found.Status == email.StatusScheduled: // and nothing else keeps the row from a change
 			return fault.InvalidField("scheduled_at", "is not before expires_at, which is %s", found.ExpiresAt.UTC().Format(time.RFC3339))
-		case rows == 0:
+		case len(before) == 0:
 			return fault.Conflictf(fault.CodeEmailNotScheduled, "The email is not scheduled (any more): it is %s", found.Status).With("status", string(found.Status))
 		}
 		changed = found.Unwrap()
+		if err := count(tx, before[0]); err != nil {
+			return err
+		}
 		return s.bus.Publish(ctx, tx, scheduleFact(changed, typ))
 	})
 	if err != nil {
@@ -97,7 +110,7 @@ func scheduleFact(e *ent.Email, typ event.Type) event.Fact {
 	if cc == nil {
 		cc = []string{}
 	}
-	data := event.Email{EmailID: e.ID, From: e.From, To: e.To, CC: cc, Subject: e.Subject, Status: string(e.Status), Tags: e.Tags, CreatedAt: event.At(e.CreatedAt)}
+	data := event.Email{EmailID: e.ID, From: e.From, To: e.To, CC: cc, Subject: e.Subject, EmailStatus: string(e.Status), Tags: e.Tags, CreatedAt: event.At(e.CreatedAt)}
 	if e.ScheduledAt != nil {
 		at := e.ScheduledAt.UTC()
 		moved := event.At(at)

@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -34,11 +37,76 @@ func TestRescheduledEmailHasAnotherTime(t *testing.T) {
 	if got.Status != email.StatusScheduled || !got.ScheduledAt.Equal(at) || !e.ScheduledAt.Equal(at) || !e.ReleaseAt.Equal(at) || *e.Uncommon != "scheduled" {
 		t.Errorf("answered %v %v, stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt, e.ReleaseAt, e.Uncommon, at)
 	}
-	if diff := cmp.Diff([]string{"email.scheduled", "email.scheduled"}, types); diff != "" || recipients[0].DueAt != nil {
+	if diff := cmp.Diff([]string{"email.scheduled", "email.rescheduled"}, types); diff != "" || recipients[0].DueAt != nil {
 		t.Errorf("due at %v, facts (-want +got):\n%s", recipients[0].DueAt, diff)
 	}
 	if data := f.Payload(t, id, 1); data.ScheduledAt == nil || !data.ScheduledAt.Equal(at) || data.Status != "scheduled" || data.CC == nil {
 		t.Errorf("payload: %+v", data)
+	}
+}
+
+func TestFindingA8ARescheduleIsToldToNoWebhook(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.schedule(t, time.Hour, "bob@example.net")
+	for i := range 3 {
+		if _, err := f.Reschedule(t.Context(), sendingtest.Account, id, time.Now().Add(time.Duration(i+2)*time.Hour)); err != nil {
+			t.Fatalf("reschedule %d: %v", i, err)
+		}
+	}
+	e, _, _, types := f.state(t, id)
+	if diff := cmp.Diff([]string{"email.scheduled", "email.rescheduled", "email.rescheduled", "email.rescheduled"}, types); diff != "" || e.LastEvent != "email.scheduled" {
+		t.Errorf("the last event is %s, want email.scheduled; the timeline is (-want +got):\n%s", e.LastEvent, diff)
+	}
+	if entry, known := event.Lookup(event.EmailRescheduled); !known || entry.Public {
+		t.Errorf("email.rescheduled is in the catalog: %v, offered to webhooks: %v, want true and false", known, entry.Public)
+	}
+}
+
+func TestFindingA4MovingAndCancellingMoveAndReturnTheCount(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.Near.Left = 2
+	moved, cancelled := f.schedule(t, time.Hour, "bob@example.net"), f.schedule(t, time.Hour, "bob@example.net")
+	f.Near.Left = 1
+	first, _, _, _ := f.state(t, moved)
+	due := first.ScheduledAt.UTC()
+	to := due.AddDate(0, 0, 2)
+	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, to); err != nil {
+		t.Fatal(err)
+	}
+	want := []accounts.Use{{AccountID: sendingtest.Account, Due: due}, {AccountID: sendingtest.Account, Due: to}}
+	if diff := cmp.Diff(want, inUTC(f.Near.Moved)); diff != "" {
+		t.Errorf("what the caps were asked to move (-want +got):\n%s", diff)
+	}
+	f.Near.Left = 0
+	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, to.AddDate(0, 0, 2)); !errors.Is(err, sendingtest.ErrCap) {
+		t.Errorf("a move to a day without room gives %v, want the refusal by the cap", err)
+	}
+	if e, _, _, types := f.state(t, moved); !e.ScheduledAt.Equal(to) || len(types) != 2 {
+		t.Errorf("after the refused move the email is due at %s with the timeline %v, want %s and two events", e.ScheduledAt, types, to)
+	}
+	if _, err := f.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
+		t.Fatal(err)
+	}
+	second, _, _, _ := f.state(t, cancelled)
+	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: second.ScheduledAt.UTC()}}, inUTC(f.Near.Back)); diff != "" {
+		t.Errorf("what the caps got back for the cancelled email (-want +got):\n%s", diff)
+	}
+}
+
+func TestNobodySendsOnTheCapsOfYesterday(t *testing.T) {
+	t.Parallel()
+	midnight := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct{ at, now, want time.Time }{
+		"later":              {midnight.Add(time.Hour), midnight, midnight.Add(time.Hour)},
+		"a moment ago":       {midnight.Add(time.Second), midnight.Add(30 * time.Second), midnight.Add(time.Second)},
+		"yesterday":          {midnight.Add(-time.Second), midnight.Add(30 * time.Second), midnight.Add(30 * time.Second)},
+		"yesterday, by zone": {midnight.Add(-time.Second).In(time.FixedZone("", 7200)), midnight.Add(time.Second), midnight.Add(time.Second)},
+	} {
+		if got := dueAt(c.at, c.now); !got.Equal(c.want) {
+			t.Errorf("%s: an email for %s is due at %s, want %s", name, c.at, got, c.want)
+		}
 	}
 }
 

@@ -27,6 +27,8 @@ type Request struct {
 type Receipt struct {
 	ID     string // msg_…
 	Status string // sent, scheduled, failed
+	// Suppressed are the recipients that keep it from being sent.
+	Suppressed []string
 	// Replay is set when an earlier request with the same key has won: its
 	// stored answer stands and nothing was sent for this one.
 	Replay *idempotency.Answer
@@ -75,11 +77,6 @@ func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message
 	policy := policyInput{caller: caller, account: account, identity: identity, recipients: msg.envelope()}
 	if err := policy.check(); err != nil {
 		return nil, err
-	}
-	if msg.ScheduledAt != nil { // counted at its release, which has nobody to tell
-		if err := s.quota.CheckCaps(ctx, caller.AccountID); err != nil {
-			return nil, err
-		}
 	}
 	a := newAcceptance(caller, identity, msg, now)
 	if a.email.unsubscribe {

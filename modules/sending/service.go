@@ -3,6 +3,7 @@ package sending
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"go.uber.org/fx"
 
@@ -48,7 +49,7 @@ type Templates interface {
 type Quota interface {
 	Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error)
 	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
-	CheckCaps(ctx context.Context, accountID string) error
+	Move(ctx context.Context, tx db.Execer, accountID string, from, to time.Time) error
 	Capped(ctx context.Context, accountID string) (bool, error)
 }
 

@@ -3,7 +3,6 @@ package suppression
 import (
 	entsuppression "github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/mail/bounce"
 )
 
 // decide is pure: which fact about an email suppresses its recipient, and with
@@ -12,11 +11,9 @@ func decide(typ event.Type, data event.Email) (entsuppression.Reason, bool) {
 	switch {
 	case data.Recipient == "": // the email was erased meanwhile
 		return "", false
-	case typ == event.EmailBounced && data.Bounce != nil:
-		// A refusal for size, content or policy says nothing about the address:
-		// another message may well arrive.
-		class := bounce.Classify(bounce.Reply{Code: data.Bounce.Code, Enhanced: data.Bounce.EnhancedCode, Text: data.Bounce.Diagnostic})
-		return entsuppression.ReasonBounce, class.Suppresses()
+	case typ == event.EmailBounced:
+		// A refusal of the message or of its sender is no bounce but email.failed.
+		return entsuppression.ReasonBounce, true
 	case typ == event.EmailFailed && data.Failure != nil:
 		return entsuppression.ReasonFailure, unreachable[data.Failure.Code]
 	case typ == event.EmailComplained:

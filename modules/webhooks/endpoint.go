@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhook"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -58,8 +58,8 @@ func (s *Service) Events(endpoint *ent.Webhook) []string {
 
 func (s *Service) checkEvents(wrong fault.Fields, events []string) []string {
 	for i, name := range events {
-		if !slices.Contains(s.public, name) {
-			wrong.Add(fmt.Sprintf("events[%d]", i), "is no event type; there are %s", strings.Join(s.public, ", "))
+		if reason := s.offer.Refusal(event.Type(name)); reason != "" {
+			wrong.Add(fmt.Sprintf("events[%d]", i), "%s", reason)
 		}
 		if i > len(s.public) { // more than that are repetitions, and one reason is enough
 			break

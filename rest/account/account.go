@@ -51,8 +51,8 @@ type accountLimits struct {
 }
 
 type accountUsage struct {
-	Day           *int64    `json:"day" doc:"Emails of the present day (UTC); null when the plan has no cap, because then they are not counted."`
-	Month         *int64    `json:"month" doc:"Emails of the present month (UTC); null likewise."`
+	Day           int64     `json:"day" doc:"Emails of the present day (UTC). With a cap, scheduled ones that are due in it count as well."`
+	Month         int64     `json:"month" doc:"Emails of the present month (UTC), likewise."`
 	DailyCap      *int      `json:"daily_cap"`
 	MonthlyCap    *int      `json:"monthly_cap"`
 	DayResetsAt   wire.Time `json:"day_resets_at"`
@@ -128,11 +128,7 @@ func newAccountRecord(p accounts.Profile) accountRecord {
 }
 
 func newAccountUsage(u accounts.Usage) accountUsage {
-	out := accountUsage{DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: wire.Time(u.DayEnds), MonthResetsAt: wire.Time(u.MonthEnds)}
-	if u.Counted {
-		out.Day, out.Month = &u.Day, &u.Month
-	}
-	return out
+	return accountUsage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: wire.Time(u.DayEnds), MonthResetsAt: wire.Time(u.MonthEnds)}
 }
 
 func accountExample() map[string]any {

@@ -64,6 +64,9 @@ func (batchItems) Schema(c body.Components) *huma.Schema {
 	return s
 }
 
+// Aliases says that every item has those of a send.
+func (batchItems) Aliases() *body.Names { return sendBody(new(sending.Message)).Aliases() }
+
 func readItem(v body.Value) sending.BatchItem {
 	if v.Kind() != body.KindObject {
 		return sending.BatchItem{Err: fault.Invalidf("Must be an object, not %s", v.Kind())}

@@ -1,6 +1,8 @@
 package emails
 
 import (
+	"strings"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -31,7 +33,7 @@ func sendBody(m *sending.Message) body.Object {
 	return body.Object{
 		Name:  "SendEmail",
 		About: "A field given as `null` is the same as one that is left out. `from`, `subject` and `html` or `text` are required unless a template gives them.",
-		Fields: append(ContentFields(m, bodyText(&m.HTML), bodyText(&m.Text), tagNames),
+		Fields: append(ContentFields(m, bodyText(&m.HTML), plainText{readableText{&m.Text}, &m.NoText}, tagNames),
 			body.Field{Name: "scheduled_at", Aliases: scheduledAtAliases, Type: body.Maybe(&m.ScheduledAt, body.Time),
 				About: "Sends at this time instead of at once. Needs an offset or `Z`; at most 365 days ahead and not more than 60 seconds in the past. Not together with `attachments`."},
 			body.Field{Name: "expires_at", Type: body.Maybe(&m.ExpiresAt, body.Time),
@@ -62,7 +64,7 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 		{Name: "reply_to", Aliases: ReplyToAliases, Type: body.Mailboxes(&m.ReplyTo), About: "Where replies go."},
 		{Name: "subject", Type: body.Text(&m.Subject).Length(0, maxLine), About: "Without line breaks."},
 		{Name: "html", Aliases: HTMLAliases, Type: html, About: "The body as HTML, at most 5 MB. `html`, `text` or both are required."},
-		{Name: "text", Aliases: TextAliases, Type: text, About: "The body as plain text, at most 5 MB."},
+		{Name: "text", Aliases: TextAliases, Type: text, About: "The body as plain text, at most 5 MB. Left out, one is made from `html`; an empty one says that there is to be none."},
 		{Name: "tags", Type: tagsType{&m.Tags, tagNames}, About: "At most 10 pairs that are stored with the email."},
 		{Name: "headers", Type: headersType{&m.Headers}, About: "Custom header fields. Those that the service writes itself are refused."},
 		{Name: "attachments", Type: body.List(&m.Attachments, attachment).Count(0, sending.MaxAttachments), About: "At most 10 files of 10 MB each."},
@@ -71,10 +73,11 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 
 func attachment(f *sending.Attachment) body.Object {
 	return body.Object{Name: "AttachmentInput", Fields: []body.Field{
-		{Name: "name", Aliases: nameAliases, Type: body.Text(&f.Name), About: "File name. Extensions that can run code are refused."},
+		{Name: "name", Aliases: nameAliases, Type: body.Text(&f.Name), About: "File name; of a path its last element. Refused, whatever the letter case, are files that can run code: " +
+			strings.Join(sending.BlockedExtensions(), ", ") + "."},
 		{Name: "content_type", Aliases: typeAliases, Type: body.Text(&f.ContentType), About: "Default: from the name.", Example: "application/pdf"},
 		{Name: "data", Aliases: dataAliases, Type: base64Type{&f.Data}, Need: body.RequiredByService,
-			About: "The file in base64: standard or URL alphabet, padding optional, white space tolerated."},
+			About: "The file in base64: standard or URL alphabet, padding optional, white space tolerated. A file may be empty."},
 		{Name: "content_id", Aliases: contentIDAliases, Type: body.Text(&f.ContentID), About: "Makes the part inline; `cid:` links to it resolve."},
 	}}
 }

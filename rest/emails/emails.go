@@ -25,7 +25,7 @@ type Sender interface {
 
 // Records is what they need of the room that reads emails.
 type Records interface {
-	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
+	Whole(ctx context.Context, accountID, emailID string) (records.Whole, error)
 	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
 	delivery
 }
@@ -41,8 +41,8 @@ const Tag = "Emails"
 var email = rest.Noun{Name: "email", About: "Id of the email.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Email, word) }}
 
-// emailRecord is an email as callers see it.
-type emailRecord struct {
+// EmailRecord is an email as callers see it.
+type EmailRecord struct {
 	ID           string            `json:"id" doc:"Public id, opaque." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	From         string            `json:"from" example:"Ada <ada@example.com>"`
 	To           []string          `json:"to" nullable:"false"`
@@ -68,8 +68,8 @@ type emailTag struct {
 	Value string `json:"value"`
 }
 
-func newEmailRecord(e *ent.Email) emailRecord {
-	return emailRecord{
+func newEmailRecord(e *ent.Email) EmailRecord {
+	return EmailRecord{
 		ID: e.ID, From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc), BCC: wire.List(e.Bcc), ReplyTo: wire.List(e.ReplyTo),
 		Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason, Tags: tagsOf(e.Tags),
 		ScheduledAt: wire.OptionalTime{At: e.ScheduledAt}, ExpiresAt: wire.OptionalTime{At: e.ExpiresAt}, CancelledAt: wire.OptionalTime{At: e.CancelledAt}, CreatedAt: wire.Time(e.CreatedAt),
@@ -86,7 +86,7 @@ func tagsOf(tags []shape.Tag) []emailTag {
 }
 
 type emailAnswer struct {
-	Email emailRecord `json:"email"`
+	Email EmailRecord `json:"email"`
 }
 
 // EmailReceipt is what a send is answered.
@@ -124,9 +124,10 @@ func (e *edge) reading(g *rest.Group) {
 	}, rest.Plural{Member: "emails", Schema: "EmailList"}, e.list, newEmailRecord)
 	rest.Get(g, rest.Operation{
 		Path: "/emails/{id}", ID: "getEmail", Needs: accounts.ReadSent,
-		Summary:     "Retrieve an email",
-		Description: "An unset timestamp is `null`. Another account's email is answered like one that does not exist.",
-		Problems:    []int{http.StatusNotFound},
-		Example:     map[string]any{"email": emailExample()}, Of: email,
-	}, e.records.Get, newEmailAnswer)
+		Summary: "Retrieve an email",
+		Description: "With its bodies, header fields, files and recipients, which lists leave out. An unset timestamp is `null`. Another account's email is answered like one that " +
+			"does not exist.",
+		Problems: []int{http.StatusNotFound},
+		Example:  map[string]any{"email": wholeExample()}, Of: email,
+	}, e.records.Whole, newWholeAnswer)
 }

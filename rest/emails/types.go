@@ -32,6 +32,19 @@ func (t readableText) Read(d *body.Decoder, path string, v body.Value) {
 
 func (readableText) Schema(body.Components) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
+// plainText is bodyText for the text of a send, where an empty one says that none is to be made
+// from html.
+type plainText struct {
+	readableText
+
+	none *bool
+}
+
+func (t plainText) Read(d *body.Decoder, path string, v body.Value) {
+	t.readableText.Read(d, path, v)
+	*t.none = *t.to == ""
+}
+
 // templateType reads which template, and the values for its gaps. What cannot be read
 // still says that there is one, so that what it may give is not called missing.
 type templateType struct{ to **sending.TemplateRef }

@@ -59,12 +59,13 @@ func (testEvent) Schema(r huma.Registry) *huma.Schema {
 type testEventEdge struct {
 	emails   EmailReader
 	delivery Delivery // nil while nothing delivers
+	offer    event.Offer
 }
 
 // TestEventRoutes makes the route POST /emails/test. Without a delivery nothing is queued.
-func TestEventRoutes(reader EmailReader, delivery Delivery) rest.Routes {
+func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) rest.Routes {
 	return rest.NewRoutes("test events", func(a *rest.API) {
-		e := &testEventEdge{emails: reader, delivery: delivery}
+		e := &testEventEdge{emails: reader, delivery: delivery, offer: offer}
 		g := a.Tag(emails.Tag, "")
 		rest.HandleBody(g, rest.Operation{
 			Method: http.MethodPost, Path: "/emails/test", ID: "testEvent", Needs: accounts.Write,
@@ -75,25 +76,17 @@ func TestEventRoutes(reader EmailReader, delivery Delivery) rest.Routes {
 				"sample": map[string]any{"event": "email.bounced"},
 				"email":  map[string]any{"event": "email.delivered", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "deliver": false}}},
 			Example: testEventExample(), Problems: []int{http.StatusNotFound},
-		}, testEventBody, e.create)
+		}, e.body, e.create)
 	})
 }
 
 // publicEvents are the types that webhook endpoints can get, by name.
-func publicEvents() []string {
-	var out []string
-	for _, entry := range event.Catalog() {
-		if entry.Public {
-			out = append(out, string(entry.Type))
-		}
-	}
-	return out
-}
+func publicEvents() []string { return event.Offer(nil).Types() }
 
 func testEventExample() map[string]any {
 	return map[string]any{"event": map[string]any{"type": "email.delivered", "created_at": "2026-01-15T09:30:01.250Z", "data": map[string]any{
 		"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "from": "Ada <ada@example.com>", "to": []any{"bob@example.net"}, "cc": []any{}, "subject": "Your receipt",
-		"status": "delivered", "tags": []any{map[string]any{"name": "kind", "value": "receipt"}}, "created_at": "2026-01-15T09:30:00Z", "recipient": "bob@example.net",
+		"status": "delivered", "email_status": "delivered", "tags": []any{map[string]any{"name": "kind", "value": "receipt"}}, "created_at": "2026-01-15T09:30:00Z", "recipient": "bob@example.net",
 	}}, "deliveries": []any{}}
 }
 
@@ -105,25 +98,27 @@ type testEventRequest struct {
 	deliver bool
 }
 
-func testEventBody(in *testEventRequest) body.Object {
+func (e *testEventEdge) body(in *testEventRequest) body.Object {
 	in.deliver = true
 	return body.Object{Name: "TestEvent", Fields: []body.Field{
 		{Name: "event", Type: eventType(&in.name), Need: body.RequiredByService, About: "The type of the event."},
 		{Name: "email_id", Type: body.Text(&in.emailID).NotEmpty("is empty; leave it out, or give null, for none"), Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 			About: "An email of yours, whose fields the payload gets: for events of emails and for `contact.unsubscribed`."},
 		{Name: "deliver", Type: body.Boolean(&in.deliver), Default: true, About: "false only builds the payload."},
-	}, Check: in.check}
+	}, Check: func(d *body.Decoder) { in.check(d, e.offer) }}
 }
 
-func (in *testEventRequest) check(d *body.Decoder) {
+func (in *testEventRequest) check(d *body.Decoder, offer event.Offer) {
 	entry, known := event.Lookup(event.Type(in.name))
 	in.entry = entry
-	one := "one of " + strings.Join(publicEvents(), ", ")
+	one := "one of " + strings.Join(offer.Types(), ", ")
 	switch {
 	case in.name == "":
 		d.Refuse("event", "is required: %s", one)
 	case !known || !entry.Public:
 		d.Refuse("event", "must be %s", one)
+	case offer.Refusal(entry.Type) != "":
+		d.Refuse("event", "%s", offer.Refusal(entry.Type))
 	case in.emailID != "" && !aboutEmail(entry):
 		d.Refuse("email_id", "does not go with %s, which is not about an email that was sent", in.name)
 	}

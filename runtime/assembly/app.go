@@ -17,11 +17,13 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/secret"
@@ -58,7 +60,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		}),
 		fx.StartTimeout(startTimeout), fx.StopTimeout(drainTimeout),
 		// 1. What the caller has made.
-		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names())),
+		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names()), event.Offer(f.names()), module.On(f.names())),
 		fx.Provide(
 			func() *store.Store { return f.Store },
 			func() *db.DB { return f.Store.DB },
@@ -76,7 +78,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 	}
 	// 4. The modules that are on.
 	for _, m := range f.Modules {
-		options = append(options, m.options())
+		options = append(options, m.options(f.names()))
 	}
 	// 5. The listener for mail servers, and the edges over the modules that are on; HTTP last.
 	return append(append(options, fx.Invoke(func(*listeners.Inbound) {}), edges(f)), more...)

@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -35,7 +36,7 @@ import (
 	resttemplates "github.com/postrider/postrider/rest/templates"
 	restwebhooks "github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/ratelimit"
 )
 
@@ -53,6 +54,8 @@ type Module struct {
 	// Routes are constructors of what it shows over REST, from its services to
 	// rest.Routes. Called with nil services they describe the same for the OpenAPI document.
 	Routes []any
+	// Beside is what it shows over REST where another module is on as well, by that module.
+	Beside map[string][]any
 	// Graph is what it shows over GraphQL: the services behind its fields.
 	Graph []part
 	// Edges is what else it shows: pages, links, and lines of GET /readyz.
@@ -62,10 +65,21 @@ type Module struct {
 // Modules is the registry, every module after those it requires.
 func Modules() []Module { return slices.Clone(registry) }
 
-// options are all parts of the row for Fx.
-func (m Module) options() fx.Option {
+// routes are the constructors of what it shows over REST beside the modules that are on.
+func (m Module) routes(on []string) []any {
+	all := slices.Clone(m.Routes)
+	for _, other := range slices.Sorted(maps.Keys(m.Beside)) {
+		if slices.Contains(on, other) {
+			all = append(all, m.Beside[other]...)
+		}
+	}
+	return all
+}
+
+// options are all parts of the row for Fx, beside the modules that are on.
+func (m Module) options(on []string) fx.Option {
 	all := []fx.Option{m.Option}
-	for _, constructor := range m.Routes {
+	for _, constructor := range m.routes(on) {
 		all = append(all, fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"routes"`))))
 	}
 	for _, constructor := range m.Graph {
@@ -77,10 +91,10 @@ func (m Module) options() fx.Option {
 	return fx.Options(all...)
 }
 
-// Operations are its routes without services.
-func (m Module) Operations() []rest.Routes {
+// Operations are its routes without services, beside the modules that are on.
+func (m Module) Operations(on []string) []rest.Routes {
 	var all []rest.Routes
-	for _, constructor := range m.Routes {
+	for _, constructor := range m.routes(on) {
 		call := reflect.ValueOf(constructor)
 		none := make([]reflect.Value, call.Type().NumIn())
 		for i := range none {
@@ -150,13 +164,13 @@ var registry = []Module{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking"},
 		Option: fx.Options(records.Module, queue.Module, delivery.Module, sending.Module,
-			fx.Provide(sendingConfig, module.Nearby[restwebhooks.Delivery, webhooks.Service])),
+			fx.Provide(sendingConfig)),
 		Routes: []any{
 			func(s *sending.Service, r *records.Service) rest.Routes { return restemails.Routes(s, r) },
-			func(r *records.Service, d restwebhooks.Delivery) rest.Routes {
-				return restwebhooks.TestEventRoutes(r, d)
-			},
 		},
+		Beside: map[string][]any{"webhooks": {func(r *records.Service, d *webhooks.Service, offer event.Offer) rest.Routes {
+			return restwebhooks.TestEventRoutes(r, d, offer)
+		}}},
 		Graph: []part{shows[graph.Emails, records.Service], shows[graph.Queue, queue.Service]},
 		Edges: queueHealth,
 	},

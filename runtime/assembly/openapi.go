@@ -15,8 +15,9 @@ func OpenAPI(cfg config.Config, format string) ([]byte, error) {
 		return nil, err
 	}
 	var routes []rest.Routes
+	on := Foundation{Modules: modules}.names()
 	for _, m := range modules {
-		routes = append(routes, m.Operations()...)
+		routes = append(routes, m.Operations(on)...)
 	}
 	document, err := rest.DocumentOf("", cfg.HTTP.BaseURL, routes...)
 	if err != nil {

@@ -50,20 +50,29 @@ func ModuleNames(dev bool) []string {
 }
 
 // ModuleTable is what `postrider modules` prints.
-func ModuleTable() string {
-	rows := [][]string{{"MODULE", "REQUIRES", "USES", "WHAT FOR"}}
+func ModuleTable(cfg config.Config) (string, error) {
+	modules, err := selectModules(cfg)
+	if err != nil {
+		return "", err
+	}
+	names := Foundation{Modules: modules}.names()
+	rows := [][]string{{"MODULE", "ON", "REQUIRES", "USES", "WHAT FOR"}}
 	for _, m := range registry {
 		line := m.Line
 		if m.Always {
 			line += " (always on)"
 		}
-		rows = append(rows, []string{m.Name, orDash(m.Requires), orDash(m.Uses), line})
+		on := "no"
+		if slices.Contains(names, m.Name) {
+			on = "yes"
+		}
+		rows = append(rows, []string{m.Name, on, orDash(m.Requires), orDash(m.Uses), line})
 	}
 	var out strings.Builder
 	for _, r := range rows {
-		fmt.Fprintf(&out, "%-11s %-52s %-10s %s\n", r[0], r[1], r[2], r[3])
+		fmt.Fprintf(&out, "%-11s %-3s %-52s %-10s %s\n", r[0], r[1], r[2], r[3], r[4])
 	}
-	return out.String()
+	return out.String(), nil
 }
 
 func orDash(names []string) string {

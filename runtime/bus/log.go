@@ -11,6 +11,9 @@ import (
 // Log reads facts back: the timeline of a resource.
 type Log struct{ db *db.DB }
 
+// NewLog makes the reader for who has no bus.
+func NewLog(d *db.DB) *Log { return &Log{d} }
+
 // Log gives the reader.
 func (b *Bus) Log() *Log { return &Log{b.db} }
 

@@ -9,6 +9,7 @@ import (
 const (
 	EmailReceived        Type = "email.received"
 	EmailScheduled       Type = "email.scheduled"
+	EmailRescheduled     Type = "email.rescheduled"
 	EmailCancelled       Type = "email.cancelled"
 	EmailSent            Type = "email.sent"
 	EmailDelivered       Type = "email.delivered"
@@ -80,42 +81,44 @@ var catalog = []Entry{
 	{DomainTemporaryFailure, "A verified domain's records broke; it still sends for 72 hours", false, sampleDomain("temporary_failure")},
 	{DomainUpdated, "Settings of a domain were changed", false, sampleDomainUpdate()},
 	{DomainVerified, "All required DNS records of a domain were found", false, sampleDomain("verified")},
-	{EmailBounced, "The receiving server refused a recipient for good, or retries ran out", true, sampleEmail("bounced", func(d *Email) {
+	{EmailBounced, "The receiving server refused a recipient for good, or retries ran out", true, sampleEmail(EmailBounced, "bounced", func(d *Email) {
 		d.Recipient = "bob@example.net"
 		d.BounceReason = "550 5.1.1 <bob@example.net>: Recipient address rejected"
 		d.Bounce = &Bounce{Type: "permanent", Code: 550, EnhancedCode: "5.1.1",
 			Diagnostic: "550 5.1.1 <bob@example.net>: Recipient address rejected", RemoteMTA: "mx1.example.net", Attempt: 1}
 	})},
-	{EmailCancelled, "A scheduled email was cancelled before its time", false, sampleEmail("cancelled", func(d *Email) {
+	{EmailCancelled, "A scheduled email was cancelled before its time", false, sampleEmail(EmailCancelled, "cancelled", func(d *Email) {
 		d.ScheduledAt = &sampleSchedule
 	})},
-	{EmailClicked, "A tracked link was used, where click tracking is on", true, sampleEmail("delivered", func(d *Email) {
+	{EmailClicked, "A tracked link was used, where click tracking is on", true, sampleEmail(EmailClicked, "delivered", func(d *Email) {
 		d.Recipient = "bob@example.net"
 		d.Click = &Click{URL: "https://example.com/receipts/1042", IP: "203.0.113.7", UserAgent: sampleAgent}
 	})},
-	{EmailComplained, "The recipient marked the message as spam", true, sampleEmail("delivered", func(d *Email) {
+	{EmailComplained, "The recipient marked the message as spam", true, sampleEmail(EmailComplained, "delivered", func(d *Email) {
 		d.Recipient = "bob@example.net"
 		d.Complaint = &Complaint{Type: "abuse", Reporter: "Example Feedback Loop/1.0"}
 	})},
-	{EmailDelivered, "The message was delivered to the recipient's mailbox provider", true, sampleEmail("delivered", func(d *Email) {
+	{EmailDelivered, "The message was delivered to the recipient's mailbox provider", true, sampleEmail(EmailDelivered, "delivered", func(d *Email) {
 		d.Recipient = "bob@example.net"
 	})},
-	{EmailDeliveryDelayed, "Delivery is delayed or temporarily held", true, sampleEmail("sent", func(d *Email) {
+	{EmailDeliveryDelayed, "Delivery is delayed or temporarily held", true, sampleEmail(EmailDeliveryDelayed, "sent", func(d *Email) {
 		d.Recipient = "bob@example.net"
 		d.Delay = &Delay{Attempt: 1, NextAttemptAt: At(sampleTime.Add(time.Minute)), Diagnostic: "451 4.7.1 Greylisted, try again later"}
 	})},
-	{EmailFailed, "No delivery attempt could succeed, for a reason other than a bounce", true, sampleEmail("failed", func(d *Email) {
+	{EmailFailed, "No delivery attempt could succeed, for a reason other than a bounce", true, sampleEmail(EmailFailed, "failed", func(d *Email) {
 		d.Recipient = "bob@example.net"
 		d.Failure = &Failure{Reason: "The domain example.net does not accept mail (null MX)", Code: "null_mx"}
 	})},
-	{EmailOpened, "The open pixel was loaded, where open tracking is on", true, sampleEmail("delivered", func(d *Email) {
+	{EmailOpened, "The open pixel was loaded, where open tracking is on", true, sampleEmail(EmailOpened, "delivered", func(d *Email) {
 		d.Recipient = "bob@example.net"
 		d.Open = &Open{IP: "203.0.113.7", UserAgent: sampleAgent}
 	})},
 	{EmailReceived, "Inbound email arrived on a domain that receives; its content is read from /received-emails/{id}", true, sampleInbound()},
-	{EmailScheduled, "An email was accepted with scheduled_at", true, sampleEmail("scheduled", func(d *Email) { d.ScheduledAt = &sampleSchedule })},
-	{EmailSent, "The service accepted the message for delivery", true, sampleEmail("sent", nil)},
-	{EmailSuppressed, "A send was blocked because a recipient is on the suppression list", true, sampleEmail("failed", func(d *Email) {
+	{EmailRescheduled, "A scheduled email was given another time; its timeline shows it, and no webhook tells of it", false,
+		sampleEmail(EmailRescheduled, "scheduled", func(d *Email) { d.ScheduledAt = &sampleSchedule })},
+	{EmailScheduled, "An email was accepted with scheduled_at", true, sampleEmail(EmailScheduled, "scheduled", func(d *Email) { d.ScheduledAt = &sampleSchedule })},
+	{EmailSent, "The service accepted the message for delivery", true, sampleEmail(EmailSent, "sent", nil)},
+	{EmailSuppressed, "A send was blocked because a recipient is on the suppression list", true, sampleEmail(EmailSuppressed, "failed", func(d *Email) {
 		d.SuppressedRecipients = []string{"bob@example.net"}
 	})},
 	{SuppressionAdded, "An address was put on the suppression list", false, sampleSuppression()},

@@ -13,7 +13,8 @@ type Email struct {
 	To           []string    `json:"to"`
 	CC           []string    `json:"cc"`
 	Subject      string      `json:"subject"`
-	Status       string      `json:"status"` // of the email as a whole, after this event
+	Status       string      `json:"status"`       // the state that the event tells of, for Recipient; New sets it
+	EmailStatus  string      `json:"email_status"` // of the email as a whole, after this event
 	Tags         []shape.Tag `json:"tags"`
 	CreatedAt    Time        `json:"created_at"`
 	Recipient    string      `json:"recipient,omitempty"` // the address that the event is about
@@ -53,10 +54,11 @@ type Delay struct {
 // Failure tells why no attempt could succeed.
 type Failure struct {
 	Reason string `json:"reason"`
-	// Code of a recipient: tls_required, null_mx, no_such_domain, message_too_large,
-	// policy, smtputf8_required. Of a scheduled email that was refused at its time, the
-	// API's: domain_not_verified, sandbox_recipient_not_allowed,
-	// production_not_unlocked, plan_limit, not_found.
+	// Code of a recipient: tls_required, null_mx, no_such_domain, message_too_large, policy,
+	// smtputf8_required, expired, dropped. Where the server refused the message or its
+	// sender, what for: block, throttle, greylist, size, content, policy, challenge. Of a
+	// scheduled email that was refused at its time, the API's: domain_not_verified,
+	// sandbox_recipient_not_allowed, production_not_unlocked, not_found.
 	Code string `json:"code"`
 }
 
@@ -85,11 +87,26 @@ const sampleAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit
 
 var sampleSchedule = At(sampleTime.Add(time.Hour))
 
-func sampleEmail(status string, change func(*Email)) Email {
+// told is the state that each event about an email tells of: that of the recipient in the
+// data, or of the email where the data has none.
+var told = map[Type]string{
+	EmailScheduled: "scheduled", EmailRescheduled: "scheduled", EmailCancelled: "cancelled", EmailSent: "sent", EmailDeliveryDelayed: "sent",
+	EmailDelivered: "delivered", EmailOpened: "delivered", EmailClicked: "delivered", EmailComplained: "delivered",
+	EmailBounced: "bounced", EmailFailed: "failed", EmailSuppressed: "failed",
+}
+
+// of gives the payload of an event of the type t.
+func (e Email) of(t Type) Email {
+	e.Status = told[t]
+	return e
+}
+
+// sampleEmail makes the example of the type t. status is that of the email as a whole.
+func sampleEmail(t Type, status string, change func(*Email)) Email {
 	e := Email{EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, CC: []string{},
-		Subject: "Your receipt", Status: status, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}}, CreatedAt: At(sampleTime)}
+		Subject: "Your receipt", EmailStatus: status, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}}, CreatedAt: At(sampleTime)}
 	if change != nil {
 		change(&e)
 	}
-	return e
+	return e.of(t)
 }

@@ -34,11 +34,15 @@ type Payload interface {
 	SubjectID() string
 }
 
-// New makes the fact that typ happened to the payload's subject. It panics on a
-// type that the catalog does not have: that is a defect, not bad input.
+// New makes the fact that typ happened to the payload's subject. The status of an Email is
+// set here, by the type. New panics on a type that the catalog does not have: that is a
+// defect, not bad input.
 func New(accountID string, typ Type, at time.Time, payload Payload) Fact {
 	if _, known := Lookup(typ); !known {
 		panic(fmt.Sprintf("event: %q is not in the catalog", typ))
+	}
+	if email, is := payload.(Email); is {
+		payload = email.of(typ)
 	}
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)

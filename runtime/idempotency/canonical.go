@@ -16,9 +16,12 @@ import (
 // strings without needless escapes. Numbers stay as they were written: 1 and 1.0
 // are different requests. An empty body is canonical.
 //
+// names says which members have several names; nil: none. A member is in the canonical form
+// under its first name. One of them that is null is left out, which means the same.
+//
 // It is for comparing only: of a long string, as the data of an attachment is, it
 // has the SHA-256, so that a large body does not exist twice.
-func Canonical(jsonBody []byte) ([]byte, error) {
+func Canonical(jsonBody []byte, names *Names) ([]byte, error) {
 	if len(jsonBody) == 0 {
 		return nil, nil
 	}
@@ -26,7 +29,30 @@ func Canonical(jsonBody []byte) ([]byte, error) {
 		return nil, errors.New("canonical form: body is not JSON")
 	}
 	c := canonicaliser{in: jsonBody}
-	return c.value(make([]byte, 0, min(len(jsonBody), 16<<10))), nil
+	return c.value(make([]byte, 0, min(len(jsonBody), 16<<10)), names), nil
+}
+
+// Names tells the names of the members of an object, or of the objects in an array.
+type Names struct {
+	First  map[string]string // of each name, where there are several; also of itself
+	Within map[string]*Names // of what a member has, by its first name
+}
+
+func (n *Names) first(name string) (first string, several bool) {
+	if n == nil {
+		return name, false
+	}
+	if first, several = n.First[name]; several {
+		return first, true
+	}
+	return name, false
+}
+
+func (n *Names) within(first string) *Names {
+	if n == nil {
+		return nil
+	}
+	return n.Within[first]
 }
 
 // canonicaliser walks JSON that is known to be valid: it checks nothing. Depth
@@ -49,12 +75,12 @@ func (c *canonicaliser) next() byte {
 }
 
 // value appends the canonical form of the next value.
-func (c *canonicaliser) value(out []byte) []byte {
+func (c *canonicaliser) value(out []byte, names *Names) []byte {
 	switch c.next() {
 	case '{':
-		return c.object(out)
+		return c.object(out, names)
 	case '[':
-		return c.array(out)
+		return c.array(out, names)
 	case '"':
 		return appendString(out, c.stringToken())
 	default:
@@ -83,7 +109,7 @@ func (c *canonicaliser) stringToken() []byte {
 	return c.in[start:c.pos]
 }
 
-func (c *canonicaliser) array(out []byte) []byte {
+func (c *canonicaliser) array(out []byte, names *Names) []byte {
 	c.pos++
 	out = append(out, '[')
 	for first := true; c.next() != ']'; first = false {
@@ -91,7 +117,7 @@ func (c *canonicaliser) array(out []byte) []byte {
 			c.pos++ // the comma
 			out = append(out, ',')
 		}
-		out = c.value(out)
+		out = c.value(out, names)
 	}
 	c.pos++
 	return append(out, ']')
@@ -104,7 +130,7 @@ type member struct {
 
 // object appends the members as they come and puts them in order when that is
 // not the order already.
-func (c *canonicaliser) object(out []byte) []byte {
+func (c *canonicaliser) object(out []byte, names *Names) []byte {
 	c.pos++
 	out = append(out, '{')
 	begin := len(out)
@@ -114,12 +140,16 @@ func (c *canonicaliser) object(out []byte) []byte {
 			c.pos++ // the comma
 		}
 		c.next()
-		name := decodeString(c.stringToken())
-		m := member{name: name, start: len(out)}
-		out = appendQuoted(out, name)
+		name, several := names.first(decodeString(c.stringToken()))
 		c.next()
 		c.pos++ // the colon
-		out = c.value(append(out, ':'))
+		if c.next() == 'n' && several {
+			c.literal()
+			continue
+		}
+		m := member{name: name, start: len(out)}
+		out = appendQuoted(out, name)
+		out = c.value(append(out, ':'), names.within(name))
 		m.end = len(out)
 		members = append(members, m)
 		out = append(out, ',')

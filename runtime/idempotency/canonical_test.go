@@ -29,7 +29,7 @@ func TestCanonicalFormIsThatOfEqualBodies(t *testing.T) {
 		`{"a":"]}\"","b":[{}]}`:                            `{"a":"]}\"","b":[{}]}`,
 		`-0`:                                               `-0`,
 	} {
-		got, err := idempotency.Canonical([]byte(body))
+		got, err := idempotency.Canonical([]byte(body), nil)
 		if err != nil {
 			t.Errorf("Canonical of %s failed: %v", body, err)
 		}
@@ -38,7 +38,7 @@ func TestCanonicalFormIsThatOfEqualBodies(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`{`, `{"a":1}x`, `nul`, `{"a":}`, `[1,]`, "\"\n\"", ` `, strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)} {
-		if got, err := idempotency.Canonical([]byte(body)); err == nil {
+		if got, err := idempotency.Canonical([]byte(body), nil); err == nil {
 			t.Errorf("%.20q is taken for JSON: %.20q", body, got)
 		}
 	}
@@ -49,7 +49,7 @@ func TestCanonicalFormDoesNotMultiplyLargeBodies(t *testing.T) { //nolint:parall
 	body := []byte(`{"b":"` + strings.Repeat("QUJD", 1<<20) + `","a":1}`)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := idempotency.Canonical(body); err != nil {
+	if _, err := idempotency.Canonical(body, nil); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -62,7 +62,7 @@ func TestLongStringsAreToldApartWithoutACopy(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("QUJD/", 10_000)
 	canonical := func(body string) string {
-		got, err := idempotency.Canonical([]byte(body))
+		got, err := idempotency.Canonical([]byte(body), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func FuzzCanonical(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, err := idempotency.Canonical(body)
+		got, err := idempotency.Canonical(body, nil)
 		if len(body) == 0 || len(body) > 512 { // long strings have a form of their own; escapes make six octets of one
 			return
 		}
@@ -97,13 +97,13 @@ func FuzzCanonical(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := idempotency.Canonical(got); err != nil || !bytes.Equal(again, got) {
+		if again, err := idempotency.Canonical(got, nil); err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("%q: canonical form %q is not stable: %q, %v", body, got, again, err)
 		}
 		if before, after := reference(t, body), reference(t, got); before != after {
 			t.Fatalf("%q changed its meaning:\n%s\n%s", body, before, after)
 		}
-		if other, err := idempotency.Canonical([]byte(reference(t, body))); err != nil || !bytes.Equal(other, got) {
+		if other, err := idempotency.Canonical([]byte(reference(t, body)), nil); err != nil || !bytes.Equal(other, got) {
 			t.Fatalf("%q: an equal body has another canonical form:\n%s\n%s", body, got, other)
 		}
 	})
@@ -125,4 +125,33 @@ func reference(t *testing.T, body []byte) string {
 		t.Fatal(err)
 	}
 	return string(out)
+}
+
+func TestFindingA5AliasesAreOneField(t *testing.T) {
+	t.Parallel()
+	names := &idempotency.Names{First: map[string]string{"text": "text", "textBody": "text", "text_body": "text"},
+		Within: map[string]*idempotency.Names{"files": {First: map[string]string{"name": "name", "filename": "name"}}}}
+	canonical := func(body string) string {
+		got, err := idempotency.Canonical([]byte(body), names)
+		if err != nil {
+			t.Fatalf("canonical form of %s: %v", body, err)
+		}
+		return string(got)
+	}
+	for want, bodies := range map[string][]string{
+		`{"subject":"s","text":"a"}`:                           {`{"text":"a","subject":"s"}`, `{"subject":"s","textBody":"a"}`, `{"text_body":"a","text":null,"subject":"s"}`, `{"text":null,"subject":"s","textBody":"a","text_body":null}`},
+		`{"files":[{"name":"x"},{"name":"y"}]}`:                {`{"files":[{"filename":"x"},{"name":"y"}]}`, `{"files": [ {"name":null,"filename":"x"}, {"filename":"y","name":null} ]}`},
+		`{"filename":"f","other":{"filename":"g"},"text":"a"}`: {`{"textBody":"a","filename":"f","other":{"filename":"g"}}`}, // aliases of another object
+		`{}`:               {`{}`, `{"text":null}`, `{"textBody":null,"text_body":null}`},
+		`{"subject":null}`: {`{"subject":null}`},
+	} {
+		for _, body := range bodies {
+			if got := canonical(body); got != want {
+				t.Errorf("the canonical form of %s is %s, want %s", body, got, want)
+			}
+		}
+	}
+	if canonical(`{"text":"a"}`) == canonical(`{"textBody":"b"}`) {
+		t.Error("two bodies with different texts have one canonical form")
+	}
 }

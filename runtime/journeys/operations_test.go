@@ -61,7 +61,7 @@ func TestGoldenDocumentHasTheOperationsOfTheRegistry(t *testing.T) {
 	}
 	var routes []rest.Routes
 	for _, m := range assembly.Modules() {
-		routes = append(routes, m.Operations()...)
+		routes = append(routes, m.Operations(assembly.ModuleNames(true))...)
 	}
 	registry, err := rest.DocumentOf("test", "", routes...)
 	if err != nil {

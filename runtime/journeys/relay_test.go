@@ -107,6 +107,10 @@ func checkRelayed(t *testing.T, app *runtimetest.App, m smtptest.Message, header
 		}
 	}
 	_, unsigned, _ := strings.Cut(string(gotHeader), "From: ")
+	unsigned, feedback, _ := strings.Cut(unsigned, "\r\nFeedback-ID:")
+	if !strings.HasPrefix(strings.TrimSpace(feedback), "receipt:dom_") || !strings.HasSuffix(feedback, ":postrider") {
+		t.Errorf("the header ends with the Feedback-ID %q, want one of the tag receipt behind all else", feedback)
+	}
 	if got := "From: " + unsigned; got != strings.Join(want, "\r\n") {
 		t.Errorf("the header:\n%s\nwant\n%s", got, strings.Join(want, "\r\n"))
 	}

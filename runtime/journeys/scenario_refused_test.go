@@ -8,8 +8,8 @@ import (
 
 // A server refuses for good, at each step. What is said of the connection (greeting,
 // EHLO) is not about the recipient: the next host is asked, and then later. What
-// is said in the transaction is final, and whether the address is suppressed depends
-// on what it is about.
+// is said in the transaction is final: a bounce, which suppresses the address, or, where it
+// is about the message or its sender, a failure, which suppresses nobody.
 func TestScenarioRefusedForGood(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -21,13 +21,15 @@ func TestScenarioRefusedForGood(t *testing.T) {
 	}{
 		{"greeting", smtptest.Greeting, smtptest.Reply(554, "5.7.1", "No SMTP service here"), waits("554 5.7.1", "deferred greeting 554 5.7.1 mx1")},
 		{"ehlo", smtptest.EHLO, smtptest.Reply(550, "5.7.1", "Not you"), waits("550 5.7.1", "deferred ehlo 550 5.7.1 mx1")},
-		{"mail", smtptest.Mail, smtptest.Reply(550, "5.7.1", "Sender rejected by policy"), bounced("550 5.7.1", false, "bounced mail 550 5.7.1 mx1")},
+		{"mail", smtptest.Mail, smtptest.Reply(550, "5.7.1", "Sender rejected by policy"), refusedFor("policy", "550 5.7.1", "failed mail 550 5.7.1 mx1")},
 		{"rcpt, no such user", smtptest.Rcpt, smtptest.Reply(550, "5.1.1", "No such user"), bounced("550 5.1.1", true, "bounced rcpt 550 5.1.1 mx1")},
-		{"rcpt, policy", smtptest.Rcpt, smtptest.Reply(550, "5.7.1", "Relaying denied"), bounced("550 5.7.1", false, "bounced rcpt 550 5.7.1 mx1")},
+		{"rcpt, policy", smtptest.Rcpt, smtptest.Reply(550, "5.7.1", "Relaying denied"), refusedFor("policy", "550 5.7.1", "failed rcpt 550 5.7.1 mx1")},
 		{"rcpt, without an enhanced code", smtptest.Rcpt, smtptest.Reply(550, "", "User unknown"), bounced("550", true, "bounced rcpt 550 mx1")},
-		{"data", smtptest.Data, smtptest.Reply(554, "5.7.1", "No valid recipients by policy"), bounced("554 5.7.1", false, "bounced data 554 5.7.1 mx1")},
-		{"body", smtptest.Body, smtptest.Reply(554, "5.6.0", "Message is malformed"), bounced("554 5.6.0", false, "bounced dot 554 5.6.0 mx1")},
-		{"dot, spam", smtptest.Dot, smtptest.Reply(554, "5.7.1", "Message is spam"), bounced("554 5.7.1", false, "bounced dot 554 5.7.1 mx1")},
+		{"data", smtptest.Data, smtptest.Reply(554, "5.7.1", "No valid recipients by policy"), refusedFor("policy", "554 5.7.1", "failed data 554 5.7.1 mx1")},
+		{"body", smtptest.Body, smtptest.Reply(554, "5.6.0", "Message is malformed"), refusedFor("content", "554 5.6.0", "failed dot 554 5.6.0 mx1")},
+		{"dot, spam", smtptest.Dot, smtptest.Reply(554, "5.7.1", "Message is spam"), refusedFor("content", "554 5.7.1", "failed dot 554 5.7.1 mx1")},
+		{"dot, for no reason", smtptest.Dot, smtptest.Reply(554, "", "Transaction failed"), bounced("554", true, "bounced dot 554 mx1")},
+		{"mail, for no reason", smtptest.Mail, smtptest.Reply(554, "", "Transaction failed"), bounced("554", true, "bounced mail 554 mx1")},
 		{"dot, too large", smtptest.Dot, smtptest.Reply(552, "5.3.4", "Message is too large"), tooLarge("552 5.3.4")},
 	} {
 		t.Run(c.name, func(t *testing.T) {

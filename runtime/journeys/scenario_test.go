@@ -222,6 +222,13 @@ func bounced(recipient string, suppressed bool, attempts ...string) story {
 	return story{Status: "bounced", Recipients: []string{words("bounced", recipient)}, Attempts: attempts, Events: []string{"email.sent", "email.bounced permanent"}, Suppressed: suppressed}
 }
 
+// refusedFor is the story of a message that was refused for what it is or for who sends it.
+func refusedFor(class, recipient string, attempts ...string) story {
+	told := failed(class, false, attempts...)
+	told.Recipients = []string{words("failed", recipient)}
+	return told
+}
+
 func failed(code string, suppressed bool, attempts ...string) story {
 	return story{Status: "failed", Recipients: []string{"failed"}, Attempts: attempts, Events: []string{"email.sent", "email.failed " + code}, Suppressed: suppressed}
 }

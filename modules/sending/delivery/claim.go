@@ -189,7 +189,7 @@ SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(rep
 	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at, coalesce(sent_at, created_at), unsubscribe, coalesce(category, ''),
 	coalesce((extract(epoch FROM expires_at - now()) * 1000000)::bigint, 0), expires_at IS NOT NULL,
 	coalesce("to"->>0, cc->>0, bcc->>0, ''), jsonb_array_length("to") + jsonb_array_length(coalesce(cc, '[]')) + jsonb_array_length(coalesce(bcc, '[]')) = 1,
-	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, mime IS NOT NULL, CASE WHEN small THEN mime END, small,
+	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, coalesce(text = '', false), mime IS NOT NULL, CASE WHEN small THEN mime END, small,
 	body + CASE WHEN attachment_count = 0 THEN 0 ELSE (SELECT coalesce(sum(a.size), 0)::bigint FROM attachments a WHERE a.email_id = e.id) END
 FROM (SELECT *, body <= $2 AND (attachment_count = 0 OR mime IS NOT NULL) AS small
 	FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(octet_length(mime), 0) AS body FROM emails WHERE id = ANY($1)) b) e`
@@ -201,7 +201,7 @@ func attachMessages(ctx context.Context, tx *db.PreparedTx, jobs []Job) error {
 	}
 	messages, err := db.All(ctx, tx, func(o *outgoing) []any {
 		return []any{&o.id, &o.accountID, &o.domainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc), db.ScanJSON(&o.replyTo), &o.subject,
-			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, db.ScanMicroseconds(&o.life), &o.expires, &o.first, &o.lonely, &o.html, &o.text, &o.relayed, &o.mime, &o.loaded, &o.size}
+			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, db.ScanMicroseconds(&o.life), &o.expires, &o.first, &o.lonely, &o.html, &o.text, &o.noText, &o.relayed, &o.mime, &o.loaded, &o.size}
 	}, loadSQL, db.Array(ids), inlineBody)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/plaintext"
 )
 
 // outgoing is a stored email on its way out. It is composed and signed once for
@@ -23,6 +24,7 @@ type outgoing struct {
 	from, first             string // first is the first recipient
 	to, cc, replyTo         []string
 	subject, html, text     string
+	noText                  bool   // the caller wants no text part
 	relayed                 bool   // its sender composed it
 	mime                    []byte // then, where loaded
 	headers                 []shape.Header
@@ -128,13 +130,18 @@ func signAfterRoom(raw []byte, identity domains.Identity) ([]byte, error) {
 
 // finish puts in what is not stored because it comes from the message's id: the
 // link to unsubscribe with, and then tracking, which leaves that link alone.
+// HTML alone gets a text part, unless the caller wants none.
 func (c *composer) finish(ctx context.Context, o *outgoing, identity domains.Identity, msg *mime.Message) (err error) {
+	msg.Headers = append(msg.Headers, mime.Header{Name: feedbackField, Value: o.feedbackID()})
 	if o.unsubscribe {
 		link, err := c.linkOf(o)
 		if err != nil {
 			return err
 		}
 		unsubscribable(link, msg)
+	}
+	if msg.Text == "" && msg.HTML != "" && !o.noText {
+		msg.Text = plaintext.Of(msg.HTML)
 	}
 	if c.rewriter == nil || !identity.OpenTracking && !identity.ClickTracking {
 		return nil
@@ -181,7 +188,7 @@ func parseStored(list []string) ([]address.Address, error) {
 // payload is the email part of a fact about it.
 func (o *outgoing) payload(status string) event.Email {
 	return event.Email{EmailID: o.id, From: o.from, To: o.to, CC: o.cc, Subject: o.subject,
-		Status: status, Tags: o.tags, CreatedAt: event.At(o.createdAt)}
+		EmailStatus: status, Tags: o.tags, CreatedAt: event.At(o.createdAt)}
 }
 
 // linkOf gives the link to unsubscribe from an email with.

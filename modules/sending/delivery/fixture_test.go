@@ -29,7 +29,7 @@ func newFixture(t *testing.T, change ...func(*Params)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.records, err = records.New(records.Params{DB: f.DB, Bus: f.Bus, Timeline: f.Bus.Log(), Budget: f.Budget, Pages: f.Pages}); err != nil {
+	if f.records, err = records.New(records.Params{Usage: f.Near, DB: f.DB, Bus: f.Bus, Timeline: f.Bus.Log(), Budget: f.Budget, Pages: f.Pages}); err != nil {
 		t.Fatal(err)
 	}
 	if f.accepting, err = sending.New(sending.Params{DB: f.DB, Bus: f.Bus, Accounts: f.Near, Domains: f.Near, Suppression: f.Near, Templates: f.Near, Quota: f.Near,

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -28,10 +29,8 @@ func judge(d Job, out smtpclient.Outcome) verdict {
 	switch out.Kind {
 	case smtpclient.Delivered:
 		return verdict{state: recipient.StateDelivered, outcome: attempt.OutcomeDelivered, event: event.EmailDelivered}
-	case smtpclient.Permanent:
-		return verdict{state: recipient.StateBounced, outcome: attempt.OutcomeBounced, event: event.EmailBounced}
-	case smtpclient.Failed:
-		return verdict{state: recipient.StateFailed, outcome: attempt.OutcomeFailed, event: event.EmailFailed}
+	case smtpclient.Permanent, smtpclient.Failed:
+		return final(out)
 	}
 	return judgeTemporary(d, out)
 }
@@ -42,7 +41,7 @@ func judgeTemporary(d Job, out smtpclient.Outcome) verdict {
 		wait = min(wait, max(d.message.life, 0)) // looked at again when it expires, and not later
 	}
 	if !again {
-		return verdict{state: recipient.StateBounced, outcome: attempt.OutcomeBounced, event: event.EmailBounced}
+		return final(out)
 	}
 	v := verdict{state: recipient.StateDeferred, wait: wait, outcome: attempt.OutcomeDeferred, via: d.via}
 	if out.Ambiguous {
@@ -55,6 +54,16 @@ func judgeTemporary(d Job, out smtpclient.Outcome) verdict {
 		v.wait, v.event = min(v.wait, heldBackWait), ""
 	}
 	return v
+}
+
+// final gives the verdict where nothing more is tried. It is a bounce if the recipient was
+// refused, or was never reached. Otherwise the delivery has failed: what was refused is the
+// message or its sender.
+func final(out smtpclient.Outcome) verdict {
+	if out.Kind != smtpclient.Failed && classOf(out).Bounces() {
+		return verdict{state: recipient.StateBounced, outcome: attempt.OutcomeBounced, event: event.EmailBounced}
+	}
+	return verdict{state: recipient.StateFailed, outcome: attempt.OutcomeFailed, event: event.EmailFailed}
 }
 
 // A message that we held back ourselves, because it was not certain that the delivery
@@ -112,6 +121,6 @@ func (v verdict) describe(data *event.Email, d Job, out smtpclient.Outcome, now 
 	case event.EmailDeliveryDelayed:
 		data.Delay = &event.Delay{Attempt: d.attempt, NextAttemptAt: event.At(now.Add(v.wait)), Diagnostic: out.Diagnostic()}
 	case event.EmailFailed:
-		data.Failure = &event.Failure{Reason: out.Diagnostic(), Code: string(out.Reason)}
+		data.Failure = &event.Failure{Reason: out.Diagnostic(), Code: cmp.Or(string(out.Reason), string(classOf(out)))}
 	}
 }

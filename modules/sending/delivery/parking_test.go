@@ -174,7 +174,7 @@ func TestWhoeverIsBlockedGoesByTheSmarthostAtOnce(t *testing.T) {
 	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseRcpt, Code: 554, EnhancedCode: "5.7.1",
 		Reply: "554 5.7.1 Client host blocked using zen.example.org", Err: errors.New("blocked")})
 	_, recipients, attempts, facts := f.state(t, id)
-	if recipients[0].State != recipient.StateBounced || len(attempts) != 2 || attempts[0].Class != "block" || len(facts) != 2 {
+	if recipients[0].State != recipient.StateFailed || len(attempts) != 2 || attempts[0].Class != "block" || len(facts) != 2 {
 		t.Errorf("recipient %+v, attempts %+v, facts %v", recipients[0], attempts, facts)
 	}
 }

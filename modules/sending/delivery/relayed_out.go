@@ -91,6 +91,7 @@ func (c *composer) relay(ctx context.Context, o *outgoing, identity domains.Iden
 	if !verbatim.Has(fields, "Message-ID") {
 		add("Message-ID", "<"+o.messageID+">")
 	}
+	add(feedbackField, o.feedbackID())
 	link := ""
 	if o.unsubscribe {
 		if link, err = c.linkOf(o); err != nil {

@@ -102,7 +102,7 @@ func TestWithoutManagedUnsubscribeNothingIsAdded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simple("bob@example.net")
-	m.Text = "{{unsubscribe_url}}"
+	m.Text = "{{unsubscribe_urls}} {unsubscribe_url}"
 	got := f.wire(t, f.send(t, m))
 	if len(header(got, "List-Unsubscribe")) != 0 || strings.TrimSpace(got.Text) != m.Text {
 		t.Errorf("the message is %+v, want no List-Unsubscribe and its text as it was", got)

@@ -15,13 +15,13 @@ import (
 //	scheduled → queued → sent             its account was suspended at its time, and resumed later
 //	scheduled, queued → failed            at its time it may not be sent (any more)
 //	sent → delivered | bounced | failed   when the last recipient settles
-//	delivered → bounced                   a bounce came back later
+//	delivered → bounced | failed          a report came back later: the recipient, or the message, was refused
 var next = map[email.Status][]email.Status{
 	email.StatusScheduled: {email.StatusQueued, email.StatusSent, email.StatusFailed, email.StatusCancelled},
 	email.StatusQueued:    {email.StatusSent, email.StatusFailed},
 	email.StatusSent:      {email.StatusDelivered, email.StatusBounced, email.StatusFailed},
 
-	email.StatusDelivered: {email.StatusBounced},
+	email.StatusDelivered: {email.StatusBounced, email.StatusFailed},
 }
 
 // Uncommon gives the column emails.uncommon for a status, "" for NULL. Most emails go from

@@ -60,6 +60,11 @@ func (s *Service) ChangeQueueOf(ctx context.Context, accountID string, c Account
 		return Result{}, err
 	}
 	c.Selection.AccountID, c.Selection.All = accountID, false
+	for _, id := range c.Selection.IDs {
+		recipient, _ := s.pages.Reveal(listOf(accountID), id) // 0 is nobody's, like every id that is unknown
+		c.Selection.RecipientIDs = append(c.Selection.RecipientIDs, recipient)
+	}
+	c.Selection.IDs = nil
 	change := Change{Selection: c.Selection, DryRun: c.DryRun}
 	switch c.Operation {
 	case Hold:

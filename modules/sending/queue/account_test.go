@@ -1,11 +1,13 @@
 package queue
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func TestAccountChangesItsOwnPartOfTheQueueOnly(t *testing.T) {
@@ -34,6 +36,32 @@ func TestAccountChangesItsOwnPartOfTheQueueOnly(t *testing.T) {
 	}
 	if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Drop, Selection: Selection{All: true}, Reason: "enough"})); got != (Result{Matched: 2, Changed: 2}) {
 		t.Errorf("drop: %+v", got)
+	}
+}
+
+func TestFindingA8IdsOfTheQueueDoNotCountOverAllAccounts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.Send(t, rooms.Simple("a@example.net", "b@example.org", "c@example.org"))
+	found, err := f.QueueOf(t.Context(), sendingtest.Account, Selection{}, page.Request{Limit: 2})
+	if err != nil || len(found.Items) != 2 || !found.HasMore {
+		t.Fatalf("a page of two of three recipients gives %d, more: %v, %v", len(found.Items), found.HasMore, err)
+	}
+	rest, err := f.QueueOf(t.Context(), sendingtest.Account, Selection{}, page.Request{Limit: 2, Cursor: found.NextCursor})
+	if err != nil || len(rest.Items) != 1 || rest.HasMore {
+		t.Fatalf("the page after gives %d, more: %v, %v, want the last", len(rest.Items), rest.HasMore, err)
+	}
+	for _, q := range append(found.Items, rest.Items...) {
+		if number := strconv.FormatInt(q.RecipientID, 10); len(q.ID) != 22 || q.ID == number {
+			t.Errorf("the recipient %s of the installation has the id %q for its account, want one that hides the number", number, q.ID)
+		}
+		change := AccountChange{Operation: Retry, Selection: Selection{IDs: []string{q.ID, "7", "unknown"}}, DryRun: true}
+		if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, change)); got != (Result{Matched: 1}) {
+			t.Errorf("a change of %q among unknown ids gives %+v, want one recipient matched", q.ID, got)
+		}
+		if got := changed(t)(f.ChangeQueueOf(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb", change)); got != (Result{}) {
+			t.Errorf("a stranger who knows %q gets %+v, want nothing matched", q.ID, got)
+		}
 	}
 }
 

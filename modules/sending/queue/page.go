@@ -2,8 +2,6 @@ package queue
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -15,24 +13,27 @@ func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r
 	if accountID == "" { // would be everybody's
 		return page.Page[Queued]{}, fault.Missing("account", accountID)
 	}
-	list := page.List{Name: "queue", AccountID: accountID}
+	list := listOf(accountID)
 	limit, cursor, err := s.pages.Open(list, r)
 	if err != nil {
 		return page.Page[Queued]{}, err
 	}
 	var after int64
 	if cursor != "" {
-		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil {
-			return page.Page[Queued]{}, fmt.Errorf("cursor of the queue: %w", err)
-		}
+		after, _ = s.pages.Reveal(list, cursor) // Open has judged it
 	}
 	of.AccountID = accountID
 	rows, err := s.List(ctx, of, after, limit+1)
 	if err != nil {
 		return page.Page[Queued]{}, err
 	}
-	return page.Of(s.pages, list, rows, limit, func(q Queued) string { return strconv.FormatInt(q.RecipientID, 10) }), nil
+	for i := range rows {
+		rows[i].ID = s.pages.Hide(list, rows[i].RecipientID)
+	}
+	return page.Of(s.pages, list, rows, limit, func(q Queued) string { return q.ID }), nil
 }
+
+func listOf(accountID string) page.List { return page.List{Name: "queue", AccountID: accountID} }
 
 // BacklogOf gives what the account has in the queue by destination, most first, at most
 // page.MaxLimit of them.

@@ -28,6 +28,7 @@ type Selection struct {
 	EmailID      string
 	Destination  string // the domain of the address, in A-labels
 	RecipientIDs []int64
+	IDs          []string // in place of RecipientIDs, as accounts know them; for AccountChange alone
 	State        State
 	All          bool // an operation on everything has to say so
 }
@@ -47,11 +48,12 @@ func (s Selection) Validate() fault.Fields {
 }
 
 func (s Selection) narrows() bool {
-	return s.AccountID != "" || s.EmailID != "" || s.Destination != "" || len(s.RecipientIDs) > 0 || s.State != ""
+	return s.AccountID != "" || s.EmailID != "" || s.Destination != "" || len(s.RecipientIDs) > 0 || len(s.IDs) > 0 || s.State != ""
 }
 
 // Queued is one recipient in the queue.
 type Queued struct {
+	ID          string // as its account knows it; QueueOf sets it
 	RecipientID int64
 	EmailID     string
 	AccountID   string

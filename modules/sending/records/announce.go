@@ -79,7 +79,7 @@ func announced(ctx context.Context, tx db.Execer, notices []Notice) (map[subject
 		event.Email
 	}
 	list, err := db.All(ctx, tx, func(r *row) []any {
-		return []any{&r.EmailID, &r.accountID, &r.From, db.ScanJSON(&r.To), db.ScanJSON(&r.CC), &r.Subject, &r.Status, db.ScanJSON(&r.Tags), &r.CreatedAt.Time, &r.Recipient}
+		return []any{&r.EmailID, &r.accountID, &r.From, db.ScanJSON(&r.To), db.ScanJSON(&r.CC), &r.Subject, &r.EmailStatus, db.ScanJSON(&r.Tags), &r.CreatedAt.Time, &r.Recipient}
 	}, announceSQL, db.Array(emailIDs), db.Array(accountIDs), db.Array(types))
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func TestAnnouncedEventsCarryTheEmail(t *testing.T) {
 	if err := json.Unmarshal(facts[one][1].Data, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := event.Email{EmailID: one, From: "Ada <ada@example.com>", To: []string{"Bob <bob@example.net>"}, CC: []string{}, Subject: "Hello", Status: "sent",
+	want := event.Email{EmailID: one, From: "Ada <ada@example.com>", To: []string{"Bob <bob@example.net>"}, CC: []string{}, Subject: "Hello", Status: "delivered", EmailStatus: "sent",
 		Tags: m.Tags, CreatedAt: event.At(e.CreatedAt), Recipient: "bob@example.net", Open: &event.Open{IP: "203.0.113.7", UserAgent: "x"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("payload (-want +got):\n%s", diff)

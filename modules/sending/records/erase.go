@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
@@ -81,10 +82,14 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 		if err != nil {
 			return err
 		}
+		var back []accounts.Use // of emails that waited for their time
 		for _, e := range rows {
 			others := slices.DeleteFunc(slices.Clone(e.Edges.Recipients), func(r *ent.Recipient) bool { return strings.EqualFold(r.Address, addr) })
 			if len(others) == 0 {
 				done.Deleted = append(done.Deleted, e.ID)
+				if e.ScheduledAt != nil && (e.Status == email.StatusScheduled || e.Status == email.StatusQueued) {
+					back = append(back, accounts.Use{AccountID: accountID, Due: *e.ScheduledAt})
+				}
 				continue
 			}
 			done.Redacted = append(done.Redacted, e.ID)
@@ -94,6 +99,9 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 		}
 		if len(done.Deleted) == 0 {
 			return nil
+		}
+		if err := s.usage.Refund(ctx, tx, back); err != nil {
+			return err
 		}
 		return s.deleteLocked(ctx, tx, accountID, done.Deleted)
 	})

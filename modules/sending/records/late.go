@@ -9,12 +9,14 @@ import (
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/bounce"
 )
 
-// LateBounce is a bounce that came as a message, after a server had taken the email.
+// LateBounce is a refusal that came as a message, after a server had taken the email.
 type LateBounce struct {
 	EmailID      string
 	RecipientID  int64
+	Class        bounce.Class // what it is about: only some are bounces
 	Permanent    bool
 	Code         int // RFC 5321 reply code, 0: none was reported
 	EnhancedCode string
@@ -55,35 +57,54 @@ func addressee(ctx context.Context, tx db.Execer, query, emailID string, recipie
 // A recipient that waits for another attempt may have been reached by one whose reply
 // was lost. The fence goes up, so that an attempt which runs now changes nothing.
 const bounceLateSQL = `
-UPDATE recipients SET state = 'bounced', fence = fence + 1, due_at = NULL, lane = NULL, held_by = NULL, settled_at = now(),
+UPDATE recipients SET state = $7, fence = fence + 1, due_at = NULL, lane = NULL, held_by = NULL, settled_at = now(),
 	code = NULLIF($3::int, 0), enhanced_code = NULLIF($4, ''), diagnostic = NULLIF($5, ''), remote_mta = NULLIF($6, '')
 WHERE id = $1 AND email_id = $2 AND state IN ('delivered', 'deferred', 'queued')
 RETURNING account_id, address`
 
-// BounceLate stores as part of tx that a recipient did not get the email after all:
-// the recipient, the email's status and the fact email.bounced. One that has bounced
-// or failed already, and one that does not exist, stays as it is: false. The caller
-// wakes the bus after the commit.
+// BounceLate stores as part of tx that a recipient did not get the email after all: the
+// recipient, the email's status and the fact. The fact is email.bounced, or email.failed where
+// the message or its sender was refused. One that has bounced or failed already, and one that
+// does not exist, stays as it is: false. The caller wakes the bus after the commit.
 func (s *Service) BounceLate(ctx context.Context, tx db.Execer, b LateBounce) (changed bool, err error) {
-	bounced, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, bounceLateSQL, b.RecipientID, b.EmailID, b.Code, b.EnhancedCode, b.Diagnostic, b.RemoteMTA)
+	bounced, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, bounceLateSQL, b.RecipientID, b.EmailID, b.Code, b.EnhancedCode, b.Diagnostic, b.RemoteMTA, string(b.state()))
 	if err != nil || len(bounced) == 0 {
 		return false, err
 	}
 	if err := s.restate(ctx, tx, b); err != nil {
 		return false, fmt.Errorf("store a late bounce: %w", err)
 	}
-	_, err = s.Announce(ctx, tx, Notice{AccountID: bounced[0].AccountID, EmailID: b.EmailID, Type: event.EmailBounced, Fill: func(data *event.Email) {
+	_, err = s.Announce(ctx, tx, Notice{AccountID: bounced[0].AccountID, EmailID: b.EmailID, Type: b.event(), Fill: func(data *event.Email) {
 		b.describe(data, bounced[0].Address)
 	}})
 	return err == nil, err
 }
 
+func (b LateBounce) state() recipient.State {
+	if b.Class.Bounces() {
+		return recipient.StateBounced
+	}
+	return recipient.StateFailed
+}
+
+func (b LateBounce) event() event.Type {
+	if b.Class.Bounces() {
+		return event.EmailBounced
+	}
+	return event.EmailFailed
+}
+
 func (b LateBounce) describe(data *event.Email, addr string) {
+	data.Recipient = addr
+	if !b.Class.Bounces() {
+		data.Failure = &event.Failure{Reason: b.Diagnostic, Code: string(b.Class)}
+		return
+	}
 	kind := "transient"
 	if b.Permanent {
 		kind = "permanent"
 	}
-	data.Recipient, data.BounceReason = addr, b.Diagnostic
+	data.BounceReason = b.Diagnostic
 	data.Bounce = &event.Bounce{Type: kind, Code: b.Code, EnhancedCode: b.EnhancedCode, Diagnostic: b.Diagnostic, RemoteMTA: b.RemoteMTA}
 }
 
@@ -119,6 +140,10 @@ func (s *Service) restate(ctx context.Context, tx db.Execer, b LateBounce) error
 	if next := all.Overall(); lifecycle.MayBecome(now, next) {
 		now = next
 	}
-	_, err = tx.ExecContext(ctx, storeLateSQL, b.EmailID, string(now), lifecycle.Uncommon(now), b.Diagnostic)
+	reason := "" // of a bounce
+	if b.Class.Bounces() {
+		reason = b.Diagnostic
+	}
+	_, err = tx.ExecContext(ctx, storeLateSQL, b.EmailID, string(now), lifecycle.Uncommon(now), reason)
 	return err
 }

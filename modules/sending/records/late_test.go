@@ -15,12 +15,13 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
 var (
 	taken  = smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
-	lately = records.LateBounce{Permanent: true, Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 no such user", RemoteMTA: "inner.example.net"}
+	lately = records.LateBounce{Class: bounce.BadAddress, Permanent: true, Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 no such user", RemoteMTA: "inner.example.net"}
 )
 
 func (f *fixture) bounceLate(t *testing.T, b records.LateBounce) (changed bool) {
@@ -71,6 +72,26 @@ func TestADeliveredRecipientBouncesLate(t *testing.T) {
 	want := event.Bounce{Type: "permanent", Code: 550, EnhancedCode: "5.1.1", Diagnostic: b.Diagnostic, RemoteMTA: b.RemoteMTA}
 	if data.Recipient != "bob@example.net" || data.Status != "bounced" || data.BounceReason != b.Diagnostic || *data.Bounce != want {
 		t.Errorf("fact: %+v %+v", data, data.Bounce)
+	}
+}
+
+func TestFindingA2ALateRefusalOfTheMessageIsNoBounce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))
+	f.SettleWith(t, f.ClaimAll(t), taken)
+	_, recipients, _, _ := f.State(t, id)
+	b := records.LateBounce{EmailID: id, RecipientID: recipients[0].ID, Class: bounce.Content, Permanent: true, Code: 554, EnhancedCode: "5.7.1", Diagnostic: "554 5.7.1 spam"}
+	if !f.bounceLate(t, b) || f.bounceLate(t, b) {
+		t.Error("the first report changes something, the second nothing")
+	}
+	e, recipients, _, types := f.State(t, id)
+	if e.Status != email.StatusFailed || e.BounceReason != nil || e.DeliveredAt != nil || *e.Uncommon != "failed" || recipients[0].State != recipient.StateFailed {
+		t.Errorf("the email is %s with the bounce reason %v, its recipient %s, want both failed", e.Status, e.BounceReason, recipients[0].State)
+	}
+	data := f.Payload(t, id, len(types)-1)
+	if types[len(types)-1] != "email.failed" || data.Status != "failed" || data.EmailStatus != "failed" || data.Bounce != nil || data.Failure == nil || data.Failure.Code != "content" {
+		t.Errorf("the events are %v, the last with %+v, want email.failed with the code content", types, data)
 	}
 }
 

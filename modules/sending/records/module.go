@@ -3,11 +3,12 @@ package records
 import (
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/bus"
 )
 
 // Module gives *Service.
 var Module = fx.Module("sending/records",
 	fx.Provide(New),
-	fx.Provide(fx.Private, func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() }),
+	fx.Provide(fx.Private, func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() }, func(s *accounts.Service) Usage { return s }),
 )

@@ -121,6 +121,9 @@ func (s *Service) deleteLocked(ctx context.Context, tx *ent.Tx, accountID string
 	if _, err := tx.Email.Delete().Where(email.AccountID(accountID), email.IDIn(ids...)).Exec(ctx); err != nil {
 		return err
 	}
+	if err := s.usage.KeepUsage(ctx, tx, accountID, ids...); err != nil {
+		return err
+	}
 	_, err := s.bus.Forget(ctx, tx, accountID, ids...)
 	return err
 }

@@ -34,6 +34,52 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Emai
 	return found, nil
 }
 
+// Whole is an email with all that is kept of it.
+type Whole struct {
+	*ent.Email
+
+	Files      []*ent.Attachment // without their data
+	Recipients []*ent.Recipient  // in the order of the request
+}
+
+// Whole gives one email of the account with its bodies, also where it came over SMTP, with its
+// files and its recipients. Errors: NotFound, also for another account's email, and Away when
+// too many large messages are being read.
+func (s *Service) Whole(ctx context.Context, accountID, emailID string) (Whole, error) {
+	found, err := s.Get(ctx, accountID, emailID)
+	if err != nil {
+		return Whole{}, err
+	}
+	whole := Whole{Email: found}
+	if found.HTML == nil && found.Text == nil && found.BodyPurgedAt == nil {
+		m, err := s.Relayed(ctx, accountID, emailID)
+		if err != nil {
+			return Whole{}, fmt.Errorf("read relayed email: %w", err)
+		}
+		if m != nil {
+			found.HTML, found.Text, whole.Files = filled(m.HTML), filled(m.Text), filesOf(accountID, emailID, m)
+		}
+	} else {
+		files, err := s.Attachments(ctx, accountID, emailID)
+		if err != nil {
+			return Whole{}, err
+		}
+		whole.Files = files[emailID]
+	}
+	recipients, err := s.Recipients(ctx, accountID, emailID)
+	whole.Recipients = recipients[emailID]
+	return whole, err
+}
+
+// filesOf describes the files of a message that came over SMTP.
+func filesOf(accountID, emailID string, m *message.Message) (files []*ent.Attachment) {
+	for i, f := range m.Files {
+		files = append(files, &ent.Attachment{EmailID: emailID, AccountID: accountID, Position: i, Name: f.Filename,
+			ContentType: f.ContentType, ContentID: f.ContentID, Size: int(f.Size)})
+	}
+	return files
+}
+
 // MaxBodies is how many octets of bodies are read at a time.
 const MaxBodies = 32 << 20
 
@@ -121,10 +167,7 @@ func (s *Service) Attachments(ctx context.Context, accountID string, emailIDs ..
 	out := group(rows, func(a *ent.Attachment) string { return a.EmailID })
 	relayed := slices.DeleteFunc(slices.Clone(emailIDs), func(id string) bool { return len(out[id]) > 0 })
 	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) error {
-		for i, f := range m.Files {
-			out[emailID] = append(out[emailID], &ent.Attachment{EmailID: emailID, AccountID: accountID, Position: i, Name: f.Filename,
-				ContentType: f.ContentType, ContentID: f.ContentID, Size: int(f.Size)})
-		}
+		out[emailID] = filesOf(accountID, emailID, m)
 		return nil
 	})
 	return out, err

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/intake"
@@ -26,6 +27,12 @@ type Timeline interface {
 	Facts(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]event.Fact, error)
 }
 
+// Usage counts what was sent, and what waits.
+type Usage interface {
+	KeepUsage(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error
+	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
+}
+
 // Params is what the records need.
 type Params struct {
 	fx.In
@@ -33,6 +40,7 @@ type Params struct {
 	DB       *db.DB
 	Bus      Bus
 	Timeline Timeline
+	Usage    Usage
 	Budget   *intake.Budget // of relayed messages that are read
 	Pages    *page.Codec
 }
@@ -43,6 +51,7 @@ type Service struct {
 	db       *db.DB
 	bus      Bus
 	timeline Timeline
+	usage    Usage
 	budget   *intake.Budget
 	pages    *page.Codec
 }
@@ -52,5 +61,5 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("records: a budget is needed")
 	}
-	return &Service{db: p.DB, bus: p.Bus, timeline: p.Timeline, budget: p.Budget, pages: p.Pages}, nil
+	return &Service{db: p.DB, bus: p.Bus, timeline: p.Timeline, usage: p.Usage, budget: p.Budget, pages: p.Pages}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
@@ -32,9 +33,11 @@ type Neighbours struct {
 	Fallback   bool
 	Left       int // messages that the caps leave room for; negative: no caps
 	Refunded   int
-	ConsumeErr error // of Consume, once
+	Back       []accounts.Use // what was refunded
+	Moved      []accounts.Use // from and to, in turn
+	BlockedErr error          // of Blocked, once
 
-	ConsumeMost int // uses that Consume has time for; 0: any number
+	BlockedMost int // addresses that Blocked has time for; 0: any number
 }
 
 func (n *Neighbours) Account(context.Context, string) (accounts.Account, error) {
@@ -48,6 +51,13 @@ func (n *Neighbours) Identity(context.Context, string, address.Address) (domains
 func (n *Neighbours) Blocked(_ context.Context, _ db.Execer, list []suppression.Address) ([]suppression.Block, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if err := n.BlockedErr; err != nil {
+		n.BlockedErr = nil
+		return nil, err
+	}
+	if n.BlockedMost > 0 && len(list) > n.BlockedMost {
+		return nil, fault.Unavailable(context.DeadlineExceeded)
+	}
 	blocks := make([]suppression.Block, len(list))
 	for i, a := range list {
 		blocks[i].Reason = n.Suppressed[a.Email]
@@ -103,13 +113,6 @@ func (n *Neighbours) Consume(ctx context.Context, tx db.Execer, uses []accounts.
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := n.ConsumeErr; err != nil {
-		n.ConsumeErr = nil
-		return nil, err
-	}
-	if n.ConsumeMost > 0 && len(uses) > n.ConsumeMost {
-		return nil, fault.Unavailable(context.DeadlineExceeded)
-	}
 	errs := make([]error, len(uses))
 	for i := range uses {
 		switch {
@@ -126,6 +129,21 @@ func (n *Neighbours) Refund(_ context.Context, _ db.Execer, uses []accounts.Use)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.Refunded += len(uses)
+	n.Back = append(n.Back, uses...)
+	return nil
+}
+
+// KeepUsage keeps nothing.
+func (*Neighbours) KeepUsage(context.Context, db.Execer, string, ...string) error { return nil }
+
+// Move notes what was moved, and refuses when nothing is left.
+func (n *Neighbours) Move(_ context.Context, _ db.Execer, accountID string, from, to time.Time) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.Left == 0 {
+		return ErrCap
+	}
+	n.Moved = append(n.Moved, accounts.Use{AccountID: accountID, Due: from}, accounts.Use{AccountID: accountID, Due: to})
 	return nil
 }
 
@@ -133,13 +151,4 @@ func (n *Neighbours) Capped(context.Context, string) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.Left >= 0, nil
-}
-
-func (n *Neighbours) CheckCaps(context.Context, string) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.Left == 0 {
-		return ErrCap
-	}
-	return nil
 }

@@ -26,6 +26,17 @@ var (
 	tokenHTML = regexp.MustCompile(`(?:\{\{|%7[Bb]%7[Bb])(?:\s|%20|&nbsp;)*unsubscribe_url(?:\s|%20|&nbsp;)*(?:\}\}|%7[Dd]%7[Dd])`)
 )
 
+// InSubjectOrText tells whether the author of a subject or a text left a place for the link.
+func InSubjectOrText(text string) bool { return has(token, text) }
+
+// InMarkup tells the same of HTML.
+func InMarkup(text string) bool { return has(tokenHTML, text) }
+
+// has looks for the word first, which is cheap and which hardly a text has.
+func has(token *regexp.Regexp, text string) bool {
+	return strings.Contains(text, "unsubscribe_url") && token.MatchString(text)
+}
+
 // Links makes links to unsubscribe with.
 type Links interface {
 	Link(u suppression.Unsubscribe) string

@@ -53,11 +53,11 @@ func (c Class) Hard() bool { return c == BadAddress || c == BadDomain }
 // Soft says that the address is fine as far as one can tell, but takes no mail now.
 func (c Class) Soft() bool { return c == MailboxFull || c == System }
 
-// Suppresses says whether a delivery that ended for good with this class is a reason
-// to write to the address no more. A mailbox that was full and a host that was down
-// as long as retries went on are; what was about this message or its sender never
-// is, for another message may well arrive, and neither is what nobody understood.
-func (c Class) Suppresses() bool { return c.Hard() || c.Soft() }
+// Bounces tells whether a delivery that ended for good with this class is a bounce of its
+// recipient, who is not written to any more. A mailbox that was full as long as retries went
+// on is one, and so is a refusal that nobody can class. A refusal of the message or of its
+// sender is none: another message may well arrive.
+func (c Class) Bounces() bool { return c.Hard() || c.Soft() || c == Unknown }
 
 // Throttles says that the sender should hold back with everything for this
 // destination. Hammering a receiver that blocks makes its opinion worse.

@@ -111,12 +111,12 @@ func TestRowsStandOnceAndAsTheyAreLookedUp(t *testing.T) {
 
 func TestWhatFollowsFromAClass(t *testing.T) {
 	t.Parallel()
-	type follows struct{ suppresses, throttles, retry, hard, soft bool }
+	type follows struct{ bounces, throttles, retry, hard, soft bool }
 	for class, want := range map[Class]follows{
-		BadAddress:  {suppresses: true, hard: true},
-		BadDomain:   {suppresses: true, hard: true},
-		MailboxFull: {suppresses: true, soft: true, retry: true},
-		System:      {suppresses: true, soft: true, retry: true},
+		BadAddress:  {bounces: true, hard: true},
+		BadDomain:   {bounces: true, hard: true},
+		MailboxFull: {bounces: true, soft: true, retry: true},
+		System:      {bounces: true, soft: true, retry: true},
 		Block:       {throttles: true},
 		Throttle:    {throttles: true, retry: true},
 		Greylist:    {retry: true},
@@ -124,18 +124,17 @@ func TestWhatFollowsFromAClass(t *testing.T) {
 		Content:     {},
 		Policy:      {},
 		Challenge:   {},
-		Unknown:     {},
+		Unknown:     {bounces: true},
 	} {
-		got := follows{class.Suppresses(), class.Throttles(), class.Retry(), class.Hard(), class.Soft()}
+		got := follows{class.Bounces(), class.Throttles(), class.Retry(), class.Hard(), class.Soft()}
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", class, got, want)
 		}
 	}
 }
 
-// TestSuppressionAgrees holds the decisions that the platform has always made about
-// refusals: only addresses and mailboxes suppress.
-func TestSuppressionAgrees(t *testing.T) {
+// What is about an address, a mailbox or a host is a bounce, and what nobody can class.
+func TestWhatBounces(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		reply Reply
@@ -166,19 +165,19 @@ func TestSuppressionAgrees(t *testing.T) {
 		"bare 550, spam":                   {Reply{550, "", "550 This looks like SPAM"}, false},
 		"bare 550, unknown, then policy":   {Reply{550, "", "550 User unknown. Read our policy"}, true},
 		"bare 551":                         {Reply{551, "", "551 User not local"}, true},
-		"bare 552":                         {Reply{552, "", "552 Aborted"}, false},
+		"bare 552":                         {Reply{552, "", "552 Aborted"}, true},
 		"bare 552, size":                   {Reply{552, "", "552 Message size exceeds fixed maximum"}, false},
 		"bare 552, quota":                  {Reply{552, "", "552 Requested mail action aborted: exceeded storage allocation"}, true},
-		"bare 554":                         {Reply{554, "", "554 Transaction failed"}, false},
+		"bare 554":                         {Reply{554, "", "554 Transaction failed"}, true},
 		"bare 554, blocked":                {Reply{554, "", "554 Your IP is on a blocklist"}, false},
 		"bare 554, unknown":                {Reply{554, "", "554 delivery error: this user does not exist"}, true},
 		"bare 530":                         {Reply{530, "", "530 Authentication required"}, false},
-		"bare 500":                         {Reply{500, "", "500 What?"}, false},
+		"bare 500":                         {Reply{500, "", "500 What?"}, true},
 		"bare 452, quota":                  {Reply{452, "", "452 Mailbox full"}, true},
 		"broken enhanced code":             {Reply{550, "5", "550 5 no such user"}, true},
 	} {
-		if got := Classify(c.reply).Suppresses(); got != c.want {
-			t.Errorf("%s: %v, class %s", name, got, Classify(c.reply))
+		if got := Classify(c.reply).Bounces(); got != c.want {
+			t.Errorf("%s: of class %s, which bounces: %v, want %v", name, Classify(c.reply), got, c.want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func (w word) mayFollow(subject string) bool {
 	if subject != "6" && subject != "7" {
 		return true
 	}
-	return w.sure || !w.class.Suppresses()
+	return w.sure || !w.class.Hard() && !w.class.Soft()
 }
 
 // What servers of all kinds say, in the order of trust: the domain and the address

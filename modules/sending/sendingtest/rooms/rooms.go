@@ -37,7 +37,7 @@ func New(t *testing.T) *Rooms {
 		t.Fatal(err)
 	}
 	r := &Rooms{Parts: p}
-	if r.Records, err = records.New(records.Params{DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
+	if r.Records, err = records.New(records.Params{Usage: p.Near, DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
 		t.Fatal(err)
 	}
 	if r.Sending, err = sending.New(sending.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,

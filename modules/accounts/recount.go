@@ -1,0 +1,127 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// The counters of a plan without caps are not kept, so they are made anew when an account comes
+// to a plan with caps: of what it has handed over in the present day and month, and of the
+// emails that wait for their time. That is done in the transaction of the change. Processes
+// that still believe in the old plan go on for some seconds without counting, so it is done
+// once more when each of them knows better and the last of their transactions has ended.
+
+// lockPeriodsSQL makes and locks the counters that a recount sets: the present day and month,
+// the days to come, and the days and months of waiting emails.
+const lockPeriodsSQL = `
+INSERT INTO usages AS u (account_id, period, emails)
+SELECT $1::text, period, 0 FROM (
+	SELECT ` + dayNow + ` AS period UNION SELECT ` + monthNow + `
+	UNION SELECT period FROM usages WHERE account_id = $1
+	UNION SELECT to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') FROM emails WHERE ` + waiting + `
+	UNION SELECT to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM emails WHERE ` + waiting + `) p
+ WHERE period = ` + monthNow + ` OR period COLLATE "C" >= ` + dayNow + ` COLLATE "C"
+ ORDER BY period COLLATE "C"
+ON CONFLICT (account_id, period) DO UPDATE SET emails = u.emails
+RETURNING u.period`
+
+// waiting are the emails of an account that are to be sent at a time to come, or as soon as the
+// account is not suspended any more.
+const waiting = `account_id = $1 AND uncommon IN ('scheduled', 'queued') AND scheduled_at IS NOT NULL`
+
+// recountSQL sets counters that are locked. One statement sees one state: an email is in it
+// as waiting or as sent, and never as both.
+const recountSQL = `
+WITH sent AS (` + sentSQL + `
+), due AS (
+	SELECT to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM emails WHERE ` + waiting + `
+), counted AS (
+	SELECT ` + dayNow + ` AS period, day AS emails FROM sent UNION ALL SELECT ` + monthNow + `, month FROM sent
+	UNION ALL SELECT day, count(*) FROM due GROUP BY day
+	UNION ALL SELECT left(day, 7), count(*) FROM due GROUP BY left(day, 7)
+)
+UPDATE usages u SET emails = coalesce((SELECT sum(c.emails) FROM counted c WHERE c.period = u.period), 0)::bigint
+ WHERE u.account_id = $1 AND u.period = ANY($6)`
+
+// recount makes the counters of an account anew, in tx. Nobody counts for the account meanwhile.
+func recount(ctx context.Context, tx db.Execer, accountID string) error {
+	now, err := db.Now(ctx, tx)
+	if err != nil {
+		return err
+	}
+	periods, err := db.All(ctx, tx, db.Value[string], lockPeriodsSQL, accountID)
+	if err != nil {
+		return err
+	}
+	// A statement of its own: it sees what was committed until the locks were given.
+	_, err = tx.ExecContext(ctx, recountSQL, append(sentArgs(accountID, now), db.Array(periods))...)
+	return err
+}
+
+const (
+	askRecountSQL = `
+INSERT INTO usage_recounts (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET ready_at = NULL`
+
+	// The wait begins when a process sees the row, and so after the commit of the change.
+	readySQL = `UPDATE usage_recounts SET ready_at = clock_timestamp() + $1 * interval '1 microsecond' WHERE ready_at IS NULL`
+
+	readyAccountsSQL = `SELECT account_id FROM usage_recounts WHERE ready_at < $1 ORDER BY account_id LIMIT $2`
+
+	takeRecountSQL = `DELETE FROM usage_recounts WHERE account_id IN (
+	SELECT account_id FROM usage_recounts WHERE account_id = $1 AND ready_at < $2 FOR UPDATE SKIP LOCKED) RETURNING account_id`
+)
+
+// planChanged makes the counters that the account's new plan needs, as part of the transaction
+// that gave it the plan.
+func planChanged(ctx context.Context, tx db.Execer, accountID string) error {
+	limits, err := loadCaps(ctx, tx, []string{accountID})
+	if err != nil || limits[accountID].none() {
+		return err
+	}
+	// First, in the order of the locks of recountDue.
+	if _, err := tx.ExecContext(ctx, askRecountSQL, accountID); err != nil {
+		return fmt.Errorf("ask for a recount: %w", err)
+	}
+	if err := recount(ctx, tx, accountID); err != nil {
+		return fmt.Errorf("count what was sent: %w", err)
+	}
+	return nil
+}
+
+const recountBatch = 100
+
+// recountDue makes the counters anew of accounts whose plan has changed, once nothing of the
+// time before can be added. It may run in several processes.
+func (s *Service) recountDue(ctx context.Context) error {
+	if _, err := s.db.SQL.ExecContext(ctx, readySQL, s.config.RecountAfter.Microseconds()); err != nil {
+		return fmt.Errorf("recount: %w", err)
+	}
+	horizon, err := s.facts.Horizon(ctx)
+	if err != nil {
+		return fmt.Errorf("recount: %w", err)
+	}
+	accounts, err := db.All(ctx, s.db.SQL, db.Value[string], readyAccountsSQL, horizon, recountBatch)
+	if err != nil {
+		return fmt.Errorf("recount: %w", err)
+	}
+	for _, accountID := range accounts {
+		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+			taken, err := db.All(ctx, tx, db.Value[string], takeRecountSQL, accountID, horizon)
+			if err != nil || len(taken) == 0 {
+				return err
+			}
+			limits, err := loadCaps(ctx, tx, taken)
+			if err != nil || limits[accountID].none() {
+				return err
+			}
+			return recount(ctx, tx, accountID)
+		})
+		if err != nil {
+			return fmt.Errorf("recount account %s: %w", accountID, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package accounts
+
+import (
+	"database/sql"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+const insertFactSQL = `INSERT INTO facts (id, account_id, type, subject_id, data) SELECT $1, $2, 'email.sent', $3, '{}'`
+
+// handOver leaves the facts of n emails that an account has sent, at a time.
+func handOver(t testing.TB, on db.Execer, accountID string, n int, at time.Time) (emailIDs []string) {
+	t.Helper()
+	for range n {
+		email := id.New(id.Email)
+		fact := id.Since(id.Fact, at)[:14] + id.New(id.Fact)[14:]
+		if _, err := on.ExecContext(t.Context(), insertFactSQL, fact, accountID, email); err != nil {
+			t.Fatal(err)
+		}
+		emailIDs = append(emailIDs, email)
+	}
+	return emailIDs
+}
+
+func changePlan(t testing.TB, s *Service, accountID, plan string) {
+	t.Helper()
+	if _, err := s.UpdateAccount(t.Context(), accountID, AccountChange{Plan: &plan}); err != nil {
+		t.Fatalf("change to the plan %s: %v", plan, err)
+	}
+}
+
+func usageOf(t testing.TB, s *Service, accountID string) (day, month int64) {
+	t.Helper()
+	u, err := s.Usage(t.Context(), accountID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Day, u.Month
+}
+
+// monthDay gives a moment of the present month that is not of today, if there is one.
+func monthDay(now time.Time) (at time.Time, month int64) {
+	now = now.UTC()
+	if now.Day() == 1 {
+		return time.Date(now.Year(), now.Month()-1, 15, 12, 0, 0, 0, time.UTC), 0
+	}
+	return time.Date(now.Year(), now.Month(), 1, 12, 0, 0, 0, time.UTC), 1
+}
+
+func TestFindingA9PlanChangesLoseNoCount(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	made := addFree(t, s, "ada@example.com")
+	now := time.Now()
+	earlier, counts := monthDay(now)
+	handOver(t, s.db.SQL, made.ID, 7, earlier)
+	if granted, _ := consume(t, s, uses(made.ID, 60)); granted != 60 {
+		t.Fatalf("%d of 60 granted", granted)
+	}
+	handOver(t, s.db.SQL, made.ID, 60, now)
+	changePlan(t, s, made.ID, PlanPro)
+	handOver(t, s.db.SQL, made.ID, 25, now) // nobody counts these as they are accepted
+	if day, month := usageOf(t, s, made.ID); day != 85 || month != 85+7*counts {
+		t.Errorf("on a plan without caps %d are told for the day and %d for the month, want 85 and %d", day, month, 85+7*counts)
+	}
+	exec(t, s.db, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, uncommon, last_event, scheduled_at, release_at)
+		SELECT 'msg_'||n, $1, 'dom_1', 'a@b.example', 'a@b.example', '[]', 's', 'm', 'scheduled', 'scheduled', 'email.scheduled', $2::timestamptz, $2::timestamptz FROM generate_series(1, 5) n`,
+		made.ID, now.AddDate(0, 0, 40))
+	changePlan(t, s, made.ID, PlanFree)
+	wantCounted(t, s, made.ID, 85, 85+7*counts)
+	if granted, _ := consume(t, s, uses(made.ID, 30)); granted != 15 {
+		t.Errorf("%d of 30 granted after 85 of 100 were sent under two plans, want 15", granted)
+	}
+	due := Use{AccountID: made.ID, Due: now.AddDate(0, 0, 40)}
+	list := make([]Use, 100)
+	for i := range list {
+		list[i] = due
+	}
+	if granted, _ := consume(t, s, list); granted != 95 {
+		t.Errorf("%d of 100 granted on a day for which 5 scheduled emails wait, want 95", granted)
+	}
+}
+
+// A process that still believes in the old plan counts nothing: what it had under way at the
+// change is counted once it has ended.
+func TestFindingA9WhatWasUnderWayAtAPlanChangeIsCounted(t *testing.T) {
+	t.Parallel()
+	s := start(t, dbtest.New(t), Config{RecountAfter: time.Millisecond, RecountEvery: 10 * time.Millisecond})
+	made := addAccount(t, s, "ada@example.com")
+	late, err := s.db.Hot.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handOver(t, late, made.ID, 30, time.Now())
+	changePlan(t, s, made.ID, PlanFree)
+	wantCounted(t, s, made.ID, 0, 0)
+	var all sync.WaitGroup
+	for range 4 { // others count meanwhile
+		all.Go(func() {
+			for range 5 {
+				err := s.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
+					if _, err := s.Consume(t.Context(), tx, uses(made.ID, 1)); err != nil {
+						return err
+					}
+					handOver(t, tx, made.ID, 1, time.Now())
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	if err := late.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	all.Wait()
+	expect.Within(t, 30*time.Second, "the emails under way are counted", func() bool {
+		got, err := s.count(t.Context(), s.db.SQL, made.ID)
+		return err == nil && got.day == 50 && got.month == 50
+	})
+	expect.Within(t, 30*time.Second, "nothing is left to recount", func() bool {
+		n, err := db.One(t.Context(), s.db.SQL, db.Value[int], `SELECT count(*) FROM usage_recounts WHERE account_id = $1`, made.ID)
+		return err == nil && n == 0
+	})
+	wantCounted(t, s, made.ID, 50, 50)
+}
+
+func hoursOf(t testing.TB, s *Service, accountID string) (hours, emails int) {
+	t.Helper()
+	if err := s.db.SQL.QueryRowContext(t.Context(), `SELECT count(*), coalesce(sum(emails), 0) FROM usage_hours WHERE account_id = $1`, accountID).Scan(&hours, &emails); err != nil {
+		t.Fatal(err)
+	}
+	return hours, emails
+}
+
+func TestHoursAreClosedOnceAndByOneProcess(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	first, second := newIdle(t, d), newIdle(t, d)
+	made := addAccount(t, first, "ada@example.com")
+	now := time.Now().UTC().Truncate(time.Hour)
+	handOver(t, d.SQL, made.ID, 3, now.Add(-50*time.Hour))
+	handOver(t, d.SQL, made.ID, 4, now.Add(-2*time.Hour))
+	handOver(t, d.SQL, made.ID, 2, now.Add(-time.Hour-time.Millisecond)) // the end of the same hour
+	handOver(t, d.SQL, made.ID, 5, now.Add(30*time.Minute))              // of an hour that is open
+	var all sync.WaitGroup
+	for i := range 10 {
+		all.Go(func() {
+			if err := []*Service{first, second}[i%2].closeHours(t.Context()); err != nil {
+				t.Errorf("closing hours: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if err := first.closeHours(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if hours, emails := hoursOf(t, first, made.ID); hours != 2 || emails != 9 {
+		t.Errorf("%d emails are counted in %d hours, want 9 in 2", emails, hours)
+	}
+}
+
+// An hour stays open while a transaction may still add to it.
+func TestAnHourIsClosedWhenTheHorizonHasPassedIt(t *testing.T) {
+	t.Parallel()
+	s := newIdle(t, dbtest.New(t))
+	made := addAccount(t, s, "ada@example.com")
+	hour := time.Now().UTC().Truncate(time.Hour).Add(-30 * time.Hour)
+	handOver(t, s.db.SQL, made.ID, 1, hour)
+	if err := s.createMark(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  bool
+	}{{time.Hour - time.Millisecond, false}, {time.Hour, true}, {time.Hour, false}} {
+		err := s.db.InTx(t.Context(), func(tx *ent.Tx) error {
+			closed, err := closeHour(t.Context(), tx, hour.Add(c.after))
+			if closed != c.want {
+				t.Errorf("with the horizon %s after its beginning the hour was closed: %v, want %v", c.after, closed, c.want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if hours, emails := hoursOf(t, s, made.ID); hours != 1 || emails != 1 {
+		t.Errorf("%d emails are counted in %d hours, want 1 in 1", emails, hours)
+	}
+}
+
+// What is erased in an open hour stays in the count.
+func TestErasedEmailsStayCounted(t *testing.T) {
+	t.Parallel()
+	s := newIdle(t, dbtest.New(t))
+	made := addAccount(t, s, "ada@example.com")
+	emails := handOver(t, s.db.SQL, made.ID, 6, time.Now())
+	err := s.db.InTx(t.Context(), func(tx *ent.Tx) error {
+		if err := s.KeepUsage(t.Context(), tx, made.ID, emails[:4]...); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(t.Context(), `DELETE FROM facts WHERE subject_id = ANY($1)`, db.Array(emails[:4]))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if day, month := usageOf(t, s, made.ID); day != 6 || month != 6 {
+		t.Errorf("after 4 of 6 emails were erased %d are counted in the day and %d in the month, want 6", day, month)
+	}
+	changePlan(t, s, made.ID, PlanFree)
+	wantCounted(t, s, made.ID, 6, 6)
+}
+
+// newIdle makes a service that does nothing by itself.
+func newIdle(t testing.TB, d *db.DB) *Service {
+	t.Helper()
+	return start(t, d, Config{CloseEvery: time.Hour, RecountEvery: time.Hour})
+}

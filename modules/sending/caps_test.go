@@ -1,0 +1,270 @@
+package sending
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// capped is a fixture whose caps are counted by the real module accounts, in several processes
+// on one database.
+type capped struct {
+	*fixture
+	quotas    []*accounts.Service
+	processes []*Service
+	caller    accounts.Caller
+}
+
+const (
+	dailyCap   = 20
+	monthlyCap = 50
+)
+
+func newCapped(t *testing.T) *capped {
+	t.Helper()
+	c := &capped{fixture: newFixture(t)}
+	c.Exec(t, `UPDATE plans SET daily_emails = $1, monthly_emails = $2 WHERE id = 'free'`, dailyCap, monthlyCap)
+	for range 2 {
+		quota, err := accounts.New(accounts.Params{DB: c.DB, Cursors: c.Pages, Logger: c.Logger,
+			Config: accounts.Config{CacheTTL: 20 * time.Millisecond, RecountAfter: 50 * time.Millisecond, RecountEvery: 20 * time.Millisecond}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := quota.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(Params{DB: c.DB, Bus: c.Bus, Accounts: c.Near, Domains: c.Near, Suppression: c.Near, Templates: c.Near, Quota: quota,
+			Records: c.records, Idempotency: c.Parts.Idempotency, Signals: sendingtest.Nobody{}, Logger: c.Logger})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			ctx := context.WithoutCancel(t.Context())
+			if err := s.Stop(ctx); err != nil {
+				t.Error(err)
+			}
+			if err := quota.Stop(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		c.quotas, c.processes = append(c.quotas, quota), append(c.processes, s)
+	}
+	made, err := c.quotas[0].CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "owner@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.caller = accounts.Caller{AccountID: made.ID}
+	return c
+}
+
+func (c *capped) scheduled(t *testing.T, at time.Time) (string, error) {
+	t.Helper()
+	m := simple("bob@example.net")
+	m.ScheduledAt = &at
+	receipt, err := c.processes[rand.IntN(2)].Send(t.Context(), c.caller, Request{Message: m})
+	return receipt.ID, err
+}
+
+// counters gives what the counters stand at, without those at nought.
+func (c *capped) counters(t *testing.T) map[string]int {
+	t.Helper()
+	return c.periods(t, `SELECT period, emails FROM usages WHERE account_id = $1 AND emails <> 0`)
+}
+
+// accepted gives what they are to stand at by the emails themselves: each that was sent or
+// waits, in the day and the month it is due.
+func (c *capped) accepted(t *testing.T) map[string]int {
+	t.Helper()
+	const counting = `FROM emails WHERE account_id = $1 AND status IN ('sent', 'scheduled', 'queued')`
+	const at = `coalesce(scheduled_at, created_at) AT TIME ZONE 'UTC'`
+	return c.periods(t, `SELECT to_char(`+at+`, 'YYYY-MM-DD'), count(*) `+counting+` GROUP BY 1 UNION ALL SELECT to_char(`+at+`, 'YYYY-MM'), count(*) `+counting+` GROUP BY 1`)
+}
+
+func (c *capped) periods(t *testing.T, query string) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	err := db.Each(t.Context(), c.DB.SQL, func(row db.Row) error {
+		var period string
+		var n int
+		err := row.Scan(&period, &n)
+		found[period] = n
+		return err
+	}, query, c.caller.AccountID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestFindingA4ScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
+	t.Parallel()
+	c := newCapped(t)
+	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
+	day := noon.AddDate(0, 1, 0) // of another month than today
+	for day.Day() > 20 {
+		day = day.AddDate(0, 0, 1)
+	}
+	ids := make([]string, 0, dailyCap)
+	for i := range dailyCap + 5 {
+		id, err := c.scheduled(t, day.Add(time.Duration(i)*time.Minute))
+		switch limit := fault.From(err); {
+		case i < dailyCap && err != nil:
+			t.Fatalf("scheduling email %d of %d for one day: %v", i+1, dailyCap, err)
+		case i >= dailyCap && (limit == nil || limit.Code != fault.CodePlanLimit || limit.Details["cap"] != "daily"):
+			t.Fatalf("scheduling email %d for a day that allows %d gives %v, want plan_limit of the day", i+1, dailyCap, err)
+		case err == nil:
+			ids = append(ids, id)
+		}
+	}
+	if _, err := c.scheduled(t, day.AddDate(0, 0, 1)); err != nil {
+		t.Errorf("the day after is refused: %v, want it accepted", err)
+	}
+	// Today's cap is today's alone.
+	for i := range dailyCap {
+		if _, err := c.processes[i%2].Send(t.Context(), c.caller, Request{Message: simple("bob@example.net")}); err != nil {
+			t.Fatalf("sending email %d of %d today: %v", i+1, dailyCap, err)
+		}
+	}
+	if _, err := c.processes[0].Send(t.Context(), c.caller, Request{Message: simple("bob@example.net")}); fault.KindOf(err) != fault.Limit {
+		t.Errorf("sending over the cap of today gives %v, want it refused", err)
+	}
+	if _, err := c.scheduled(t, day.AddDate(0, 0, 2)); err != nil {
+		t.Errorf("with the cap of today used up, scheduling for another month gives %v, want it accepted", err)
+	}
+	// A cancelled and a moved one make room.
+	if _, err := c.processes[0].Cancel(t.Context(), c.caller.AccountID, ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.processes[1].Reschedule(t.Context(), c.caller.AccountID, ids[1], day.AddDate(0, 0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, err := c.scheduled(t, day); (err != nil) != (i == 2) {
+			t.Errorf("email %d after one was cancelled and one moved away: %v, want room for two", i+1, err)
+		}
+	}
+	if _, err := c.processes[1].Reschedule(t.Context(), c.caller.AccountID, ids[1], day); fault.KindOf(err) != fault.Limit {
+		t.Errorf("moving an email to a day without room gives %v, want it refused", err)
+	}
+	if diff := cmp.Diff(c.accepted(t), c.counters(t)); diff != "" {
+		t.Errorf("the counters are not what was accepted (-accepted +counted):\n%s", diff)
+	}
+}
+
+// churn sends, schedules, moves, cancels and releases at random in two processes at once, and
+// calls each beside it.
+func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
+	t.Helper()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var known []string
+	now := time.Now()
+	for worker := range 6 {
+		random := rand.New(rand.NewPCG(uint64(worker), uint64(now.UnixNano()))) //nolint:gosec // a test
+		s := c.processes[worker%2]
+		all.Go(func() {
+			for range 60 {
+				at := now.AddDate(0, 0, random.IntN(45)-1).Add(time.Hour)
+				if at.Before(now) {
+					at = now.Add(-time.Second) // released soon
+				}
+				mu.Lock()
+				id := ""
+				if len(known) > 0 {
+					id = known[random.IntN(len(known))]
+				}
+				mu.Unlock()
+				var err error
+				switch random.IntN(10) {
+				case 0, 1:
+					_, err = s.Send(t.Context(), c.caller, Request{Message: simple("bob@example.net")})
+				case 2, 3, 4:
+					if id, err = c.scheduled(t, at); err == nil {
+						mu.Lock()
+						known = append(known, id)
+						mu.Unlock()
+					}
+				case 5, 6:
+					_, err = s.Reschedule(t.Context(), c.caller.AccountID, id, at)
+				case 7:
+					_, err = s.Cancel(t.Context(), c.caller.AccountID, id)
+				case 8:
+					_, err = s.scheduler.releaseDue(t.Context(), 5)
+				default:
+					each(random)
+				}
+				if kind := fault.KindOf(err); err != nil && kind != fault.Limit && kind != fault.Conflict && kind != fault.NotFound {
+					t.Errorf("an operation beside others: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestFindingA4CapsAreExactUnderSchedulesMovesAndCancels(t *testing.T) {
+	t.Parallel()
+	c := newCapped(t)
+	today := time.Now().UTC().Day()
+	c.churn(t, func(random *rand.Rand) {
+		m := simple(fmt.Sprintf("gone-%d@example.net", random.IntN(1000)))
+		at := time.Now().Add(-time.Second)
+		m.ScheduledAt = &at
+		if _, err := c.processes[0].Send(t.Context(), c.caller, Request{Message: m}); err != nil && fault.KindOf(err) != fault.Limit {
+			t.Error(err)
+		}
+	})
+	if time.Now().UTC().Day() != today {
+		t.Skip("the day ended meanwhile, and the clocks of process and database need not agree on when")
+	}
+	counted := c.counters(t)
+	if diff := cmp.Diff(c.accepted(t), counted); diff != "" {
+		t.Errorf("the counters are not what was accepted (-accepted +counted):\n%s", diff)
+	}
+	for period, n := range counted {
+		most := dailyCap
+		if len(period) == len("2006-01") {
+			most = monthlyCap
+		}
+		if n > most {
+			t.Errorf("%d emails were accepted for %s, whose cap is %d", n, period, most)
+		}
+	}
+}
+
+func TestFindingA9CountsAreExactWhilePlansChange(t *testing.T) {
+	t.Parallel()
+	c := newCapped(t)
+	today := time.Now().UTC().Day()
+	change := func(s *accounts.Service, plan string) {
+		if _, err := s.UpdateAccount(t.Context(), c.caller.AccountID, accounts.AccountChange{Plan: &plan}); err != nil {
+			t.Errorf("change to the plan %s: %v", plan, err)
+		}
+	}
+	c.churn(t, func(random *rand.Rand) {
+		change(c.quotas[random.IntN(2)], []string{accounts.PlanFree, accounts.PlanPro}[random.IntN(2)])
+	})
+	change(c.quotas[0], accounts.PlanPro)
+	change(c.quotas[1], accounts.PlanFree)
+	expect.Within(t, 30*time.Second, "the last change of plan is counted through", func() bool {
+		left, err := db.One(t.Context(), c.DB.SQL, db.Value[int], `SELECT count(*) FROM usage_recounts WHERE account_id = $1`, c.caller.AccountID)
+		return err == nil && left == 0
+	})
+	if time.Now().UTC().Day() != today {
+		t.Skip("the day ended meanwhile, and the clocks of process and database need not agree on when")
+	}
+	if diff := cmp.Diff(c.accepted(t), c.counters(t)); diff != "" {
+		t.Errorf("the counters are not what was accepted under all plans (-accepted +counted):\n%s", diff)
+	}
+}

@@ -1,0 +1,38 @@
+package delivery
+
+import (
+	"cmp"
+	"strings"
+)
+
+// feedbackField tells a mailbox provider which of an account's mail people complain about
+// (Gmail's Postmaster Tools): what kind it is, of which domain and account, and by which
+// service. Mail that is not DKIM-signed over it is not looked at (package dkim signs it).
+const feedbackField = "Feedback-ID"
+
+const (
+	feedbackSender = "postrider"
+	maxFeedback    = 64 // characters of the kind
+)
+
+// feedbackID gives the value of the field. The kind of mail is the value of the first tag, or
+// the category.
+func (o *outgoing) feedbackID() string {
+	kind := ""
+	if len(o.tags) > 0 {
+		kind = o.tags[0].Value
+	}
+	return strings.Join([]string{feedbackWord(cmp.Or(kind, o.category, "none")), o.domainID, o.accountID, feedbackSender}, ":")
+}
+
+// feedbackWord keeps what may stand between colons.
+func feedbackWord(s string) string {
+	word := strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '-'
+	}, s)
+	return word[:min(len(word), maxFeedback)]
+}

@@ -1,0 +1,80 @@
+package sending
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+func TestFindingA6OneCopyWhateverTheLetterCase(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := simple("dup@example.net", "DUP@example.net", "other@example.net")
+	m.CC, m.BCC = []Mailbox{{Text: "Dup@EXAMPLE.net"}}, []Mailbox{{Text: "dup@example.net"}}
+	_, recipients, _, _ := f.state(t, f.send(t, m))
+	var got []string
+	for _, r := range recipients {
+		got = append(got, r.Address)
+	}
+	if diff := cmp.Diff([]string{"dup@example.net", "other@example.net"}, got); diff != "" {
+		t.Errorf("the copies of a message that names one address in four letter cases (-want +got):\n%s", diff)
+	}
+}
+
+func TestFindingA6NoPlaceForALinkThatNobodyPutsIn(t *testing.T) {
+	t.Parallel()
+	const reason = "contains {{unsubscribe_url}}, and unsubscribe is off: the recipient would see it"
+	on, off := true, false
+	with := func(subject, html, text string, unsubscribe *bool) Message {
+		m := simple("bob@example.net")
+		m.Subject, m.HTML, m.Text, m.Unsubscribe = subject, html, text, unsubscribe
+		return m
+	}
+	for name, c := range map[string]struct {
+		message Message
+		want    fault.Fields
+	}{
+		"off":             {with("s {{unsubscribe_url}}", `<a href="{{unsubscribe_url}}">`, "{{ unsubscribe_url }}", &off), fault.Fields{"subject": reason, "html": reason, "text": reason}},
+		"left out":        {with("s", "", "Bye: {{unsubscribe_url}}", nil), fault.Fields{"text": reason}},
+		"percent-encoded": {with("s", `<a href="%7B%7Bunsubscribe_url%7D%7D">`, "", nil), fault.Fields{"html": reason}},
+		"on":              {with("s", `<a href="{{unsubscribe_url}}">`, "{{unsubscribe_url}}", &on), fault.Fields{}},
+		"the word alone":  {with("unsubscribe_url", "<p>unsubscribe_url</p>", "{unsubscribe_url}", &off), fault.Fields{}},
+	} {
+		if diff := cmp.Diff(c.want, c.message.Validate()); diff != "" {
+			t.Errorf("%s: what is wrong (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestFindingA6ATemplateSaysWhetherTheLinkIsPutIn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := Message{From: Mailbox{Text: "ada@example.com"}, To: []Mailbox{{Text: "bob@example.net"}}, Template: &TemplateRef{Alias: "news"}}
+	for _, unsubscribe := range []bool{true, false} {
+		f.Near.Rendered = templates.Rendered{Subject: "News", HTML: `<a href="{{unsubscribe_url}}">stop</a>`, Unsubscribe: unsubscribe}
+		_, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
+		if wrong := fault.From(err); unsubscribe && err != nil || !unsubscribe && (err == nil || wrong.Fields["html"] == "") {
+			t.Errorf("a template with a place for the link, which puts it in: %v, gives %v", unsubscribe, err)
+		}
+	}
+}
+
+func TestFindingA6ASubjectOfSpacesIsMissing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, subject := range []string{"", " ", "   ", "\t", "\u00a0 "} {
+		m := simple("bob@example.net")
+		m.Subject = subject
+		if diff := cmp.Diff(fault.Fields{"subject": "is required"}, m.Validate()); diff != "" {
+			t.Errorf("the subject %q (-want +got):\n%s", subject, diff)
+		}
+		m.Text, m.Template = "", &TemplateRef{Alias: "news"}
+		f.Near.Rendered = templates.Rendered{Subject: "Of the template", Text: "News"}
+		if e, _, _, _ := f.state(t, f.send(t, m)); e.Subject != "Of the template" {
+			t.Errorf("with the subject %q the email has %q, want that of the template", subject, e.Subject)
+		}
+	}
+}

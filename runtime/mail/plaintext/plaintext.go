@@ -1,0 +1,191 @@
+// Package plaintext makes the text part of a message from its HTML, for readers that show
+// text. It reads HTML token by token and builds no tree: time and memory grow with the length
+// of the HTML alone, whatever it is.
+//
+// Words keep their order, white space is one space, blocks begin a line and paragraphs stand
+// apart. A link is followed by its target in parentheses, an item of a list has a dash, and an
+// image is its alternative text. What a browser does not show is left out.
+package plaintext
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Of gives the text of HTML, without white space at its ends.
+func Of(source string) string {
+	w := &writer{}
+	w.out.Grow(len(source) / 2)
+	z := html.NewTokenizer(strings.NewReader(source))
+	for {
+		switch z.Next() {
+		case html.ErrorToken: // the end: nothing else can fail here
+			return strings.TrimSpace(w.out.String())
+		case html.TextToken:
+			w.text(string(z.Text()))
+		case html.StartTagToken, html.SelfClosingTagToken:
+			w.start(z.Token())
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			w.end(atom.Lookup(name))
+		case html.CommentToken, html.DoctypeToken:
+		}
+	}
+}
+
+// unseen is what a browser does not show.
+var unseen = map[atom.Atom]bool{atom.Head: true, atom.Script: true, atom.Style: true, atom.Title: true, atom.Template: true, atom.Noscript: true,
+	atom.Iframe: true, atom.Object: true, atom.Select: true, atom.Textarea: true}
+
+// gap is how many line breaks stand before and after an element, at least.
+var gap = map[atom.Atom]int{
+	atom.P: 2, atom.H1: 2, atom.H2: 2, atom.H3: 2, atom.H4: 2, atom.H5: 2, atom.H6: 2, atom.Table: 2, atom.Ul: 2, atom.Ol: 2, atom.Blockquote: 2, atom.Pre: 2,
+	atom.Div: 1, atom.Tr: 1, atom.Li: 1, atom.Section: 1, atom.Article: 1, atom.Header: 1, atom.Footer: 1, atom.Main: 1, atom.Center: 1, atom.Dt: 1, atom.Dd: 1, atom.Address: 1,
+}
+
+// writer puts words together.
+type writer struct {
+	out    strings.Builder
+	breaks int  // wanted before the next word
+	space  bool // wanted before the next word
+	begun  bool // there is a word
+
+	hidden atom.Atom // the element that is left out, until it ends
+	href   string    // of the link that is open
+	label  strings.Builder
+	pre    int
+}
+
+func (w *writer) start(t html.Token) {
+	if w.hidden != 0 {
+		return
+	}
+	if unseen[t.DataAtom] && t.Type == html.StartTagToken {
+		w.hidden = t.DataAtom
+		return
+	}
+	w.breaks = max(w.breaks, gap[t.DataAtom])
+	switch t.DataAtom {
+	case atom.Br:
+		w.breaks = min(w.breaks+1, 2)
+	case atom.Td, atom.Th:
+		w.space = true
+	case atom.Li:
+		w.word("- ")
+	case atom.Hr:
+		w.breaks = max(w.breaks, 1)
+		w.word("---")
+		w.breaks = 1
+	case atom.Pre:
+		w.pre++
+	case atom.Img:
+		w.text(attribute(t, "alt"))
+	case atom.A:
+		w.closeLink()
+		w.href = target(attribute(t, "href"))
+	}
+}
+
+func (w *writer) end(name atom.Atom) {
+	switch {
+	case w.hidden == name:
+		w.hidden = 0
+		return
+	case w.hidden != 0:
+		return
+	}
+	switch name {
+	case atom.A:
+		w.closeLink()
+	case atom.Pre:
+		w.pre = max(w.pre-1, 0)
+	}
+	w.breaks = max(w.breaks, gap[name])
+}
+
+// text writes the words of a text that is shown.
+func (w *writer) text(s string) {
+	switch {
+	case w.hidden != 0 || s == "":
+		return
+	case w.pre > 0:
+		for i, line := range strings.Split(s, "\n") {
+			if i > 0 {
+				w.breaks = min(w.breaks+1, 2)
+			}
+			if strings.TrimSpace(line) != "" {
+				w.word(strings.TrimRight(line, " \t\r"))
+			}
+		}
+		return
+	}
+	first, _ := utf8.DecodeRuneInString(s)
+	last, _ := utf8.DecodeLastRuneInString(s)
+	w.space = w.space || unicode.IsSpace(first)
+	for i, word := range strings.Fields(s) {
+		w.space = w.space || i > 0
+		w.word(word)
+	}
+	w.space = w.space || unicode.IsSpace(last)
+}
+
+// word writes what stands between white space, behind the gap that is wanted.
+func (w *writer) word(s string) {
+	switch {
+	case !w.begun:
+	case w.breaks > 0:
+		w.out.WriteString("\n\n"[:w.breaks])
+	case w.space && !strings.HasSuffix(w.tailText(), " "):
+		w.out.WriteByte(' ')
+	}
+	w.begun, w.breaks, w.space = true, 0, false
+	w.out.WriteString(s)
+	if w.href != "" {
+		w.label.WriteString(s)
+	}
+}
+
+// tailText is the last octet that was written.
+func (w *writer) tailText() string {
+	s := w.out.String()
+	return s[max(len(s)-1, 0):]
+}
+
+// closeLink writes the target of a link, unless its text is the target already.
+func (w *writer) closeLink() {
+	href, label := w.href, w.label.String()
+	w.href = ""
+	w.label.Reset()
+	if href == "" || label == href || label == strings.TrimPrefix(strings.TrimPrefix(href, "https://"), "http://") {
+		return
+	}
+	w.space = label != ""
+	w.word("(" + href + ")")
+}
+
+// target is the address of a link that says something to a reader of text.
+func target(href string) string {
+	href = strings.TrimSpace(href)
+	lower := strings.ToLower(href)
+	switch {
+	case strings.HasPrefix(lower, "mailto:"):
+		href, _, _ = strings.Cut(href[len("mailto:"):], "?")
+		return href
+	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"), strings.HasPrefix(lower, "tel:"):
+		return strings.Join(strings.Fields(href), "")
+	}
+	return ""
+}
+
+func attribute(t html.Token, name string) string {
+	for _, a := range t.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+package page
+
+import (
+	"crypto/aes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+)
+
+// Hide gives the opaque id that an item of a list has for its account. Numbers of rows tell how
+// much the whole installation does, so they are not shown. The same number has the same id
+// always, and another one in every other account and list.
+func (c *Codec) Hide(l List, number int64) string {
+	var block [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(block[:8], uint64(number)) //nolint:gosec // the bits are what counts
+	copy(block[8:], c.mac(l, "hidden"))
+	cipher, err := aes.NewCipher(c.hidingKey())
+	if err != nil {
+		panic("page: a hash is no key: " + err.Error())
+	}
+	cipher.Encrypt(block[:], block[:])
+	return base64.RawURLEncoding.EncodeToString(block[:])
+}
+
+// Reveal gives the number that an id hides; false for one that was not made for this list.
+func (c *Codec) Reveal(l List, id string) (number int64, ok bool) {
+	block, err := base64.RawURLEncoding.DecodeString(id)
+	if err != nil || len(block) != aes.BlockSize {
+		return 0, false
+	}
+	cipher, err := aes.NewCipher(c.hidingKey())
+	if err != nil {
+		panic("page: a hash is no key: " + err.Error())
+	}
+	cipher.Decrypt(block, block)
+	if !hmac.Equal(block[8:], c.mac(l, "hidden")[:8]) {
+		return 0, false
+	}
+	return int64(binary.BigEndian.Uint64(block[:8])), true //nolint:gosec // as above
+}
+
+func (c *Codec) hidingKey() []byte {
+	h := hmac.New(sha256.New, c.key)
+	h.Write([]byte("hidden numbers"))
+	return h.Sum(nil)
+}
