@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 const description = "Transactional email: an HTTP API that accepts, signs and delivers. " +
@@ -63,44 +64,33 @@ func (s *session) print(value any) error {
 }
 
 type devCommand struct {
-	config.Settings
+	settingFlags
 
 	ReadyFile string `help:"Write addresses, account and API key to this file, as JSON, once everything listens." name:"ready-file" placeholder:"FILE" type:"path"`
 }
 
 func (c *devCommand) Run(s *session) error {
-	return s.serve(config.Dev, c.Settings, c.ReadyFile)
+	return s.serve(setting.Dev, c.settingFlags, c.ReadyFile)
 }
 
-type serveCommand struct{ config.Settings }
+type serveCommand struct{ settingFlags }
 
 func (c *serveCommand) Run(s *session) error {
-	return s.serve(config.Serve, c.Settings, "")
+	return s.serve(setting.Serve, c.settingFlags, "")
 }
 
-func (s *session) serve(mode config.Mode, settings config.Settings, readyFile string) error {
-	cfg, err := s.config(mode, settings)
+func (s *session) serve(mode setting.Mode, flags settingFlags, readyFile string) error {
+	cfg, err := config.Load(mode, s.machine, flags.texts())
 	if err != nil {
 		return err
 	}
 	return assembly.Run(s.ctx, cfg, assembly.Options{Version: s.version, ReadyFile: readyFile, Out: s.out, Log: s.log,
-		Strays: config.Strays(os.Environ(), s.variables)})
-}
-
-// config turns the settings of a service into its configuration.
-func (s *session) config(mode config.Mode, settings config.Settings) (config.Config, error) {
-	settings.MachineName = s.machine
-	return config.Load(mode, settings)
+		Strays: setting.Strays(os.Environ(), s.variables)})
 }
 
 // toolSettings are those of commands that work on the database and end.
 type toolSettings struct {
-	config.StoreSettings
-	config.LogSettings
-}
-
-func (t toolSettings) load() (config.Config, error) {
-	return config.Load(config.Tool, config.Settings{StoreSettings: t.StoreSettings, LogSettings: t.LogSettings})
+	settingFlags `settings:"tool"`
 }
 
 type migrateCommand struct{ toolSettings }
@@ -114,13 +104,13 @@ func (c *migrateCommand) Run(s *session) error {
 }
 
 type openAPICommand struct {
-	config.ModuleSettings
+	settingFlags `settings:"POSTRIDER_MODULES"`
 
 	Format string `default:"json" enum:"json,yaml,json-3.0" help:"json or yaml (OpenAPI 3.1), or json-3.0."`
 }
 
 func (c *openAPICommand) Run(s *session) error {
-	cfg, err := config.Load(config.Tool, config.Settings{ModuleSettings: c.ModuleSettings})
+	cfg, err := c.load()
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/assembly/outgoing"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // said is what the command line made of its arguments.
@@ -55,13 +57,13 @@ func printed(t *testing.T, value any) string {
 func TestDevRunsInDevelopmentMode(t *testing.T) {
 	t.Parallel()
 	got := parsed(t, "dev", "--http-addr=127.0.0.1:0", "--ready-file", "/x/ready.json", "--mx-port", "2525", "--allow-public")
-	cfg, err := (&session{machine: "laptop"}).config(config.Dev, got.line.Dev.Settings)
-	if err != nil || got.command != "dev" || cfg.Mode != config.Dev || cfg.HTTP.Addr != "127.0.0.1:0" ||
-		cfg.Mail.MXPort != 2525 || got.line.Dev.ReadyFile != "/x/ready.json" || cfg.Mail.Hostname == "" {
+	cfg, err := config.Load(setting.Dev, "laptop", got.line.Dev.texts())
+	if err != nil || got.command != "dev" || cfg.Mode != setting.Dev || config.HTTPAddr.Of(cfg) != "127.0.0.1:0" ||
+		outgoing.MXPort.Of(cfg) != 2525 || got.line.Dev.ReadyFile != "/x/ready.json" || config.Hostname.Of(cfg) == "" {
 		t.Errorf("dev gave %v, %s %+v", err, got.command, cfg)
 	}
 	public := parsed(t, "dev", "--http-addr=:8080", "--allow-public")
-	if _, err := (&session{}).config(config.Dev, public.line.Dev.Settings); err != nil {
+	if _, err := config.Load(setting.Dev, "", public.line.Dev.texts()); err != nil {
 		t.Errorf("--allow-public gave %v, want no error", err)
 	}
 	if code, _, stderr := failing(t, "dev", "--http-addr=:8080", "--allow-public=false"); code != 2 {
@@ -79,12 +81,12 @@ func TestFlagsWinOverEnvironmentWinsOverFile(t *testing.T) { //nolint:parallelte
 	t.Setenv("POSTRIDER_HOSTNAME", "env.example.com")
 	t.Setenv("POSTRIDER_DNS", "")
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318")
-	cfg, err := (&session{}).config(config.Dev, parsed(t, "dev", "--mx-port=3").line.Dev.Settings)
+	cfg, err := config.Load(setting.Dev, "", parsed(t, "dev", "--mx-port=3").line.Dev.texts())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Mail.MXPort != 3 || cfg.Mail.Hostname != "env.example.com" || cfg.Log.Level.String() != "DEBUG" ||
-		cfg.HTTP.Addr != ":80" || cfg.Trace.Endpoint != "http://collector:4318" {
+	if outgoing.MXPort.Of(cfg) != 3 || config.Hostname.Of(cfg) != "env.example.com" || config.LogLevel.Of(cfg).String() != "DEBUG" ||
+		config.HTTPAddr.Of(cfg) != ":80" || config.TraceEndpoint.Of(cfg) != "http://collector:4318" {
 		t.Errorf("dev --mx-port=3 gave the configuration %+v", cfg)
 	}
 	t.Setenv("POSTRIDER_ALLOW_PUBLIC", "false")
@@ -97,13 +99,13 @@ func TestToolsTakeTheStoreOnly(t *testing.T) {
 	t.Parallel()
 	got := parsed(t, "migrate", "--database-url=postgres://u@h/d")
 	cfg, err := got.line.Migrate.load()
-	if err != nil || got.command != "migrate" || cfg.Mode != config.Tool || cfg.Database.URL.Reveal() != "postgres://u@h/d" {
+	if err != nil || got.command != "migrate" || cfg.Mode != setting.Tool || config.DatabaseURL.Of(cfg).Reveal() != "postgres://u@h/d" {
 		t.Errorf("migrate gave %v, %s %+v", err, got.command, cfg)
 	}
 	if code, _, stderr := failing(t, "migrate", "--mx-port=1"); code != 2 || !strings.Contains(stderr, "unknown flag --mx-port") {
 		t.Errorf("migrate --mx-port=1 gave code %d, want 2: %s", code, stderr)
 	}
-	if got := parsed(t, "openapi", "--format=yaml", "--modules=-x"); got.command != "openapi" || got.line.OpenAPI.Format != "yaml" || got.line.OpenAPI.Modules != "-x" {
+	if got := parsed(t, "openapi", "--format=yaml", "--modules=-x"); got.command != "openapi" || got.line.OpenAPI.Format != "yaml" || got.line.OpenAPI.texts()["POSTRIDER_MODULES"] != "-x" {
 		t.Errorf("openapi gave %s %+v", got.command, got.line.OpenAPI)
 	}
 }
@@ -156,7 +158,7 @@ func TestAccountUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	mistake := fmt.Errorf("select: %w", config.Mistakes{{Setting: "POSTRIDER_MODULES", Problem: "is wrong"}})
+	mistake := fmt.Errorf("select: %w", setting.Mistakes{{Setting: "POSTRIDER_MODULES", Problem: "is wrong"}})
 	for _, test := range []struct {
 		args   string
 		code   int

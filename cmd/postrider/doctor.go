@@ -12,13 +12,14 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/doctor"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 )
 
 // doctorCommand takes the settings of the service, so that it looks at what the service
 // would run with.
 type doctorCommand struct {
-	config.Settings
+	settingFlags
 
 	JSON bool `help:"Print the report as JSON." name:"json"`
 }
@@ -41,19 +42,18 @@ func (c *doctorCommand) Run(s *session) error {
 
 // look makes the report. Neither a database nor a file is made or changed.
 func (c *doctorCommand) look(s *session) (doctor.Report, error) {
-	c.MachineName = s.machine
-	cfg, err := config.Load(config.Tool, c.Settings)
+	cfg, err := config.Load(setting.Tool, s.machine, c.texts())
 	if err != nil {
 		return doctor.Report{}, err
 	}
-	resolver, err := dnsx.New(dnsx.Config{Server: cfg.Mail.DNS, Logger: slog.New(slog.DiscardHandler)})
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return doctor.Report{}, err
 	}
 	defer resolver.Close()
 	params := assembly.DoctorParams{Config: cfg, Resolver: resolver}
 	before := c.mistakes()
-	if store.FindKeys(&cfg) {
+	if store.HasKeys(cfg) {
 		if params.Box, err = store.Keys(cfg); err != nil {
 			before = append(before, doctor.Finding{Check: "master_key", Level: doctor.Error, Found: err.Error(), Expected: "a master key that can be read", Do: "Look at POSTRIDER_MASTER_KEY."})
 		}
@@ -80,8 +80,8 @@ func (c *doctorCommand) look(s *session) (doctor.Report, error) {
 
 // mistakes are what keeps a service from starting with these settings.
 func (c *doctorCommand) mistakes() []doctor.Finding {
-	_, err := config.Load(config.Serve, c.Settings)
-	var wrong config.Mistakes
+	_, err := config.Load(setting.Serve, "", c.texts())
+	var wrong setting.Mistakes
 	if !errors.As(err, &wrong) {
 		return []doctor.Finding{{Check: "settings", Found: "a service would start with them", Expected: "settings that a service starts with"}}
 	}

@@ -6,14 +6,18 @@ import (
 
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 func TestCheckDomainFromDNSAlone(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t, "rp.example.com. CNAME rp.mail.example.org.", `example.com. TXT "v=spf1 include:spf.mail.example.org ~all"`,
 		`spf.mail.example.org. TXT "v=spf1 ip4:192.0.2.25 -all"`, `rp.mail.example.org. TXT "v=spf1 include:spf.mail.example.org -all"`)
-	cfg := config.Config{Mode: config.Tool, DataDir: t.TempDir(), Mail: config.Mail{DNS: zone.Addr()},
-		Names: config.Names{SandboxDomain: "sandbox.mail.example.org", ReturnPathHost: "rp.mail.example.org", SPFInclude: "spf.mail.example.org"}}
+	cfg, err := config.Load(setting.Tool, "", setting.Texts{"POSTRIDER_DATA_DIR": t.TempDir(), "POSTRIDER_DNS": zone.Addr(), "POSTRIDER_SANDBOX_DOMAIN": "sandbox.mail.example.org",
+		"POSTRIDER_RETURN_PATH_HOST": "rp.mail.example.org", "POSTRIDER_SPF_INCLUDE": "spf.mail.example.org"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	table, sound, err := (&domainCheckCommand{Name: "Example.com"}).check(t.Context(), cfg)
 	if err != nil || !sound || strings.Count(table, " verified ") != 2 || !strings.Contains(table, "_dmarc.example.com") || strings.Contains(table, "_service") {
 		t.Errorf("the check says sound: %t, %v, want sound with two verified records, DMARC and no ownership:\n%s", sound, err, table)

@@ -16,11 +16,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 const (
@@ -51,9 +52,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // parse fills in the command line. Error: kong's, for usage.
 func (line *commandLine) parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
+	addSettings(reflect.ValueOf(line).Elem())
 	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
-		kong.TypeMapper(switchType, switchMapper{}))
+		kong.TypeMapper(onOffType, onOffMapper{}))
 	if err != nil {
 		return nil, fmt.Errorf("command line: %w", err)
 	}
@@ -89,7 +91,7 @@ func report(stderr io.Writer, err error) int {
 	}
 	fmt.Fprintf(stderr, "postrider: %v\n", err)
 	var usage *kong.ParseError
-	var mistakes config.Mistakes
+	var mistakes setting.Mistakes
 	switch {
 	case errors.As(err, &usage):
 		fmt.Fprintln(stderr, "postrider --help lists commands, postrider <command> --help its flags.")

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -24,8 +25,8 @@ type services struct {
 }
 
 // withServices opens the store, hands its services to do, and closes the store.
-func withServices(ctx context.Context, cfg config.Config, do func(services) error) error {
-	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, os.Stderr)
+func withServices(ctx context.Context, cfg setting.Values, do func(services) error) error {
+	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), os.Stderr)
 	s, err := store.Open(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func withServices(ctx context.Context, cfg config.Config, do func(services) erro
 }
 
 // withAccounts is withServices for commands that need accounts alone.
-func withAccounts(ctx context.Context, cfg config.Config, do func(*accounts.Service) error) error {
+func withAccounts(ctx context.Context, cfg setting.Values, do func(*accounts.Service) error) error {
 	return withServices(ctx, cfg, func(of services) error {
 		service, err := of.accounts()
 		if err != nil {
@@ -54,8 +55,8 @@ func (of services) queue() *queue.Service {
 }
 
 // withOutbound opens the ways out, which know accounts and domains.
-func withOutbound(ctx context.Context, cfg config.Config, do func(*outbound.Service) error) error {
-	resolver, err := dnsx.New(dnsx.Config{Server: cfg.Mail.DNS, Logger: slog.New(slog.DiscardHandler)}) // nothing is looked up
+func withOutbound(ctx context.Context, cfg setting.Values, do func(*outbound.Service) error) error {
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)}) // nothing is looked up
 	if err != nil {
 		return err
 	}

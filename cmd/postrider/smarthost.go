@@ -9,8 +9,8 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/outbound"
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 )
 
@@ -21,9 +21,8 @@ type smarthostCommand struct {
 }
 
 type smarthostSetCommand struct {
-	toolSettings
+	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY"`
 
-	MasterKey     string `env:"POSTRIDER_MASTER_KEY"                                          help:"The service's: it seals the password."                                                                                           name:"master-key" placeholder:"KEY,..."`
 	Account       string `help:"Whose mail: email or id."                                     placeholder:"acc_…"                                                                                                                    required:""`
 	Domain        string `help:"Name or id of one of its domains (all its mail)."             placeholder:"NAME"`
 	URL           string `help:"smtp://user@host:587, smtps://user@host:465; ?verify=off at its end accepts any certificate. user:password@ works too, and stays in the history of your shell." name:"url" placeholder:"URL" required:""`
@@ -38,7 +37,7 @@ var (
 )
 
 func (c *smarthostSetCommand) Run(s *session) error {
-	cfg, err := config.Load(config.Tool, config.Settings{StoreSettings: c.StoreSettings, LogSettings: c.LogSettings, MasterKey: c.MasterKey})
+	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
@@ -57,8 +56,8 @@ func (c *smarthostSetCommand) Run(s *session) error {
 	if err := in.Validate(); err != nil {
 		return err
 	}
-	if !store.FindKeys(&cfg) {
-		return config.Mistakes{{Setting: "POSTRIDER_MASTER_KEY", Problem: "is required: the service's own, which seals passwords"}}
+	if !store.HasKeys(cfg) {
+		return setting.Mistakes{{Setting: "POSTRIDER_MASTER_KEY", Problem: "is required: the service's own, which seals passwords"}}
 	}
 	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
 		stored, err := service.SetSmarthost(s.ctx, in)

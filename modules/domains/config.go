@@ -6,6 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Config of the module. Hosts are names without port; the zero value of a
@@ -25,9 +26,9 @@ type Config struct {
 }
 
 // ConfigOf takes the names of this installation from its configuration.
-func ConfigOf(cfg config.Config) Config {
-	return Config{BaseHost: cfg.HTTP.Host(), Hostname: cfg.Mail.Hostname, SandboxDomain: cfg.Names.SandboxDomain, ReturnPathHost: cfg.Names.ReturnPathHost,
-		SPFInclude: cfg.Names.SPFInclude, SMTPHost: cfg.Names.SMTPHost}
+func ConfigOf(cfg setting.Values) Config {
+	return Config{BaseHost: config.BaseHost(cfg), Hostname: config.Hostname.Of(cfg), SandboxDomain: config.SandboxDomain.Of(cfg), ReturnPathHost: config.ReturnPathHost.Of(cfg),
+		SPFInclude: config.SPFInclude.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg)}
 }
 
 func (c Config) withDefaults() Config {

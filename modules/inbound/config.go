@@ -5,6 +5,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Config of the module. The zero value of a duration or number is its default.
@@ -16,8 +17,8 @@ type Config struct {
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
-func ConfigOf(cfg config.Config) Config {
-	return Config{Hostname: cfg.Mail.Hostname, AcceptOnly: cfg.Mail.Concurrency == 0}
+func ConfigOf(cfg setting.Values) Config {
+	return Config{Hostname: config.Hostname.Of(cfg), AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
 }
 
 // MaxMessage is the largest message that is received, in octets.

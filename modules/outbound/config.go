@@ -3,9 +3,9 @@ package outbound
 import (
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Config of the module; the zero value of a duration is its default.
@@ -23,9 +23,9 @@ type Config struct {
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
-func ConfigOf(cfg config.Config) Config {
-	c := Config{Captured: cfg.Mail.Outbound.How == config.Capture, Relayed: cfg.Mail.Outbound.How == config.Smarthost}
-	if f := cfg.Mail.Fallback; f.How == config.Smarthost {
+func ConfigOf(cfg setting.Values) Config {
+	c := Config{Captured: MainExit.Of(cfg).How == Capture, Relayed: MainExit.Of(cfg).How == Smarthost}
+	if f := FallbackExit.Of(cfg); f.How == Smarthost {
 		c.Fallback = &smtpclient.Smarthost{Host: f.Host, Port: f.Port, Implicit: f.ImplicitTLS, Username: f.Username, Password: f.Password.Reveal()}
 	}
 	return c

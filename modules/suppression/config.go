@@ -6,6 +6,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Config of the module.
@@ -14,7 +15,7 @@ type Config struct {
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
-func ConfigOf(cfg config.Config) Config { return Config{BaseURL: cfg.HTTP.BaseURL} }
+func ConfigOf(cfg setting.Values) Config { return Config{BaseURL: config.BaseURL.Of(cfg)} }
 
 // Validate reports every setting that cannot work.
 func (c Config) Validate() error {

@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Config of the module. The zero value of a duration or number is its default.
@@ -25,9 +26,9 @@ type Config struct {
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
-func ConfigOf(cfg config.Config) Config {
-	return Config{BaseURL: cfg.HTTP.BaseURL, Target: cfg.Names.TrackingHost, Own: []string{cfg.HTTP.Host(),
-		cfg.Names.SandboxDomain, cfg.Names.ReturnPathHost, cfg.Names.SPFInclude, cfg.Names.SMTPHost, cfg.Mail.Hostname}}
+func ConfigOf(cfg setting.Values) Config {
+	return Config{BaseURL: config.BaseURL.Of(cfg), Target: config.TrackingHost.Of(cfg), Own: []string{config.BaseHost(cfg),
+		config.SandboxDomain.Of(cfg), config.ReturnPathHost.Of(cfg), config.SPFInclude.Of(cfg), config.SMTPHost.Of(cfg), config.Hostname.Of(cfg)}}
 }
 
 func (c Config) withDefaults() Config {

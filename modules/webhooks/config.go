@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Config of the module. The zero value of a duration or number is its default.
@@ -27,8 +28,8 @@ type Config struct {
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
-func ConfigOf(cfg config.Config, resolver *dnsx.Resolver) Config {
-	return Config{Allow: cfg.Webhooks.Allow, PlainLoopback: cfg.Webhooks.PlainLoopback, Lookup: resolver.LookupIP, AcceptOnly: cfg.Mail.Concurrency == 0}
+func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
+	return Config{Allow: Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP, AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
 }
 
 func (c Config) withDefaults() Config {

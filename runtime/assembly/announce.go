@@ -7,21 +7,23 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/postrider/postrider/modules/outbound"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 )
 
 // announce seeds what the mode wants seeded and says where everything is.
-func announce(ctx context.Context, cfg config.Config, o Options, s *store.Store, seeds seeder, modules []Module, log *slog.Logger) error {
+func announce(ctx context.Context, cfg setting.Values, o Options, s *store.Store, seeds seeder, modules []Module, log *slog.Logger) error {
 	if err := seeds.sandbox(ctx); err != nil {
 		return err
 	}
-	if cfg.Mode != config.Dev {
-		log.InfoContext(ctx, "ready", "base_url", cfg.HTTP.BaseURL)
+	if cfg.Mode != setting.Dev {
+		log.InfoContext(ctx, "ready", "base_url", config.BaseURL.Of(cfg))
 		return nil
 	}
-	d, err := seeds.development(ctx, cfg.DataDir)
+	d, err := seeds.development(ctx, config.DataDir.Of(cfg))
 	if err != nil {
 		return err
 	}
@@ -64,10 +66,10 @@ curl %s/emails -H 'Authorization: Bearer %s' -H 'Content-Type: application/json'
 
 `
 
-func printBanner(w io.Writer, cfg config.Config, r Ready) error {
+func printBanner(w io.Writer, cfg setting.Values, r Ready) error {
 	where := "no login, and mail is caught in the inbox instead of leaving this machine."
-	if cfg.Mail.Outbound.How != config.Capture {
-		where = "no login. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" + string(cfg.Mail.Outbound.How) + ")."
+	if outbound.MainExit.Of(cfg).How != outbound.Capture {
+		where = "no login. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" + string(outbound.MainExit.Of(cfg).How) + ")."
 	}
 	inbox, smtp, received, domain := "(off)", "(off)", "(off)", "your-verified-domain"
 	if r.Relay != nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
@@ -34,7 +35,7 @@ import (
 
 // Foundation is what exists before the modules are joined, and after they end.
 type Foundation struct {
-	Config   config.Config
+	Config   setting.Values
 	Options  Options
 	Modules  []Module
 	Store    *store.Store
@@ -73,7 +74,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake),
 		fx.Invoke(keepHouse),
 	}
-	if f.Config.Mode == config.Serve { // in development nothing around is as it should be
+	if f.Config.Mode == setting.Serve { // in development nothing around is as it should be
 		options = append(options, visited)
 	}
 	// 4. The modules that are on.
@@ -89,8 +90,8 @@ func newRegistry(o Options) (*prometheus.Registry, prometheus.Registerer) {
 	return r, r
 }
 
-func newTracing(lc fx.Lifecycle, cfg config.Config, o Options) (*telemetry.Tracing, error) {
-	t, err := telemetry.NewTracing(context.Background(), cfg.Trace.Endpoint, o.Version)
+func newTracing(lc fx.Lifecycle, cfg setting.Values, o Options) (*telemetry.Tracing, error) {
+	t, err := telemetry.NewTracing(context.Background(), config.TraceEndpoint.Of(cfg), o.Version)
 	if err == nil {
 		lc.Append(fx.StopHook(t.Shutdown))
 	}
@@ -98,8 +99,8 @@ func newTracing(lc fx.Lifecycle, cfg config.Config, o Options) (*telemetry.Traci
 }
 
 // newIntake makes the one budget of this process for what is large.
-func newIntake(cfg config.Config, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
-	b, err := intake.New(intake.Config{Dir: cfg.Spool.Dir, Spool: cfg.Spool.Bytes, Logger: log})
+func newIntake(cfg setting.Values, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
+	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Of(cfg), Spool: int64(config.SpoolBytes.Of(cfg)), Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("POSTRIDER_SPOOL_DIR: %w", err)
 	}
@@ -136,11 +137,11 @@ func newRateLimit(lc fx.Lifecycle, d *db.DB, workers *worker.Metrics, log *slog.
 	return l, err
 }
 
-func newResolver(cfg config.Config, log *slog.Logger) (*dnsx.Resolver, error) {
-	return dnsx.New(dnsx.Config{Server: cfg.Mail.DNS, Logger: log})
+func newResolver(cfg setting.Values, log *slog.Logger) (*dnsx.Resolver, error) {
+	return dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: log})
 }
 
-func newGuard(cfg config.Config) *egress.Guard { return egress.NewGuard(cfg.Mail.MXAllow) }
+func newGuard(cfg setting.Values) *egress.Guard { return egress.NewGuard(outgoing.MXAllow.Of(cfg)) }
 
 func newReturnPaths(box *secret.Box) (*returnpath.Signer, error) {
 	return returnpath.New(box.DeriveEach("return path")...)

@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 )
 
@@ -164,9 +165,9 @@ func writeReady(file string, r Ready) error {
 	return nil
 }
 
-func newReady(cfg config.Config, s *store.Store, d seeded, inboxPath string) Ready {
-	r := Ready{PID: os.Getpid(), DatabaseURL: s.URL, BaseURL: cfg.HTTP.BaseURL, APIURL: cfg.HTTP.BaseURL + "/api",
-		GraphQLURL: cfg.HTTP.BaseURL + "/graphql", DashboardURL: cfg.HTTP.BaseURL + "/",
+func newReady(cfg setting.Values, s *store.Store, d seeded, inboxPath string) Ready {
+	r := Ready{PID: os.Getpid(), DatabaseURL: s.URL, BaseURL: config.BaseURL.Of(cfg), APIURL: config.BaseURL.Of(cfg) + "/api",
+		GraphQLURL: config.BaseURL.Of(cfg) + "/graphql", DashboardURL: config.BaseURL.Of(cfg) + "/",
 		AccountID: d.accountID, AccountEmail: d.email, APIKey: d.apiKey, Relay: d.relay}
 	if pid := s.ServerPID(); pid != 0 {
 		r.PostgresPID = &pid
@@ -175,7 +176,7 @@ func newReady(cfg config.Config, s *store.Store, d seeded, inboxPath string) Rea
 		r.VerifiedDomain = &d.domain
 	}
 	if inboxPath != "" {
-		url := cfg.HTTP.BaseURL + inboxPath
+		url := config.BaseURL.Of(cfg) + inboxPath
 		r.InboxURL = &url
 	}
 	return r

@@ -13,12 +13,16 @@ import (
 
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/runtime/assembly/listeners"
+	"github.com/postrider/postrider/runtime/assembly/outgoing"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/doctor"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
@@ -26,7 +30,7 @@ import (
 
 // DoctorParams are what is there to be looked at.
 type DoctorParams struct {
-	Config   config.Config
+	Config   setting.Values
 	Resolver *dnsx.Resolver
 	DB       *db.DB      // nil: none is open
 	Box      *secret.Box // nil: no master key was given
@@ -36,8 +40,8 @@ type DoctorParams struct {
 // source addresses it needs.
 func NewDoctor(ctx context.Context, p DoctorParams) (*doctor.Doctor, error) {
 	d := &doctor.Doctor{Config: doctorConfig(p.Config), DNS: p.Resolver.Uncached()}
-	if p.Config.Database.Embedded() {
-		d.Others = append(d.Others, doctor.DataDir(p.Config.DataDir))
+	if config.Embedded(p.Config) {
+		d.Others = append(d.Others, doctor.DataDir(config.DataDir.Of(p.Config)))
 	}
 	if p.DB == nil {
 		return d, nil
@@ -54,8 +58,8 @@ func NewDoctor(ctx context.Context, p DoctorParams) (*doctor.Doctor, error) {
 			d.Config.Addresses = append(d.Config.Addresses, doctor.Address{IP: ip, Hostname: s.Hostname})
 		}
 	}
-	d.Others = append(d.Others, doctor.Database(p.DB, doctor.DatabaseConfig{Embedded: p.Config.Database.Embedded(), PerProcess: db.PerProcess,
-		RiskLosingMail: p.Config.Database.RiskLosingAcceptedMail}))
+	d.Others = append(d.Others, doctor.Database(p.DB, doctor.DatabaseConfig{Embedded: config.Embedded(p.Config), PerProcess: db.PerProcess,
+		RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config)}))
 	if d.Config.BaseURL != "" {
 		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config), Resolver: p.Resolver, DB: p.DB}))
 	}
@@ -65,24 +69,30 @@ func NewDoctor(ctx context.Context, p DoctorParams) (*doctor.Doctor, error) {
 	return d, nil
 }
 
-func doctorConfig(cfg config.Config) doctor.Config {
-	c := doctor.Config{BaseURL: cfg.HTTP.BaseURL, Hostname: cfg.Mail.Hostname, ReturnPathHost: cfg.Names.ReturnPathHost, SPFInclude: cfg.Names.SPFInclude, SMTPHost: cfg.Names.SMTPHost,
-		TrackingHost: cfg.Names.TrackingHost, SandboxDomain: cfg.Names.SandboxDomain, Direct: cfg.Mail.Outbound.How == config.MX, MXPort: cfg.Mail.MXPort, ListenAddr: cfg.Mail.InboundAddr,
-		Folders: []doctor.Folder{{Setting: "spool_dir", Dir: cfg.Spool.Dir}}}
-	if cfg.Database.Embedded() {
-		c.Folders = append(c.Folders, doctor.Folder{Setting: "data_dir", Dir: filepath.Join(cfg.DataDir, "postgres")})
+// publicAddresses are those that mail leaves from, where this machine cannot know.
+var publicAddresses = setting.Declare(setting.Setting[[]netip.Addr]{
+	Name: "POSTRIDER_PUBLIC_ADDRESSES", Group: "Delivery", Form: setting.Addresses(), DefaultText: "the public ones of this machine",
+	Help: "Addresses that mail leaves from, as receivers see them, separated by commas. For postrider doctor, behind a router that translates.",
+})
+
+func doctorConfig(cfg setting.Values) doctor.Config {
+	c := doctor.Config{BaseURL: config.BaseURL.Of(cfg), Hostname: config.Hostname.Of(cfg), ReturnPathHost: config.ReturnPathHost.Of(cfg), SPFInclude: config.SPFInclude.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg),
+		TrackingHost: config.TrackingHost.Of(cfg), SandboxDomain: config.SandboxDomain.Of(cfg), Direct: outbound.MainExit.Of(cfg).How == outbound.MX, MXPort: outgoing.MXPort.Of(cfg), ListenAddr: listeners.InboundAddr.Of(cfg),
+		Folders: []doctor.Folder{{Setting: "spool_dir", Dir: config.SpoolDir.Of(cfg)}}}
+	if config.Embedded(cfg) {
+		c.Folders = append(c.Folders, doctor.Folder{Setting: "data_dir", Dir: filepath.Join(config.DataDir.Of(cfg), "postgres")})
 	}
-	if on, err := config.ParseModules(cfg.Modules, ModuleNames(false)); err == nil {
+	if on, err := config.ParseModules(config.Modules.Of(cfg), ModuleNames(false)); err == nil {
 		for _, name := range on {
 			c.Receives = c.Receives || name == "bounces" || name == "inbound"
 		}
 	}
-	for _, ip := range cfg.Mail.PublicAddresses {
+	for _, ip := range publicAddresses.Of(cfg) {
 		c.Addresses = append(c.Addresses, doctor.Address{IP: ip})
 	}
-	if cfg.Relay.CertFile != "" {
-		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: "POSTRIDER_SMTP_TLS_CERT", CertFile: cfg.Relay.CertFile, KeyFile: cfg.Relay.KeyFile,
-			Names: []string{cfg.Names.SMTPHost}})
+	if listeners.CertFile.Of(cfg) != "" {
+		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: "POSTRIDER_SMTP_TLS_CERT", CertFile: listeners.CertFile.Of(cfg), KeyFile: listeners.KeyFile.Of(cfg),
+			Names: []string{config.SMTPHost.Of(cfg)}})
 	}
 	return c
 }
@@ -130,7 +140,7 @@ var visited = fx.Options(
 	module.Healths(func(v *visits) module.Health { return module.Health{Name: "doctor", Ask: v.condition} }),
 )
 
-func newVisits(lc fx.Lifecycle, cfg config.Config, s *store.Store, resolver *dnsx.Resolver, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*visits, error) {
+func newVisits(lc fx.Lifecycle, cfg setting.Values, s *store.Store, resolver *dnsx.Resolver, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*visits, error) {
 	v := &visits{params: DoctorParams{Config: cfg, Resolver: resolver, DB: s.DB, Box: s.Box}, log: log}
 	for _, level := range []doctor.Level{doctor.Warning, doctor.Error} {
 		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "doctor_findings", Help: "What the checks of postrider doctor found at their latest look that is not well.",

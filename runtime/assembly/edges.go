@@ -22,6 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/ratelimit"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -31,7 +32,7 @@ type edgeParams struct {
 	fx.In
 
 	Lifecycle fx.Lifecycle
-	Config    config.Config
+	Config    setting.Values
 	Options   Options
 	DB        *db.DB
 	Logger    *slog.Logger
@@ -62,7 +63,7 @@ func edges(f Foundation) fx.Option {
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
 		}
-		gate := httpserver.NewGate(httpserver.Connections, intake.Floor, p.Config.HTTP.TrustedProxies)
+		gate := httpserver.NewGate(httpserver.Connections, intake.Floor, config.TrustedProxies.Of(p.Config))
 		s := httpserver.New(gate.Before(f.Listener), handler, f.Draining, p.Logger, f.Fail)
 		gate.Attach(s.Server)
 		for _, drain := range p.Drains {
@@ -85,7 +86,7 @@ func (f Foundation) names() []string {
 func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 	rate := accountRate{p.Rate}
 	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
-		Version: p.Options.Version, BaseURL: p.Config.HTTP.BaseURL})
+		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config)})
 	if err != nil {
 		return nil, err
 	}

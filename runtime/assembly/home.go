@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -51,7 +51,7 @@ func (h home) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // home lists where to go from here.
 func (p edgeParams) home() home {
-	h := home{Version: p.Options.Version, Dev: p.Config.Mode == config.Dev, log: p.Logger, Links: []homeLink{
+	h := home{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, log: p.Logger, Links: []homeLink{
 		{"/api/docs", "API reference", "every operation, with examples"},
 		{"/api/openapi.json", "OpenAPI document", "for generators and tools"},
 	}}

@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -17,8 +18,8 @@ type modulesOn []string
 
 // newNode makes this process known to the others. Modules that claim jobs ask for it, so
 // that it starts before them and ends after them.
-func newNode(lc fx.Lifecycle, cfg config.Config, o Options, on modulesOn, d *db.DB, signals *db.Signals, workers *worker.Metrics, log *slog.Logger) (*node.Node, error) {
-	n, err := node.New(node.Params{DB: d, Signals: signals, Name: cfg.Process.Node, Version: o.Version, Roles: rolesOf(on, cfg.Mail.Concurrency), Logger: log, Workers: workers})
+func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals, workers *worker.Metrics, log *slog.Logger) (*node.Node, error) {
+	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version, Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Logger: log, Workers: workers})
 	if err == nil {
 		lc.Append(fx.StartStopHook(n.Start, n.Stop))
 	}

@@ -5,11 +5,12 @@ import (
 
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // OpenAPI is the description of the API as the given modules would serve it:
 // json (3.1), yaml (3.1) or json-3.0.
-func OpenAPI(cfg config.Config, format string) ([]byte, error) {
+func OpenAPI(cfg setting.Values, format string) ([]byte, error) {
 	modules, err := selectModules(cfg)
 	if err != nil {
 		return nil, err
@@ -19,7 +20,7 @@ func OpenAPI(cfg config.Config, format string) ([]byte, error) {
 	for _, m := range modules {
 		routes = append(routes, m.Operations(on)...)
 	}
-	document, err := rest.DocumentOf("", cfg.HTTP.BaseURL, routes...)
+	document, err := rest.DocumentOf("", config.BaseURL.Of(cfg), routes...)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/rest/unsubscribe"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // webPage is a handler of the mux for people with a browser.
@@ -41,9 +42,9 @@ func links(constructor any) fx.Option {
 }
 
 // inboxPages show what development mode has caught.
-var inboxPages = pages(func(s *devinbox.Service, cfg config.Config, log *slog.Logger) webPage {
+var inboxPages = pages(func(s *devinbox.Service, cfg setting.Values, log *slog.Logger) webPage {
 	return webPage{paths: []string{inboxpages.Prefix, inboxpages.Prefix + "/", inboxpages.JSONPath},
-		handler: inboxpages.New(s, log, cfg.HTTP.Host()),
+		handler: inboxpages.New(s, log, config.BaseHost(cfg)),
 		home:    homeLink{inboxpages.Prefix, "Development inbox", "the mail that was sent"}}
 })
 
@@ -56,8 +57,8 @@ var unsubscribeLinks = fx.Options(
 )
 
 // newTrackedLinks are links and pixels that are counted.
-func newTrackedLinks(s *tracking.Service, cfg config.Config, log *slog.Logger) link {
-	return link{tracking.Prefix, track.New(track.Options{Tracker: s, Proxies: cfg.HTTP.TrustedProxies, Logger: log})}
+func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) link {
+	return link{tracking.Prefix, track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Of(cfg), Logger: log})}
 }
 
 // linksFirst keeps public links from the mux, which answers an unclean path with a

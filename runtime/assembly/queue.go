@@ -13,11 +13,12 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
-func sendingConfig(cfg config.Config) (sending.Config, delivery.Config) {
+func sendingConfig(cfg setting.Values) (sending.Config, delivery.Config) {
 	c := delivery.DefaultConfig()
-	c.Concurrency = cfg.Mail.Concurrency
+	c.Concurrency = config.DeliveryConcurrency.Of(cfg)
 	return sending.Config{AcceptOnly: c.Concurrency == 0}, c
 }
 

@@ -11,11 +11,11 @@ import (
 
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/runtime/blob"
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -32,20 +32,20 @@ func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logge
 const hashPatience = time.Minute
 
 // newSpamFilter is nil without one.
-func newSpamFilter(cfg config.Config) (inbound.SpamFilter, error) {
-	if cfg.Inbound.RspamdURL == "" {
+func newSpamFilter(cfg setting.Values) (inbound.SpamFilter, error) {
+	if inbound.RspamdURL.Of(cfg) == "" {
 		return nil, nil //nolint:nilnil // the zero value says that there is none
 	}
-	return rspamd.New(rspamd.Config{URL: cfg.Inbound.RspamdURL})
+	return rspamd.New(rspamd.Config{URL: inbound.RspamdURL.Of(cfg)})
 }
 
 // newObjects is nil where contents stay in the database. A store that does not answer
 // is told of and no reason not to start: mail is received without it.
-func newObjects(lc fx.Lifecycle, cfg config.Config, log *slog.Logger) (inbound.Objects, error) {
-	if cfg.Inbound.Blobs.Bucket == "" {
+func newObjects(lc fx.Lifecycle, cfg setting.Values, log *slog.Logger) (inbound.Objects, error) {
+	if inbound.Blobs.Of(cfg).Bucket == "" {
 		return nil, nil //nolint:nilnil // the zero value says that there is none
 	}
-	store, err := blob.S3(cfg.Inbound.Blobs)
+	store, err := blob.S3(inbound.Blobs.Of(cfg))
 	if err != nil {
 		return nil, fmt.Errorf("POSTRIDER_BLOBS: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/httpserver"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -21,11 +22,11 @@ import (
 // Options are what a run needs beside its configuration.
 type Options struct {
 	Version   string
-	ReadyFile string         // development mode: written once everything listens
-	OnReady   func(Ready)    // development mode: called then; may be nil
-	Out       io.Writer      // for people
-	Log       io.Writer      // for the log
-	Strays    []config.Stray // variables of the environment to warn of
+	ReadyFile string          // development mode: written once everything listens
+	OnReady   func(Ready)     // development mode: called then; may be nil
+	Out       io.Writer       // for people
+	Log       io.Writer       // for the log
+	Strays    []setting.Stray // variables of the environment to warn of
 }
 
 const (
@@ -36,7 +37,7 @@ const (
 
 // Run is a whole life of the service: it returns when parent ends and everything has
 // drained, or when something that it cannot do without has failed.
-func Run(parent context.Context, cfg config.Config, o Options) error {
+func Run(parent context.Context, cfg setting.Values, o Options) error {
 	err := run(parent, cfg, o)
 	if parent.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // stopped while it was starting
@@ -44,12 +45,12 @@ func Run(parent context.Context, cfg config.Config, o Options) error {
 	return err
 }
 
-func run(parent context.Context, cfg config.Config, o Options) (err error) {
+func run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
 	lines := telemetry.NewJoinedWriter(o.Log)
 	defer func() { err = errors.Join(err, lines.Flush()) }()
-	log := telemetry.JoinedLines(telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, lines), lines)
+	log := telemetry.JoinedLines(telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), lines), lines)
 	boundMemory()
 	// 1. What is to run? Mistakes first, before anything is touched.
 	modules, err := selectModules(cfg)
@@ -61,13 +62,13 @@ func run(parent context.Context, cfg config.Config, o Options) (err error) {
 		log.WarnContext(ctx, stray.String())
 	}
 	// 2. The address, so that a taken port is known before a database is started.
-	listener, err := httpserver.Listen(ctx, cfg.HTTP.Addr)
+	listener, err := httpserver.Listen(ctx, config.HTTPAddr.Of(cfg))
 	if err != nil {
 		return err
 	}
 	defer closeListener(listener, log)
-	if cfg.HTTP.BaseURL == "" {
-		cfg.HTTP.BaseURL = "http://" + listener.Addr().String()
+	if config.BaseURL.Of(cfg) == "" {
+		cfg = config.BaseURL.With(cfg, "http://"+listener.Addr().String())
 	}
 	// 3. The database: ours or another's, migrated.
 	opened, err := store.Open(ctx, cfg, log)
@@ -101,7 +102,7 @@ func run(parent context.Context, cfg config.Config, o Options) (err error) {
 	end.begin()
 	// 7. Say so, and go on for a while, so that a load balancer has time to look.
 	draining.Store(true)
-	delay := cfg.Process.DrainDelay
+	delay := config.DrainDelay.Of(cfg)
 	if failed != nil {
 		delay = 0
 	}
@@ -147,9 +148,9 @@ func stopApp(app *fx.App, limit time.Duration) error {
 	return nil
 }
 
-func selectModules(cfg config.Config) ([]Module, error) {
-	dev := cfg.Mode == config.Dev
-	on, err := config.ParseModules(cfg.Modules, ModuleNames(dev))
+func selectModules(cfg setting.Values) ([]Module, error) {
+	dev := cfg.Mode == setting.Dev
+	on, err := config.ParseModules(config.Modules.Of(cfg), ModuleNames(dev))
 	if err != nil {
 		return nil, err
 	}

@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Select gives the modules that are to run: all that exist in the mode, less
 // those that are off. Every reason why the set cannot run is in the error.
 func Select(on []string, dev bool) ([]Module, error) {
 	var chosen []Module
-	var wrong config.Mistakes
+	var wrong setting.Mistakes
 	mistake := func(format string, args ...any) {
-		wrong = append(wrong, config.Mistake{Setting: "POSTRIDER_MODULES", Problem: fmt.Sprintf(format, args...)})
+		wrong = append(wrong, setting.Mistake{Setting: config.Modules.Name, Problem: fmt.Sprintf(format, args...)})
 	}
 	for _, m := range registry {
 		switch {

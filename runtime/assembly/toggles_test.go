@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Every set of modules: the legal ones are joined by Fx without a missing or
@@ -51,7 +52,7 @@ func TestEveryLegalSetOfModulesStarts(t *testing.T) {
 		on := strings.Join(namesOf(set, names), ",")
 		t.Run("starts "+on, func(t *testing.T) {
 			t.Parallel()
-			app := runtimetest.Start(t, func(s *config.Settings) { s.Modules = on })
+			app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = on })
 			if got := app.Do(t, http.MethodGet, "/readyz", nil); got.Status != http.StatusOK {
 				t.Errorf("readiness is %d %s", got.Status, got.Body)
 			}
@@ -159,7 +160,7 @@ func TestRegistryIsOrderedAndNamesExist(t *testing.T) {
 // in introspection; and what stays on works.
 func TestModuleThatIsOffIsNowhere(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, func(s *config.Settings) { s.Modules = "-sending,-bounces,-relay" })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "-sending,-bounces,-relay" })
 	if got := app.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusNotFound {
 		t.Errorf("GET /api/emails answered %d %s", got.Status, got.Body)
 	}
@@ -199,8 +200,8 @@ func TestModuleThatIsOffIsNowhere(t *testing.T) {
 
 func TestIllegalSetIsRefusedAtStart(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.Load(config.Dev, config.Settings{HTTPAddr: "127.0.0.1:0", ModuleSettings: config.ModuleSettings{Modules: "-domains"},
-		StoreSettings: config.StoreSettings{DataDir: t.TempDir()}})
+	cfg, err := config.Load(setting.Dev, "", setting.Texts{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_MODULES": "-domains",
+		"POSTRIDER_DATA_DIR": t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/httpserver"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -32,13 +33,13 @@ type trackingTLS struct {
 	log      *slog.Logger
 }
 
-func newTrackingTLS(lc fx.Lifecycle, cfg config.Config, d *db.DB, box *secret.Box, log *slog.Logger) (*trackingTLS, error) {
-	if cfg.Tracking.TLSAddr == "" {
+func newTrackingTLS(lc fx.Lifecycle, cfg setting.Values, d *db.DB, box *secret.Box, log *slog.Logger) (*trackingTLS, error) {
+	if tracking.TLSAddr.Of(cfg) == "" {
 		return nil, nil //nolint:nilnil // what is off is nil, as with modules
 	}
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", cfg.Tracking.TLSAddr)
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", tracking.TLSAddr.Of(cfg))
 	if err != nil {
-		return nil, fmt.Errorf("POSTRIDER_TRACKING_TLS_ADDR: cannot listen on %s: %w", cfg.Tracking.TLSAddr, err)
+		return nil, fmt.Errorf("POSTRIDER_TRACKING_TLS_ADDR: cannot listen on %s: %w", tracking.TLSAddr.Of(cfg), err)
 	}
 	lc.Append(fx.StopHook(func() error { // also when a later part does not start
 		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
@@ -54,7 +55,7 @@ func newTrackingTLS(lc fx.Lifecycle, cfg config.Config, d *db.DB, box *secret.Bo
 		return served(ctx, host)
 	}
 	k := certificate.New(certificate.Params{DB: d, Box: box, Allowed: allowed, Logger: log, Config: certificate.Config{
-		CA: cfg.Tracking.CA, Email: cfg.Tracking.Email, HTTPPort: portOf(cfg), TLSPort: l.Addr().(*net.TCPAddr).Port}})
+		CA: tracking.ACMECA.Of(cfg), Email: tracking.ACMEEmail.Of(cfg), HTTPPort: portOf(cfg), TLSPort: l.Addr().(*net.TCPAddr).Port}})
 	lc.Append(fx.StopHook(k.Stop))
 	return &trackingTLS{listener: l, keeper: k, log: log}, nil
 }
@@ -76,8 +77,8 @@ func keeperOf(t *trackingTLS) *certificate.Keeper {
 }
 
 // portOf is where this process itself serves HTTP.
-func portOf(cfg config.Config) int {
-	_, text, err := net.SplitHostPort(cfg.HTTP.Addr)
+func portOf(cfg setting.Values) int {
+	_, text, err := net.SplitHostPort(config.HTTPAddr.Of(cfg))
 	if port, wrong := strconv.Atoi(text); err == nil && wrong == nil {
 		return port
 	}
@@ -101,7 +102,7 @@ func (p edgeParams) serveTrackingHosts(observe *telemetry.HTTP) {
 	links := observe.Wrap(p.linksFirst(http.NotFoundHandler()))
 	s := &http.Server{Handler: links, ReadHeaderTimeout: httpserver.HeaderTimeout, IdleTimeout: httpserver.IdleTimeout, MaxHeaderBytes: httpserver.HeaderBytes,
 		ErrorLog: slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug)} // broken handshakes and the like
-	gate := httpserver.NewGate(httpserver.Connections, intake.Floor, p.Config.HTTP.TrustedProxies)
+	gate := httpserver.NewGate(httpserver.Connections, intake.Floor, config.TrustedProxies.Of(p.Config))
 	gate.Attach(s)
 	p.Lifecycle.Append(fx.Hook{
 		OnStart: func(context.Context) error {

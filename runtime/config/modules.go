@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // ParseModules reads which of the known modules are on: all for "", all but
@@ -11,15 +13,14 @@ import (
 // is in the order of known. The error names everything that is wrong. Whether
 // the modules that are left can do without the others is not decided here.
 func ParseModules(spec string, known []string) (on []string, err error) {
-	var wrong Mistakes
-	const setting = "POSTRIDER_MODULES"
+	var wrong setting.Mistakes
 	on, off := []string{}, []string{}
-	for _, item := range list(spec) {
+	for _, item := range setting.List(spec) {
 		name, minus := strings.CutPrefix(item, "-")
 		name = strings.ToLower(strings.TrimSpace(name))
 		switch {
 		case !slices.Contains(known, name):
-			wrong.addf(setting, "has %q, which is no module; there are %s", item, strings.Join(known, ", "))
+			wrong.Add(Modules.Name, "has %q, which is no module; there are %s", item, strings.Join(known, ", "))
 		case minus:
 			off = append(off, name)
 		default:
@@ -27,10 +28,10 @@ func ParseModules(spec string, known []string) (on []string, err error) {
 		}
 	}
 	if len(on) > 0 && len(off) > 0 {
-		wrong.addf(setting, "mixes modules to run (%s) and modules to switch off (-%s); give one kind",
+		wrong.Add(Modules.Name, "mixes modules to run (%s) and modules to switch off (-%s); give one kind",
 			strings.Join(on, ", "), strings.Join(off, ", -"))
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return nil, fmt.Errorf("modules: %w", err)
 	}
 	return slices.DeleteFunc(slices.Clone(known), func(name string) bool {

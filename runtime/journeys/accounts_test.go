@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 func as(app *runtimetest.App, key string) *runtimetest.App {
@@ -199,7 +199,7 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 func TestProcessesShareTheRateLimit(t *testing.T) {
 	t.Parallel()
 	url, keys := dbtest.URL(t), t.TempDir() // one master key too
-	share := func(s *config.Settings) { s.DatabaseURL, s.DataDir = url, keys }
+	share := func(s setting.Texts) { s["DATABASE_URL"], s["POSTRIDER_DATA_DIR"] = url, keys }
 	first, second := runtimetest.Start(t, share), runtimetest.Start(t, share)
 	begin := meter(t, url, first)
 	runtimetest.Eventually(t, "the other process knows the rate", func() bool {

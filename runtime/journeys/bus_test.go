@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/faulttest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Whatever module registers a consumer: from the first start on its group has a mark,
@@ -17,7 +17,7 @@ import (
 func TestEveryConsumerGroupHasAMark(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = database })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = database })
 	metrics := string(app.Do(t, http.MethodGet, "/metrics", nil).Body)
 	var groups []string
 	for _, found := range regexp.MustCompile(`(?m)^postrider_bus_handled_total\{group="([^"]+)"`).FindAllStringSubmatch(metrics, -1) {

@@ -10,17 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // An erased recipient is in no column of any table, and goes on being blocked.
 func TestErasedRecipientIsNowhere(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	send(t, app, `{"from":"ada@dev.test","to":"Bob <Bob@example.net>","subject":"one","text":"x"}`)
 	shared := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"Dear Bob@example.net","unsubscribe":true}`)

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Bodies of which one octet has come hold up nobody's small send: with any key, a Free
@@ -49,7 +49,7 @@ func TestHalfBodiesHoldUpNoLargeSend(t *testing.T) {
 // Clients that take a large message slowly, or not at all, hold up nobody's reading.
 func TestSlowReadersHoldUpNobody(t *testing.T) {
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	stranger := app.Stranger(t, "stranger")
 	conn, err := sql.Open("postgres", url)
 	if err != nil {

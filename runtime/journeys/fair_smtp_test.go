@@ -11,15 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // proxied is an installation whose SMTP listeners stand behind this machine, so that the
 // test's clients come from wherever it says.
 func proxied(t *testing.T) *runtimetest.App {
 	t.Helper()
-	return runtimetest.Start(t, func(s *config.Settings) { s.InboundProxies, s.RelayProxies = "127.0.0.1/32", "127.0.0.1/32" })
+	return runtimetest.Start(t, func(s setting.Texts) {
+		s["POSTRIDER_INBOUND_PROXIES"], s["POSTRIDER_RELAY_PROXIES"] = "127.0.0.1/32", "127.0.0.1/32"
+	})
 }
 
 // from begins a connection as the client of an address.

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // A late queue is told, as a number, and does not take the API out of a load balancer.
 func TestReadinessTellsHowLateTheQueueIs(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DeliveryConcurrency = "0" }) // nothing is delivered
+	app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_DELIVERY_CONCURRENCY"] = "0" }) // nothing is delivered
 	s := scenarioOf(t, app)
 	type answer struct {
 		Status, Queue, Database string

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // While the database is frozen or down senders are told to come again, in time and
@@ -27,7 +27,7 @@ func TestWithoutTheDatabaseSendersComeAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := dbtest.NewServer(t)
-			app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = server.URL() })
+			app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = server.URL() })
 			known := converse(t, app)
 			known.say(t, "MAIL FROM:<juergen@example.net>\r\n")
 			if got := known.say(t, "RCPT TO:<support@dev.test>\r\n"); !strings.HasPrefix(got, "250 ") {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/runtime/blob/blobtest"
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // With POSTRIDER_BLOBS a received message moves to the object store over HTTP, is read
@@ -19,7 +19,7 @@ import (
 func TestReceivedMailLivesInTheObjectStore(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
-	s := scenarioOf(t, runtimetest.Start(t, func(settings *config.Settings) { settings.Blobs = store.Setting() }))
+	s := scenarioOf(t, runtimetest.Start(t, func(settings setting.Texts) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
 	receive(t, s.App, "support@dev.test", aQuestion)
 	id := lastReceived(t, s.App)
 	count := func(where string) (n int) {
@@ -85,7 +85,7 @@ func TestRspamdJudgesReceivedMail(t *testing.T) {
 		}
 	}))
 	t.Cleanup(filter.Close)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.RspamdURL = filter.URL })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_RSPAMD_URL"] = filter.URL })
 	url, heard := listener(t)
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.received"}})
 	check := func(status string, score *float64) {

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 const anEmail = `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`
@@ -31,7 +31,7 @@ func TestDatabaseAwayIs503AndRecovers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := dbtest.NewServer(t)
-			app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = server.URL() })
+			app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = server.URL() })
 			app.MailDomain(t, "example.net")
 			send(t, app, anEmail)
 			// A claim whose commit the outage swallows is good for its whole lease.
@@ -83,7 +83,7 @@ func checkUnavailable(t *testing.T, app *runtimetest.App, method, path string, b
 func TestStopDrainsDeliveriesThatHaveBegun(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = server.URL() })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = server.URL() })
 	app.MailDomain(t, "example.net")
 	app.MX.On(smtptest.Dot, "", smtptest.Stall())
 	id := send(t, app, anEmail)
@@ -109,7 +109,7 @@ func TestSecondRunFindsTheDataAgain(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	dir := t.TempDir()
-	settings := func(s *config.Settings) { s.DatabaseURL, s.DataDir = server.URL(), dir }
+	settings := func(s setting.Texts) { s["DATABASE_URL"], s["POSTRIDER_DATA_DIR"] = server.URL(), dir }
 	first := runtimetest.Start(t, settings)
 	first.MailDomain(t, "example.net")
 	id := send(t, first, anEmail)

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Requests of an account to REST and to GraphQL are one count. With a rate of one
@@ -16,7 +16,7 @@ import (
 func TestRESTAndGraphQLShareTheRateLimit(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	begin := meter(t, url, app)
 
 	var admitted, refused int

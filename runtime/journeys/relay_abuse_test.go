@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // abuser is a way to come without the right to send, or with it and for somebody else.
@@ -27,7 +27,7 @@ type abuse struct{ name, from, message string }
 func TestTheRelayIsClosedToEveryAbuse(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	app.MailDomain(t, "dev.test")
 	stranger := app.Stranger(t, "stranger")

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/relay"
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // What is over the plan's cap is refused for now, and neither it nor its key is stored:
@@ -20,7 +20,7 @@ import (
 func TestRelayedMessagesCountForThePlan(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net") // else it bounces, and who is suppressed does not count
 	conn, err := sql.Open("postgres", url)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestRelayedMessagesCountForThePlan(t *testing.T) {
 func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	s := signIn(t, app)
 	begin := meter(t, url, app)

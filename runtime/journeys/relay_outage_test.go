@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // While the database is frozen or down, whoever submits is told to try again, in time
@@ -26,7 +26,7 @@ func TestRelayWithTheDatabaseAwayIsTemporaryAndRecovers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := dbtest.NewServer(t)
-			app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = server.URL() })
+			app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = server.URL() })
 			app.MailDomain(t, "example.net")
 			first := signIn(t, app)
 			id := first.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
@@ -126,7 +126,7 @@ func storedEmails(t *testing.T, app *runtimetest.App) []string {
 func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	conn, err := sql.Open("postgres", url)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
 func TestAStopCutsAMessageThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	stuck := signIn(t, app).begun("bob@example.net")
 	begin := time.Now()
 	if err := app.Stop(); err != nil {

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Each refusal has the code that tells a client what to do: to try again, to give up, or
@@ -99,7 +99,7 @@ func TestRelayRefusalsHaveTheirCodes(t *testing.T) {
 func TestARevokedCredentialSendsNothingMore(t *testing.T) {
 	t.Parallel()
 	dir, url := t.TempDir(), dbtest.URL(t)
-	same := func(s *config.Settings) { s.DataDir, s.DatabaseURL = dir, url }
+	same := func(s setting.Texts) { s["POSTRIDER_DATA_DIR"], s["DATABASE_URL"] = dir, url }
 	app := runtimetest.Start(t, same)
 	app.MailDomain(t, "example.net")
 	id, password := newCredential(t, app, map[string]any{"name": "shop"})

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Every recipient's copy has an envelope sender of its own, which tells the service
@@ -18,7 +18,7 @@ import (
 func TestTheReturnPathNamesTheRecipient(t *testing.T) {
 	t.Parallel()
 	key := secret.NewKey()
-	app := runtimetest.Start(t, func(s *config.Settings) { s.MasterKey = key.Setting().Reveal() })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_MASTER_KEY"] = key.Setting().Reveal() })
 	app.MailDomain(t, "example.net")
 	id := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"s","text":"t"}`)
 	waitForStatus(t, app, id, "delivered")

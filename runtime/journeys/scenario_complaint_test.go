@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 func complaint(to, kind string) string {
@@ -83,7 +83,7 @@ func TestScenarioARecipientComplains(t *testing.T) {
 // Complaints count where they prove that the complainer had the message.
 func TestScenarioComplaintsElsewhereAreRefused(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, func(s *config.Settings) { s.Modules = "-inbound" }) // nothing but reports is taken
+	app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "-inbound" }) // nothing but reports is taken
 	for _, to := range []string{"abuse@dev.test", "fbl@dev.test", "postmaster@rp.dev.test"} {
 		if rcpt, _ := deliver(t, app, "abusedesk@example.net", to, complaint(to, "abuse")); !strings.HasPrefix(rcpt, "550 5.7.1") {
 			t.Errorf("%s is answered %s", to, rcpt)

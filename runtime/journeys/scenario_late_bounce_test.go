@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // report is a delivery status notification of one recipient.
@@ -144,7 +144,7 @@ func timelineOf(t *testing.T, app *runtimetest.App, id string) string {
 func TestScenarioABounceComesLater(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	id := send(t, app, `{"from":"ada@dev.test","to":["gone@example.net","here@example.net"],"subject":"s","text":"t"}`)
 	waitForStatus(t, app, id, "delivered")
@@ -199,8 +199,8 @@ func TestScenarioABounceComesLater(t *testing.T) {
 func TestScenarioReportsThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	url, key := dbtest.URL(t), secret.NewKey()
-	app := runtimetest.Start(t, func(s *config.Settings) {
-		s.DatabaseURL, s.MasterKey, s.Modules = url, key.Setting().Reveal(), "-inbound"
+	app := runtimetest.Start(t, func(s setting.Texts) {
+		s["DATABASE_URL"], s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_MODULES"] = url, key.Setting().Reveal(), "-inbound"
 	})
 	app.MailDomain(t, "example.net")
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // hook is a POST that an endpoint got.
@@ -101,7 +101,7 @@ func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
 func TestErasedRecipientIsNowhereInWebhooks(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := runtimetest.Start(t, func(s *config.Settings) { s.DatabaseURL = url })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	target, heard := listener(t)
 	var made struct{ Webhook struct{ ID string } }

@@ -21,6 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // App is a running Postrider in development mode that delivers to MX as the
@@ -37,19 +38,19 @@ type App struct {
 }
 
 // Start runs Postrider. change, which may be nil, adjusts the settings.
-func Start(t testing.TB, change func(*config.Settings)) *App {
+func Start(t testing.TB, change func(setting.Texts)) *App {
 	t.Helper()
 	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &expect.Log{}, Out: &expect.Log{}}
-	settings := config.Settings{HTTPAddr: "127.0.0.1:0", Outbound: "mx", DNS: a.DNS.Addr(), MXPort: strconv.Itoa(a.MX.Port()),
-		MXAllow: "127.0.0.0/8", Hostname: "postrider.test"}
-	settings.DataDir = t.TempDir()
+	settings := setting.Texts{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_OUTBOUND": "mx", "POSTRIDER_DNS": a.DNS.Addr(),
+		"POSTRIDER_MX_PORT": strconv.Itoa(a.MX.Port()), "POSTRIDER_MX_ALLOW": "127.0.0.0/8", "POSTRIDER_HOSTNAME": "postrider.test",
+		"POSTRIDER_DATA_DIR": t.TempDir()}
 	if change != nil {
-		change(&settings)
+		change(settings)
 	}
-	if settings.DatabaseURL == "" {
-		settings.DatabaseURL = dbtest.URL(t)
+	if settings["DATABASE_URL"] == "" {
+		settings["DATABASE_URL"] = dbtest.URL(t)
 	}
-	cfg, err := config.Load(config.Dev, settings)
+	cfg, err := config.Load(setting.Dev, "", settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +58,13 @@ func Start(t testing.TB, change func(*config.Settings)) *App {
 	return a
 }
 
-func (a *App) run(t testing.TB, cfg config.Config) {
+func (a *App) run(t testing.TB, cfg setting.Values) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan assembly.Ready, 1), make(chan error, 1)
 	go func() {
 		ended <- assembly.Run(ctx, cfg, assembly.Options{Version: "test", Out: a.Out, Log: a.Log,
-			ReadyFile: filepath.Join(cfg.DataDir, "ready.json"), OnReady: func(r assembly.Ready) { ready <- r }})
+			ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"), OnReady: func(r assembly.Ready) { ready <- r }})
 	}()
 	a.stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() {

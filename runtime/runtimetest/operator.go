@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 )
 
@@ -24,9 +25,7 @@ type Operator struct {
 // what seals nothing.
 func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 	t.Helper()
-	settings := config.Settings{MasterKey: masterKey}
-	settings.DatabaseURL, settings.DataDir = a.DatabaseURL, t.TempDir()
-	cfg, err := config.Load(config.Tool, settings)
+	cfg, err := config.Load(setting.Tool, "", setting.Texts{"POSTRIDER_MASTER_KEY": masterKey, "DATABASE_URL": a.DatabaseURL, "POSTRIDER_DATA_DIR": t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +35,7 @@ func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 		t.Fatal(err)
 	}
 	defer opened.Close(log, store.StopLimit)
-	resolver, err := dnsx.New(dnsx.Config{Server: cfg.Mail.DNS, Logger: log})
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

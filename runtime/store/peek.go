@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/postgres"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // ErrNotRunning says that the embedded database is not there, or that no service runs it.
@@ -21,15 +22,15 @@ const peekLimit = 10 * time.Second
 // Peek opens the database that the configuration names as it is: no server is started, and
 // nothing is made or migrated. The error is ErrNotRunning for an embedded one that nobody
 // runs.
-func Peek(ctx context.Context, cfg config.Config) (*db.DB, error) {
-	url := cfg.Database.URL.Reveal()
-	if cfg.Database.Embedded() {
-		if !HoldsData(cfg.DataDir) {
-			return nil, fmt.Errorf("%s has no database: %w", cfg.DataDir, ErrNotRunning)
+func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
+	url := config.DatabaseURL.Of(cfg).Reveal()
+	if config.Embedded(cfg) {
+		if !HoldsData(config.DataDir.Of(cfg)) {
+			return nil, fmt.Errorf("%s has no database: %w", config.DataDir.Of(cfg), ErrNotRunning)
 		}
-		found, err := postgres.Find(cfg.DataDir)
+		found, err := postgres.Find(config.DataDir.Of(cfg))
 		if errors.Is(err, postgres.ErrNotReady) {
-			return nil, fmt.Errorf("the database in %s is at rest: %w", cfg.DataDir, ErrNotRunning)
+			return nil, fmt.Errorf("the database in %s is at rest: %w", config.DataDir.Of(cfg), ErrNotRunning)
 		}
 		if err != nil {
 			return nil, err
@@ -38,8 +39,8 @@ func Peek(ctx context.Context, cfg config.Config) (*db.DB, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, peekLimit)
 	defer cancel()
-	return db.Open(ctx, db.Config{URL: url, RiskLosingAcceptedMail: cfg.Database.RiskLosingAcceptedMail}, slog.New(slog.DiscardHandler))
+	return db.Open(ctx, db.Config{URL: url, RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}, slog.New(slog.DiscardHandler))
 }
 
 // Keys opens the master key that the configuration names. No key is made where none is.
-func Keys(cfg config.Config) (*secret.Box, error) { return openBox(cfg) }
+func Keys(cfg setting.Values) (*secret.Box, error) { return openBox(cfg) }

@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/postgres"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -47,8 +48,8 @@ const (
 // Open opens the database that the configuration names, or runs a server of its own,
 // and brings it to the schema of this version. It waits a minute for a database that is
 // away.
-func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *Store, err error) {
-	s := &Store{URL: cfg.Database.URL.Reveal()}
+func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (_ *Store, err error) {
+	s := &Store{URL: config.DatabaseURL.Of(cfg).Reveal()}
 	defer func() {
 		if err != nil {
 			s.Close(log, StopLimit)
@@ -60,7 +61,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *Store, e
 	if s.Box, err = openBox(cfg); err != nil {
 		return nil, err
 	}
-	if cfg.Database.Embedded() {
+	if config.Embedded(cfg) {
 		if err := s.startServer(ctx, cfg, log); err != nil {
 			return nil, err
 		}
@@ -76,21 +77,21 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *Store, e
 
 // startServer runs the embedded PostgreSQL. A command that ends by itself uses the
 // one of the service beside it, if there is one.
-func (s *Store) startServer(ctx context.Context, cfg config.Config, log *slog.Logger) error {
-	log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", cfg.DataDir)
+func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.Logger) error {
+	log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", config.DataDir.Of(cfg))
 	limit := time.Now().Add(awayLimit)
 	for {
-		server, err := postgres.Start(ctx, postgres.Config{DataDir: cfg.DataDir, BinDir: cfg.Database.PostgresBin,
-			Fallback: cfg.Database.PostgresFallback, Logger: log})
+		server, err := postgres.Start(ctx, postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg),
+			Fallback: config.PostgresFallback.Of(cfg), Logger: log})
 		if err == nil {
 			s.server, s.URL = server, server.URL()
 			return nil
 		}
 		var busy *postgres.InUseError
-		if cfg.Mode != config.Tool || !errors.As(err, &busy) {
+		if cfg.Mode != setting.Tool || !errors.As(err, &busy) {
 			return err
 		}
-		found, findErr := postgres.Find(cfg.DataDir)
+		found, findErr := postgres.Find(config.DataDir.Of(cfg))
 		if findErr == nil {
 			log.InfoContext(ctx, "using the PostgreSQL of the Postrider that runs here", "pid", busy.Holder)
 			s.URL = found
@@ -109,27 +110,27 @@ func (s *Store) startServer(ctx context.Context, cfg config.Config, log *slog.Lo
 
 // makeDataDir makes the folder when something will be kept in it. Keys are, so
 // nobody else may look in.
-func makeDataDir(cfg config.Config) error {
-	if !cfg.Database.Embedded() && len(cfg.Secrets.Keys) > 0 && cfg.Mode != config.Dev {
+func makeDataDir(cfg setting.Values) error {
+	if !config.Embedded(cfg) && len(config.MasterKey.Of(cfg)) > 0 && cfg.Mode != setting.Dev {
 		return nil
 	}
 	if err := otherData(cfg); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
-		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is no folder and cannot be made one: %w", cfg.DataDir, err)
+	if err := os.MkdirAll(config.DataDir.Of(cfg), 0o700); err != nil {
+		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is no folder and cannot be made one: %w", config.DataDir.Of(cfg), err)
 	}
 	return nil
 }
 
 // otherData keeps a command on the default data directory from making a second
 // database while there is one of development mode here, which was likely meant.
-func otherData(cfg config.Config) error {
-	if cfg.Mode != config.Tool || cfg.DataDir != config.DefaultDataDir || HoldsData(cfg.DataDir) || !HoldsData(config.DevDataDir) {
+func otherData(cfg setting.Values) error {
+	if cfg.Mode != setting.Tool || config.DataDir.Of(cfg) != config.DefaultDataDir || HoldsData(config.DataDir.Of(cfg)) || !HoldsData(config.DevDataDir) {
 		return nil
 	}
 	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, and ./%s here has one, of development mode: say --data-dir %s to use it, or run the command in another folder to begin a new one",
-		cfg.DataDir, config.DevDataDir, config.DevDataDir)
+		config.DataDir.Of(cfg), config.DevDataDir, config.DevDataDir)
 }
 
 // HoldsData tells whether the data directory has an embedded database.
@@ -140,17 +141,17 @@ func HoldsData(dir string) bool {
 
 // connect waits a while for a server that does not answer yet; one that answers
 // and will not do is refused at once.
-func connect(ctx context.Context, cfg config.Config, url string, log *slog.Logger) (*db.DB, error) {
+func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger) (*db.DB, error) {
 	limit, name := time.Now().Add(awayLimit), "DATABASE_URL"
-	if cfg.Database.Embedded() {
+	if config.Embedded(cfg) {
 		name = "embedded postgres"
 	}
 	for {
-		opened, err := db.Open(ctx, db.Config{URL: url, RiskLosingAcceptedMail: cfg.Database.RiskLosingAcceptedMail}, log)
+		opened, err := db.Open(ctx, db.Config{URL: url, RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}, log)
 		if err == nil {
 			return opened, nil
 		}
-		refused := notLetIn(err) && !cfg.Database.Embedded() // ours is still being made
+		refused := notLetIn(err) && !config.Embedded(cfg) // ours is still being made
 		if !fault.IsDatabaseAway(err) || refused || time.Now().After(limit) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -172,37 +173,39 @@ func notLetIn(err error) bool {
 
 // openBox finds the master key: a setting, or in development mode a file that is
 // made at the first start.
-func openBox(cfg config.Config) (*secret.Box, error) {
-	keys := cfg.Secrets.Keys
-	if len(keys) == 0 && cfg.Secrets.KeyFile == "" {
+func openBox(cfg setting.Values) (*secret.Box, error) {
+	keys, file := config.MasterKey.Of(cfg), keyFile(cfg)
+	if len(keys) == 0 && file == "" {
 		return secret.NewBox(secret.NewKey()) // a command that seals nothing that lasts
 	}
 	if len(keys) == 0 {
-		setting, err := secret.KeyFile(cfg.Secrets.KeyFile)
+		text, err := secret.KeyFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %w", err)
 		}
-		if keys, err = secret.ParseKeys(setting); err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Clean(cfg.Secrets.KeyFile), err)
+		if keys, err = secret.ParseKeys(text); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Clean(file), err)
 		}
 	}
 	return secret.NewBox(keys...)
 }
 
-// FindKeys tells whether there are keys that open what the database has sealed, and
-// names their file in cfg where a setting does not give them. Development mode keeps its
-// key beside its own database; none is made here.
-func FindKeys(cfg *config.Config) bool {
-	if len(cfg.Secrets.Keys) > 0 {
-		return true
+// keyFile names the file with the master key of development mode, which keeps it beside
+// its own database. A command uses the file where there is one, and makes none: the
+// result is empty then.
+func keyFile(cfg setting.Values) string {
+	file := filepath.Join(config.DataDir.Of(cfg), "master.key")
+	switch _, err := os.Stat(file); {
+	case cfg.Mode == setting.Dev:
+		return file
+	case cfg.Mode == setting.Tool && err == nil && config.Embedded(cfg):
+		return file
 	}
-	file := filepath.Join(cfg.DataDir, "master.key")
-	if _, err := os.Stat(file); err != nil || !cfg.Database.Embedded() {
-		return false
-	}
-	cfg.Secrets.KeyFile = file
-	return true
+	return ""
 }
+
+// HasKeys tells whether there are keys that open what the database has sealed.
+func HasKeys(cfg setting.Values) bool { return len(config.MasterKey.Of(cfg)) > 0 || keyFile(cfg) != "" }
 
 // Cursors makes the codec of page cursors, which all processes of the installation share.
 func (s *Store) Cursors() *page.Codec { return page.NewCodec(s.Box.Derive("page cursors")) }

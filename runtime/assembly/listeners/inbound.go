@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -32,7 +33,7 @@ type inboundParams struct {
 	fx.In
 
 	Lifecycle fx.Lifecycle
-	Config    config.Config
+	Config    setting.Values
 	Kinds     []module.Recipients `group:"recipients"`
 	TLS       *TLS
 	Metrics   *smtpserver.Metrics
@@ -52,9 +53,9 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 	if handler == nil {
 		return nil, nil //nolint:nilnil // the zero value says that there is none
 	}
-	c := smtpserver.Config{Name: "inbound", Hostname: cfg.Mail.Hostname, Handler: handler, Logger: log, Metrics: p.Metrics,
-		MaxMessageBytes: inbound.MaxMessage, SMTPUTF8: true, ProxyTrusted: cfg.Mail.InboundProxies, TLS: p.TLS.config}
-	if cfg.Mode != config.Dev {
+	c := smtpserver.Config{Name: "inbound", Hostname: config.Hostname.Of(cfg), Handler: handler, Logger: log, Metrics: p.Metrics,
+		MaxMessageBytes: inbound.MaxMessage, SMTPUTF8: true, ProxyTrusted: InboundProxies.Of(cfg), TLS: p.TLS.config}
+	if cfg.Mode != setting.Dev {
 		c.GreetPause = greetPause
 	}
 	s, err := smtpserver.New(c)
@@ -62,19 +63,19 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 		return nil, err
 	}
 	in := &Inbound{server: s, log: log}
-	in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", cfg.Mail.InboundAddr)
+	in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", InboundAddr.Of(cfg))
 	switch {
 	case err == nil:
-	case cfg.Mail.InboundGiven:
-		return nil, cannotListen(cfg.Mail.InboundAddr, err)
-	case cfg.Mode == config.Dev: // another development server has the usual port
+	case InboundAddr.Given(cfg):
+		return nil, cannotListen(InboundAddr.Of(cfg), err)
+	case cfg.Mode == setting.Dev: // another development server has the usual port
 		if in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
 			return nil, cannotListen("127.0.0.1:0", err)
 		}
 	default:
 		// Sending does not depend on it, and whoever has only just installed this may
 		// not have the port yet.
-		log.Error("no mail comes in: nothing is received, and bounces that come later and complaints are not seen", telemetry.KeyError, cannotListen(cfg.Mail.InboundAddr, err))
+		log.Error("no mail comes in: nothing is received, and bounces that come later and complaints are not seen", telemetry.KeyError, cannotListen(InboundAddr.Of(cfg), err))
 		return in, nil
 	}
 	p.Lifecycle.Append(fx.Hook{OnStart: in.start, OnStop: in.stop})

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -27,10 +28,9 @@ type RelaySockets struct {
 }
 
 // NewRelaySockets listens. Without a certificate it listens nowhere.
-func NewRelaySockets(cfg config.Config, t *TLS, log *slog.Logger) (*RelaySockets, error) {
-	given := cfg.Relay
+func NewRelaySockets(cfg setting.Values, t *TLS, log *slog.Logger) (*RelaySockets, error) {
 	if t.config == nil {
-		if given.AddrGiven || given.TLSAddrGiven {
+		if relay.Addr.Given(cfg) || relay.TLSAddr.Given(cfg) {
 			return nil, fmt.Errorf("the SMTP relay has %s", t.missing)
 		}
 		log.Error("the SMTP relay does not run: it has " + t.missing + "; or switch it off with POSTRIDER_MODULES=-relay")
@@ -39,18 +39,18 @@ func NewRelaySockets(cfg config.Config, t *TLS, log *slog.Logger) (*RelaySockets
 	var s RelaySockets
 	var wrong error
 	for _, place := range []struct {
-		setting, addr string
-		given         bool
-		into          *net.Listener
-	}{{"POSTRIDER_RELAY_ADDR", given.Addr, given.AddrGiven, &s.StartTLS}, {"POSTRIDER_RELAY_TLS_ADDR", given.TLSAddr, given.TLSAddrGiven, &s.Implicit}} {
-		l, err := relaySocket(cfg.Mode, place.addr, place.given)
+		setting *setting.Setting[string]
+		into    *net.Listener
+	}{{relay.Addr, &s.StartTLS}, {relay.TLSAddr, &s.Implicit}} {
+		addr, given := place.setting.Of(cfg), place.setting.Given(cfg)
+		l, err := relaySocket(cfg.Mode, addr, given)
 		switch {
 		case err == nil:
 			*place.into = l
-		case place.given || cfg.Mode == config.Dev:
-			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", place.setting, cannotRelay(place.addr, err)))
+		case given || cfg.Mode == setting.Dev:
+			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", place.setting.Name, cannotRelay(addr, err)))
 		default: // whoever has only just installed this may not have the ports yet
-			log.Error("no mail comes in by SMTP here", "setting", place.setting, telemetry.KeyError, cannotRelay(place.addr, err))
+			log.Error("no mail comes in by SMTP here", "setting", place.setting.Name, telemetry.KeyError, cannotRelay(addr, err))
 		}
 	}
 	if wrong != nil {
@@ -60,9 +60,9 @@ func NewRelaySockets(cfg config.Config, t *TLS, log *slog.Logger) (*RelaySockets
 	return &s, nil
 }
 
-func relaySocket(mode config.Mode, addr string, given bool) (net.Listener, error) {
+func relaySocket(mode setting.Mode, addr string, given bool) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
-	if err != nil && mode == config.Dev && !given { // another development server has the usual port
+	if err != nil && mode == setting.Dev && !given { // another development server has the usual port
 		return new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	}
 	return l, err
@@ -85,16 +85,16 @@ func cannotRelay(addr string, err error) error {
 // RelayConfig tells records where programs connect: in development to this machine,
 // else to the name that was chosen, at the port that is listened on, or the usual one
 // where a proxy stands in front.
-func RelayConfig(cfg config.Config, s *RelaySockets) relay.Config {
-	c := relay.Config{Host: cfg.Names.SMTPHost, Port: 587, TLS: "starttls"}
+func RelayConfig(cfg setting.Values, s *RelaySockets) relay.Config {
+	c := relay.Config{Host: config.SMTPHost.Of(cfg), Port: 587, TLS: "starttls"}
 	l := s.StartTLS
 	if l == nil && s.Implicit != nil {
 		l, c.Port, c.TLS = s.Implicit, 465, "implicit"
 	}
-	if l != nil && len(cfg.Relay.Proxies) == 0 {
+	if l != nil && len(relay.Proxies.Of(cfg)) == 0 {
 		c.Port = l.Addr().(*net.TCPAddr).Port
 	}
-	if cfg.Mode == config.Dev {
+	if cfg.Mode == setting.Dev {
 		c.Host = "127.0.0.1"
 	}
 	return c
@@ -111,7 +111,7 @@ type relayParams struct {
 	fx.In
 
 	Lifecycle fx.Lifecycle
-	Config    config.Config
+	Config    setting.Values
 	Sockets   *RelaySockets
 	TLS       *TLS
 	Service   *relay.Service
@@ -126,9 +126,9 @@ func NewRelayServers(p relayParams) (*RelayServers, error) {
 		if l == nil {
 			continue
 		}
-		s, err := smtpserver.New(smtpserver.Config{Name: "relay", Hostname: p.Config.Mail.Hostname, Handler: p.Service.Listening(), Logger: p.Logger,
+		s, err := smtpserver.New(smtpserver.Config{Name: "relay", Hostname: config.Hostname.Of(p.Config), Handler: p.Service.Listening(), Logger: p.Logger,
 			Metrics: p.Metrics, MaxMessageBytes: relay.MaxMessage, MaxRecipients: sending.MaxRecipients, PerAddress: relayPerAddress,
-			TLS: relayTLS(p.TLS.config), ImplicitTLS: implicit, SMTPUTF8: true, ProxyTrusted: p.Config.Relay.Proxies})
+			TLS: relayTLS(p.TLS.config), ImplicitTLS: implicit, SMTPUTF8: true, ProxyTrusted: relay.Proxies.Of(p.Config)})
 		if err != nil {
 			return nil, err
 		}

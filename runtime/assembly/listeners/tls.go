@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/modules/tracking/certificate"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -31,22 +32,22 @@ type TLS struct {
 type tlsParams struct {
 	fx.In
 
-	Config config.Config
+	Config setting.Values
 	Logger *slog.Logger
 	Keeper *certificate.Keeper `optional:"true"`
 }
 
 // NewTLS finds the certificate.
 func NewTLS(lc fx.Lifecycle, p tlsParams) (*TLS, error) {
-	switch given := p.Config.Relay; {
-	case given.CertFile != "":
-		return tlsFromFiles(given.CertFile, given.KeyFile, p.Logger)
+	switch file := CertFile.Of(p.Config); {
+	case file != "":
+		return tlsFromFiles(file, KeyFile.Of(p.Config), p.Logger)
 	case p.Keeper != nil:
 		names := Names(p.Config)
 		lc.Append(fx.StartHook(func() { p.Keeper.Obtain(names...) }))
 		return &TLS{config: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: named(names, p.Keeper.TLS().GetCertificate)}}, nil
-	case p.Config.Mode == config.Dev:
-		file := filepath.Join(p.Config.DataDir, "smtp-certificate.pem")
+	case p.Config.Mode == setting.Dev:
+		file := filepath.Join(config.DataDir.Of(p.Config), "smtp-certificate.pem")
 		if err := ensureSelfMade(file, Names(p.Config)); err != nil {
 			return nil, err
 		}
@@ -72,8 +73,8 @@ func tlsFromFiles(certFile, keyFile string, log *slog.Logger) (*TLS, error) {
 
 // Names are the names under which SMTP clients find this installation: mail
 // servers come to the first, senders to the second.
-func Names(cfg config.Config) []string {
-	return slices.Compact([]string{cfg.Mail.Hostname, cfg.Names.SMTPHost})
+func Names(cfg setting.Values) []string {
+	return slices.Compact([]string{config.Hostname.Of(cfg), config.SMTPHost.Of(cfg)})
 }
 
 // named asks for a certificate of one of our names: mail servers mostly name none, and

@@ -10,21 +10,20 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
 // newLanes makes the lanes of this process, with the operator's limits if there are any.
-func newLanes(cfg config.Mail, smarthost *smtpclient.Smarthost, reg prometheus.Registerer) (*lane.Registry, error) {
-	c := lane.Config{Connections: max(1, cfg.Concurrency), Profiles: lane.BuiltIn()}
-	if cfg.LanesFile != "" {
-		rows, err := os.ReadFile(cfg.LanesFile)
+func newLanes(file string, connections int, smarthost *smtpclient.Smarthost, reg prometheus.Registerer) (*lane.Registry, error) {
+	c := lane.Config{Connections: max(1, connections), Profiles: lane.BuiltIn()}
+	if file != "" {
+		rows, err := os.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("POSTRIDER_LANES_FILE: %w", err)
 		}
 		if c.Profiles, err = c.Profiles.With(strings.NewReader(string(rows))); err != nil {
-			return nil, fmt.Errorf("POSTRIDER_LANES_FILE %s:\n%w", cfg.LanesFile, err)
+			return nil, fmt.Errorf("POSTRIDER_LANES_FILE %s:\n%w", file, err)
 		}
 	}
 	if smarthost != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // transportParams decide where mail goes.
@@ -25,7 +26,7 @@ type transportParams struct {
 	fx.In
 
 	Lifecycle fx.Lifecycle
-	Config    config.Config
+	Config    setting.Values
 	Resolver  *dnsx.Resolver
 	Guard     *egress.Guard
 	Inbox     *devinbox.Service     `optional:"true"`
@@ -42,7 +43,7 @@ func NewTransport(p transportParams) (*smtpclient.Transport, *lane.Registry, err
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.Lanes, err = newLanes(p.Config.Mail, c.Smarthost, p.Registry); err != nil {
+	if c.Lanes, err = newLanes(LanesFile.Of(p.Config), config.DeliveryConcurrency.Of(p.Config), c.Smarthost, p.Registry); err != nil {
 		return nil, nil, err
 	}
 	t, err := smtpclient.New(c)
@@ -54,16 +55,16 @@ func NewTransport(p transportParams) (*smtpclient.Transport, *lane.Registry, err
 }
 
 func (p transportParams) config() (smtpclient.Config, error) {
-	out := p.Config.Mail.Outbound
-	c := smtpclient.Config{Hostname: p.Config.Mail.Hostname, Resolver: p.Resolver, Control: p.Guard.Control,
-		MXPort: p.Config.Mail.MXPort, Logger: p.Logger}
+	out := outbound.MainExit.Of(p.Config)
+	c := smtpclient.Config{Hostname: config.Hostname.Of(p.Config), Resolver: p.Resolver, Control: p.Guard.Control,
+		MXPort: MXPort.Of(p.Config), Logger: p.Logger}
 	switch {
-	case out.How == config.Smarthost:
+	case out.How == outbound.Smarthost:
 		c.Smarthost = &smtpclient.Smarthost{Host: out.Host, Port: out.Port, Implicit: out.ImplicitTLS,
 			Username: out.Username, Password: out.Password.Reveal()}
-	case out.How == config.Capture && p.Inbox == nil:
+	case out.How == outbound.Capture && p.Inbox == nil:
 		return c, errNoInbox
-	case out.How == config.Capture:
+	case out.How == outbound.Capture:
 		var err error
 		if c.Smarthost, err = smtpclient.ParseSmarthost("smtp://" + p.Inbox.Addr()); err != nil {
 			return c, err

@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"fmt"
@@ -27,11 +27,13 @@ func (m Mistakes) Error() string {
 	return text.String()
 }
 
-func (m *Mistakes) addf(setting, format string, args ...any) {
+// Add notes what is wrong with a setting.
+func (m *Mistakes) Add(setting, format string, args ...any) {
 	*m = append(*m, Mistake{setting, fmt.Sprintf(format, args...)})
 }
 
-func (m Mistakes) err() error {
+// Err is nil where nothing is wrong.
+func (m Mistakes) Err() error {
 	if len(m) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"fmt"
@@ -6,7 +6,10 @@ import (
 	"strings"
 )
 
-// Stray is a variable of the environment that has the name of a setting and is none.
+// prefix begins the names of the settings that are not shared with other programs.
+const prefix = "POSTRIDER_"
+
+// Stray is a variable of the environment that is named like a setting and is not one.
 type Stray struct {
 	Name    string
 	Nearest string // the setting whose name differs least
@@ -22,7 +25,7 @@ func Strays(environ, known []string) []Stray {
 	var found []Stray
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")
-		if strings.HasPrefix(name, "POSTRIDER_") && len(known) > 0 && !slices.Contains(known, name) {
+		if strings.HasPrefix(name, prefix) && len(known) > 0 && !slices.Contains(known, name) {
 			found = append(found, Stray{Name: name, Nearest: nearest(name, known)})
 		}
 	}

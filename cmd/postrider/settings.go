@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+// settingFlags are the flags of settings in a command. The tag settings lists the
+// variables of those that the command reads, separated by commas; "tool" stands for
+// toolVariables. Without the tag they are all settings.
+type settingFlags struct{ kong.Plugins }
+
+// toolVariables are the settings of commands that work on the database and end.
+var toolVariables = []string{config.File.Name, config.DatabaseURL.Name, config.DataDir.Name, config.PostgresBin.Name, config.PostgresFallback.Name,
+	config.RiskLosingAcceptedMail.Name, config.LogFormat.Name, config.LogLevel.Name}
+
+// onOff is the type of a flag that needs no value. It keeps the text, so that a bad one is
+// reported together with everything else that is wrong.
+type onOff string
+
+var (
+	flagsType = reflect.TypeFor[settingFlags]()
+	onOffType = reflect.TypeFor[onOff]()
+)
+
+// addSettings gives the commands below v the flags of their settings. Kong reads flags
+// off the fields of a struct, so the settings of a command become fields of a struct type
+// that is made for it.
+func addSettings(v reflect.Value) {
+	for i := range v.NumField() {
+		field, tag := v.Field(i), v.Type().Field(i).Tag
+		switch {
+		case field.Type() == flagsType:
+			fields := reflect.New(reflect.StructOf(fieldsOf(tag.Get("settings"))))
+			field.Field(0).Set(reflect.ValueOf(kong.Plugins{fields.Interface()}))
+		case field.Kind() == reflect.Struct:
+			addSettings(field)
+		}
+	}
+}
+
+// fieldsOf describes the flags of the settings listed to kong.
+func fieldsOf(listed string) []reflect.StructField {
+	var names []string
+	for _, name := range setting.List(listed) {
+		if name == "tool" {
+			names = append(names, toolVariables...)
+			continue
+		}
+		names = append(names, name)
+	}
+	var fields []reflect.StructField
+	for _, s := range setting.All() {
+		if len(names) > 0 && !slices.Contains(names, s.Name) {
+			continue
+		}
+		field := reflect.StructField{Name: "Setting" + strconv.Itoa(len(fields)), Type: reflect.TypeFor[string]()}
+		if s.Switch {
+			field.Type = onOffType
+		}
+		variables := s.Name
+		if s.Also != "" {
+			variables += "," + s.Also
+		}
+		field.Tag = reflect.StructTag(fmt.Sprintf("setting:%q name:%q env:%q group:%q help:%s placeholder:%q", s.Name, s.Flag, variables, s.Group,
+			strconv.Quote(helpOf(s)), s.Placeholder))
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+// helpOf is what a setting is for, with its default and its bounds.
+func helpOf(s setting.Info) string {
+	if s.Switch {
+		return s.Help
+	}
+	more := s.Default
+	if s.Takes != "" {
+		more += "; " + s.Takes
+	}
+	return strings.TrimSuffix(s.Help, ".") + " (" + more + ")."
+}
+
+// texts are the settings that were given as flags or in the environment.
+func (f settingFlags) texts() setting.Texts {
+	texts := setting.Texts{}
+	for _, plugin := range f.Plugins {
+		fields := reflect.ValueOf(plugin).Elem()
+		for i := range fields.NumField() {
+			if text := fields.Field(i).String(); text != "" {
+				texts[fields.Type().Field(i).Tag.Get("setting")] = text
+			}
+		}
+	}
+	return texts
+}
+
+// load resolves the settings of a command that ends by itself.
+func (f settingFlags) load() (setting.Values, error) {
+	return config.Load(setting.Tool, "", f.texts())
+}
+
+// onOffMapper reads a flag that needs no value.
+type onOffMapper struct{}
+
+var _ kong.BoolMapper = onOffMapper{}
+
+func (onOffMapper) IsBool() bool { return true }
+
+func (onOffMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	if ctx.Scan.Peek().Type != kong.FlagValueToken { // --flag without =value
+		target.SetString("true")
+		return nil
+	}
+	target.SetString(fmt.Sprint(ctx.Scan.Pop().Value))
+	return nil
+}

@@ -1,0 +1,118 @@
+package outbound
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strconv"
+
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+const chapter = "Delivery"
+
+// How says which way mail leaves.
+type How string
+
+// The ways.
+const (
+	MX        How = "mx"        // to the recipient domain's servers
+	Capture   How = "capture"   // into the development inbox
+	Smarthost How = "smarthost" // to one server that takes it from there
+)
+
+// Exit is a way that mail leaves the installation.
+type Exit struct {
+	How How
+	// For Smarthost:
+	Host        string
+	Port        int
+	ImplicitTLS bool   // smtps: TLS from the first byte
+	Username    string // "" to send without authentication
+	Password    secret.String
+}
+
+// MainExit is the way out of all mail that has none of its account or domain.
+var MainExit = setting.Declare(setting.Setting[Exit]{
+	Name: "POSTRIDER_OUTBOUND", Group: chapter, Secret: true, DefaultText: "mx; capture in development",
+	Help: "The way that mail leaves: mx, capture (development only), or smtp://user:password@host:port, smtps://… for a smarthost.",
+	Form: setting.Form[Exit]{Placeholder: "HOW", Parse: func(text string) (Exit, error) {
+		if text == string(MX) || text == string(Capture) {
+			return Exit{How: How(text)}, nil
+		}
+		return parseExit(text, "is none of mx, capture, smtp://user:password@host:port, smtps://…")
+	}},
+	From: func(v setting.Values) Exit {
+		if v.Mode == setting.Dev {
+			return Exit{How: Capture}
+		}
+		return Exit{How: MX}
+	},
+	Check: func(v setting.Values, e Exit) error {
+		if v.Mode == setting.Serve && e.How == Capture {
+			return errors.New("is capture, which keeps all mail on this machine: only for development mode")
+		}
+		return nil
+	},
+	Show: Exit.LogValue,
+})
+
+// FallbackExit is the installation's fallback; zero for none.
+var FallbackExit = setting.Declare(setting.Setting[Exit]{
+	Name: "POSTRIDER_FALLBACK", Group: chapter, Secret: true, DefaultText: "none",
+	Help: "smtp://user:password@host:port or smtps://…: a smarthost for mail that receivers refused because of who connects, or whose receivers could not be reached; for accounts and domains without one of their own. Only with mx.",
+	Form: setting.Form[Exit]{Placeholder: "URL", Parse: func(text string) (Exit, error) {
+		return parseExit(text, "is no smtp://user:password@host:port or smtps://…")
+	}},
+	Show: Exit.LogValue,
+})
+
+// parseExit reads the URL of a smarthost. Errors never quote the text: it may have a
+// password.
+func parseExit(text, otherwise string) (Exit, error) {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") {
+		return Exit{}, errors.New(otherwise + " (characters such as @ and / in a password are written %40, %2F)")
+	}
+	e := Exit{How: Smarthost, Host: u.Hostname(), Port: 587, ImplicitTLS: u.Scheme == "smtps"}
+	if e.ImplicitTLS {
+		e.Port = 465
+	}
+	var wrong []error
+	note := func(err error) {
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	if !setting.IsAddress(e.Host) {
+		e.Host, err = setting.ParseHost(e.Host)
+		note(err)
+	}
+	if text := u.Port(); text != "" {
+		if e.Port, err = strconv.Atoi(text); err != nil || e.Port < 1 || e.Port > 65535 {
+			note(fmt.Errorf("has port %q; want a number from 1 to 65535", text))
+		}
+	}
+	if (u.Path != "" && u.Path != "/") || u.RawQuery != "" || u.Fragment != "" {
+		note(errors.New("has something after host and port"))
+	}
+	if u.User != nil {
+		password, given := u.User.Password()
+		e.Username, e.Password = u.User.Username(), secret.New(password)
+		if e.Username == "" || !given {
+			note(errors.New("has a user name without a password, or the other way round"))
+		}
+	}
+	return e, errors.Join(wrong...)
+}
+
+// LogValue has the user name and not the password.
+func (e Exit) LogValue() slog.Value {
+	if e.How != Smarthost {
+		return slog.StringValue(string(e.How))
+	}
+	return slog.GroupValue(slog.String("how", string(e.How)), slog.String("host", e.Host), slog.Int("port", e.Port),
+		slog.Bool("implicit_tls", e.ImplicitTLS), slog.String("username", e.Username))
+}

@@ -1,0 +1,30 @@
+package relay
+
+import (
+	"net/netip"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+const chapter = "Relay"
+
+// Addr is where programs hand in mail over SMTP with STARTTLS; port 0 is any free one.
+var Addr = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_RELAY_ADDR", Group: chapter, Form: setting.HostPort(), DefaultText: ":587; 127.0.0.1:2587 in development",
+	Help: "Where programs hand in mail over SMTP with STARTTLS. Port 0 is any free one.",
+	From: config.SMTPAddr("587", "2587"), Check: config.NotPublic,
+})
+
+// TLSAddr is the same with TLS from the first byte.
+var TLSAddr = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_RELAY_TLS_ADDR", Group: chapter, Form: setting.HostPort(), DefaultText: ":465; 127.0.0.1:2465 in development",
+	Help: "The same with TLS from the first byte.",
+	From: config.SMTPAddr("465", "2465"), Check: config.NotPublic,
+})
+
+// Proxies must speak the PROXY protocol.
+var Proxies = setting.Declare(setting.Setting[[]netip.Prefix]{
+	Name: "POSTRIDER_RELAY_PROXIES", Group: chapter, Form: setting.Ranges(),
+	Help: "Address ranges of proxies in front of both, which must speak the PROXY protocol, separated by commas.",
+})

@@ -1,0 +1,186 @@
+package setting
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/idna"
+)
+
+// Form says how the text of a setting reads.
+type Form[T any] struct {
+	Placeholder string // of the value in the help, as N; empty for a switch
+	Takes       string // the bounds in words, as "1 to 65535"; may be empty
+	// Parse gives the value of a text that is not empty. Its error continues a sentence
+	// that begins with the name of the setting: `is "x"; want a number`. Several errors
+	// are joined with errors.Join. The error of a secret does not quote the text.
+	Parse func(text string) (T, error)
+}
+
+// Text takes any text.
+func Text(placeholder string) Form[string] {
+	return Form[string]{Placeholder: placeholder, Parse: func(text string) (string, error) { return text, nil }}
+}
+
+// Number takes a whole number between two bounds, both included.
+func Number(least, most int) Form[int] {
+	return Form[int]{Placeholder: "N", Takes: fmt.Sprintf("%d to %d", least, most), Parse: func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return 0, fmt.Errorf("is %q; want a number from %d to %d", text, least, most)
+		}
+		return n, nil
+	}}
+}
+
+// Duration takes a time between two bounds, as 5s. A plain number is seconds.
+func Duration(least, most time.Duration) Form[time.Duration] {
+	return Form[time.Duration]{Placeholder: "TIME", Takes: fmt.Sprintf("%s to %s", least, most), Parse: func(text string) (time.Duration, error) {
+		d, err := time.ParseDuration(text)
+		if seconds, plain := strconv.Atoi(text); plain == nil {
+			d, err = time.Duration(seconds)*time.Second, nil
+		}
+		if err != nil || d < least || d > most {
+			return 0, fmt.Errorf("is %q; want a time from %s to %s, as 5s", text, plain(least), plain(most))
+		}
+		return d, nil
+	}}
+}
+
+// plain is 0 rather than 0s.
+func plain(d time.Duration) string {
+	if d == 0 {
+		return "0"
+	}
+	return d.String()
+}
+
+// Switch takes true and false.
+func Switch() Form[bool] {
+	return Form[bool]{Takes: "true or false", Parse: func(text string) (bool, error) {
+		switch strings.ToLower(text) {
+		case "false", "0", "no", "off":
+			return false, nil
+		case "true", "1", "yes", "on":
+			return true, nil
+		}
+		return false, fmt.Errorf("is %q; want true or false", text)
+	}}
+}
+
+// OneOf takes one of several words.
+func OneOf[T ~string](placeholder string, words ...T) Form[T] {
+	names := make([]string, len(words))
+	for i, word := range words {
+		names[i] = string(word)
+	}
+	last := len(names) - 1
+	takes := strings.Join(names[:last], ", ") + " or " + names[last]
+	return Form[T]{Placeholder: placeholder, Takes: takes, Parse: func(text string) (T, error) {
+		if !slices.Contains(words, T(text)) {
+			return "", fmt.Errorf("is %q; want %s", text, takes)
+		}
+		return T(text), nil
+	}}
+}
+
+// HostPort takes host:port, where the host may be left out.
+func HostPort() Form[string] {
+	return Form[string]{Placeholder: "HOST:PORT", Parse: func(text string) (string, error) {
+		host, port, err := net.SplitHostPort(text)
+		if err != nil {
+			return "", fmt.Errorf("is %q; want host:port, as 127.0.0.1:8080", text)
+		}
+		if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+			return "", fmt.Errorf("has port %q; want a number from 0 to 65535", port)
+		}
+		if _, err := ParseHost(host); host != "" && !IsAddress(host) && err != nil {
+			return "", fmt.Errorf("has host %q, which is neither an address nor a name", host)
+		}
+		return text, nil
+	}}
+}
+
+// Host takes the name of a host. The value is in A-labels, in lower case.
+func Host() Form[string] { return Form[string]{Placeholder: "NAME", Parse: ParseHost} }
+
+// ParseHost gives the name of a host in A-labels, in lower case. It accepts letters,
+// digits and hyphens (RFC 5890 section 2.3).
+func ParseHost(text string) (string, error) {
+	wrong := fmt.Errorf("has %q, which is not a host name", text)
+	name, err := idna.Lookup.ToASCII(strings.TrimSuffix(text, "."))
+	if err != nil || name == "" || len(name) > 253 || IsAddress(name) {
+		return "", wrong
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return "", wrong
+		}
+	}
+	return name, nil
+}
+
+// IsAddress tells whether a host is an IP address rather than a name.
+func IsAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// Ranges takes address ranges, separated by commas. An address alone is a range.
+func Ranges() Form[[]netip.Prefix] {
+	return Form[[]netip.Prefix]{Placeholder: "CIDR,...", Parse: func(text string) ([]netip.Prefix, error) {
+		var ranges []netip.Prefix
+		var wrong []error
+		for _, item := range List(text) {
+			prefix, err := parseRange(item)
+			if err != nil {
+				wrong = append(wrong, fmt.Errorf("has %q, which is not an address range; want 10.0.0.0/8", item))
+				continue
+			}
+			ranges = append(ranges, prefix)
+		}
+		return ranges, errors.Join(wrong...)
+	}}
+}
+
+// Addresses takes IP addresses, separated by commas.
+func Addresses() Form[[]netip.Addr] {
+	return Form[[]netip.Addr]{Placeholder: "IP,...", Parse: func(text string) ([]netip.Addr, error) {
+		var addresses []netip.Addr
+		var wrong []error
+		for _, item := range List(text) {
+			ip, err := netip.ParseAddr(item)
+			if err != nil {
+				wrong = append(wrong, fmt.Errorf("has %q, which is not an address", item))
+				continue
+			}
+			addresses = append(addresses, ip.Unmap())
+		}
+		return addresses, errors.Join(wrong...)
+	}}
+}
+
+func parseRange(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	prefix, err := netip.ParsePrefix(text)
+	return prefix.Masked(), err
+}
+
+// List splits a text that names several, at commas. Empty items are left out.
+func List(text string) []string {
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}

@@ -1,0 +1,89 @@
+package setting
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+)
+
+// Mode is what the program runs for; it decides defaults and demands.
+type Mode string
+
+// The modes.
+const (
+	Dev   Mode = "dev"   // on a developer's machine: nothing leaves it
+	Serve Mode = "serve" // in production
+	Tool  Mode = "tool"  // a command that ends by itself: migrate, key create
+)
+
+// Texts are settings as given, by the names of their variables.
+type Texts map[string]string
+
+// Values are the settings of one start. The zero Values has the defaults.
+type Values struct {
+	Mode    Mode
+	Machine string         // what the system calls this machine
+	given   map[string]any // by name; each has the type of its setting
+}
+
+// Read turns texts into values. The error is a Mistakes.
+func Read(mode Mode, machine string, given Texts) (Values, error) {
+	v := Values{Mode: mode, Machine: machine, given: map[string]any{}}
+	wrong := map[string][]error{} // by name
+	unknown := maps.Clone(given)
+	all := sorted()
+	for _, d := range all {
+		name := d.info().Name
+		delete(unknown, name)
+		if given[name] == "" {
+			if mode == Serve && d.required() != "" {
+				wrong[name] = []error{errors.New("is required: " + d.required())}
+			}
+			continue
+		}
+		value, err := d.parse(given[name])
+		if err != nil {
+			wrong[name] = each(err)
+		}
+		v.given[name] = value
+	}
+	var mistakes Mistakes
+	for _, d := range all {
+		name := d.info().Name
+		if err := d.check(v); err != nil && wrong[name] == nil {
+			wrong[name] = each(err)
+		}
+		for _, err := range wrong[name] {
+			mistakes.Add(name, "%s", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(unknown)) {
+		mistakes.Add(name, "is not a setting")
+	}
+	return v, mistakes.Err()
+}
+
+// each lists the errors that were joined.
+func each(err error) []error {
+	if joined, several := err.(interface{ Unwrap() []error }); several { //nolint:errorlint // the outermost one: a form joins what is wrong with the parts of a list
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// LogValue lists the effective values without the secrets.
+func (v Values) LogValue() slog.Value {
+	shown := []slog.Attr{slog.String("mode", string(v.Mode))}
+	for _, d := range sorted() {
+		shown = append(shown, slog.Attr{Key: d.info().Key, Value: d.show(v)})
+	}
+	return slog.GroupValue(shown...)
+}
+
+// String is what printers show: not the values, some of which are secret.
+func (v Values) String() string { return fmt.Sprintf("%d settings in mode %s", len(v.given), v.Mode) }
+
+// GoString is String, for %#v.
+func (v Values) GoString() string { return v.String() }
