@@ -5,11 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/store"
+	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 const description = "Transactional email: an HTTP API that accepts, signs and delivers. " +
@@ -34,7 +39,12 @@ type commandLine struct {
 	Source    sourceCommand    `cmd:"" help:"Addresses that mail leaves from."`
 	Outbound  outboundCommand  `cmd:"" help:"What was seen on the way out."`
 
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Help       helpCommand       `cmd:"" help:"Print what a command does, and its flags."`
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Man        manCommand        `cmd:"" help:"Print the man page."`
+
+	PrintVersion kong.VersionFlag `help:"Print the version." name:"version"`
 }
 
 // session is what commands run in.
@@ -91,6 +101,23 @@ func (s *session) serve(mode setting.Mode, flags settingFlags, readyFile string)
 // toolSettings are those of commands that work on the database and end.
 type toolSettings struct {
 	settingFlags `settings:"tool"`
+
+	Verbose bool `help:"Write log lines to stderr." name:"verbose"`
+}
+
+func (t toolSettings) load() (setting.Values, error) {
+	cfg, err := t.settingFlags.load()
+	return hushed(cfg, t.Verbose), err
+}
+
+// hushed keeps log lines from people who did not ask for them. What went wrong is the error
+// of the command.
+func hushed(cfg setting.Values, verbose bool) setting.Values {
+	const nothing = slog.Level(100)
+	if verbose {
+		return cfg
+	}
+	return config.LogLevel.With(cfg, nothing)
 }
 
 type migrateCommand struct{ toolSettings }
@@ -100,7 +127,13 @@ func (c *migrateCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return withServices(s.ctx, cfg, func(services) error { return nil }) // opening the store migrates
+	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), s.log)
+	opened, err := store.Open(s.ctx, cfg, log) // which migrates
+	if err != nil {
+		return err
+	}
+	opened.Close(log, store.StopLimit)
+	return nil
 }
 
 type openAPICommand struct {
@@ -134,6 +167,16 @@ func (c *modulesCommand) Run(s *session) error {
 		return err
 	}
 	_, err = io.WriteString(s.out, table)
+	return err
+}
+
+type helpCommand struct {
+	Command []string `arg:"" help:"The command." optional:""`
+}
+
+func (c *helpCommand) Run(s *session) error {
+	var line commandLine
+	_, err := line.parse(append(c.Command, "--help"), s) // which prints and ends
 	return err
 }
 

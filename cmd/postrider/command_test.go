@@ -28,7 +28,7 @@ type said struct {
 func parsed(t *testing.T, args ...string) said {
 	t.Helper()
 	var got said
-	command, err := got.line.parse(args, io.Discard, io.Discard)
+	command, err := got.line.parse(args, &session{out: io.Discard, log: io.Discard})
 	if err != nil {
 		t.Fatalf("parsing %q gave %v, want no error", args, err)
 	}

@@ -35,13 +35,13 @@ func (c *doctorCommand) Run(s *session) error {
 		err = printReport(s.out, report)
 	}
 	if err == nil && report.ExitCode() != 0 {
-		return exitCode(report.ExitCode())
+		return exitError(report.ExitCode())
 	}
 	return err
 }
 
 // look makes the report. Neither a database nor a file is made or changed.
-func (c *doctorCommand) look(s *session) (doctor.Report, error) {
+func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 	cfg, err := config.Load(setting.Tool, s.machine, c.texts())
 	if err != nil {
 		return doctor.Report{}, err
@@ -65,17 +65,17 @@ func (c *doctorCommand) look(s *session) (doctor.Report, error) {
 		}
 		before = append(before, f)
 	} else {
-		defer params.DB.Close() // nothing was written
+		defer func() { err = errors.Join(err, params.DB.Close()) }()
 	}
 	d, err := assembly.NewDoctor(s.ctx, params)
 	if err != nil { // as of a database that was never migrated
 		before = append(before, doctor.Finding{Check: "database", Level: doctor.Error, Found: err.Error(), Expected: "the tables of Postrider", Do: "Start the service once, or run postrider migrate."})
 	}
-	report := d.Look(s.ctx)
-	whole := doctor.Report{Records: report.Records, Findings: []doctor.Finding{}}
-	whole.Add(before...)
-	whole.Add(report.Findings...)
-	return whole, nil
+	seen := d.Look(s.ctx)
+	report = doctor.Report{Records: seen.Records, Findings: []doctor.Finding{}}
+	report.Add(before...)
+	report.Add(seen.Findings...)
+	return report, nil
 }
 
 // mistakes are what keeps a service from starting with these settings.

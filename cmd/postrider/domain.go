@@ -21,6 +21,7 @@ type domainCommand struct {
 type domainCheckCommand struct {
 	settingFlags `settings:"tool,POSTRIDER_DNS,POSTRIDER_BASE_URL,POSTRIDER_RETURN_PATH_HOST,POSTRIDER_SPF_INCLUDE,POSTRIDER_SMTP_HOST,POSTRIDER_MASTER_KEY"`
 
+	Verbose  bool   `help:"Write log lines to stderr." name:"verbose"`
 	Account  string `help:"Whose domain it is, when several accounts have added it (the one that has it verified)." placeholder:"acc_…"`
 	Selector string `help:"Without a database: the DKIM selector to look at."                   placeholder:"NAME"`
 	DNSOnly  bool   `help:"Ask no database, even if there is one: without ownership and keys."  name:"dns-only"`
@@ -34,7 +35,7 @@ func (c *domainCheckCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	table, sound, err := c.check(s.ctx, cfg)
+	table, sound, err := c.check(s.ctx, hushed(cfg, c.Verbose))
 	if err != nil {
 		return err
 	}

@@ -39,27 +39,39 @@ func main() {
 // run is a whole life of the process, less the process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var line commandLine
-	command, err := line.parse(args, stdout, stderr)
-	if err != nil {
-		return report(stderr, err)
-	}
 	machine, err := os.Hostname()
 	if err != nil {
 		machine = "" // the name is a default only
 	}
-	return report(stderr, command.Run(&session{ctx: ctx, out: stdout, log: stderr, version: versionOf(), machine: machine, variables: variablesOf(command.Model.Node)}))
+	s := &session{ctx: ctx, out: stdout, log: stderr, version: versionOf(), machine: machine}
+	command, err := line.parse(args, s)
+	if err != nil {
+		return report(stderr, err)
+	}
+	s.variables = variablesOf(command.Model.Node)
+	return report(stderr, command.Run(s))
 }
 
 // parse fills in the command line. Error: kong's, for usage.
-func (line *commandLine) parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
+func (line *commandLine) parse(args []string, s *session) (*kong.Context, error) {
+	parser, err := line.parser(s)
+	if err != nil {
+		return nil, err
+	}
+	return parser.Parse(args)
+}
+
+// parser reads the declarations.
+func (line *commandLine) parser(s *session) (*kong.Kong, error) {
 	addSettings(reflect.ValueOf(line).Elem())
-	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(stdout, stderr),
+	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(s.out, s.log),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
+		kong.Vars{"version": fmt.Sprintf("postrider %s (%s)", s.version, platform())},
 		kong.TypeMapper(onOffType, onOffMapper{}))
 	if err != nil {
 		return nil, fmt.Errorf("command line: %w", err)
 	}
-	return parser.Parse(args)
+	return parser, nil
 }
 
 // variablesOf lists the variables of the environment that a command and those below it
@@ -75,17 +87,17 @@ func variablesOf(n *kong.Node) []string {
 	return all
 }
 
-// exitCode ends a command that has said everything already.
-type exitCode int
+// exitError ends a command that has said everything already.
+type exitError int
 
-func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // report prints an error for people and gives the exit code.
 func report(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
-	var said exitCode
+	var said exitError
 	if errors.As(err, &said) {
 		return int(said)
 	}

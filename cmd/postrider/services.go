@@ -24,10 +24,10 @@ type services struct {
 	log   *slog.Logger
 }
 
-// withServices opens the store, hands its services to do, and closes the store.
+// withServices opens the store that is there, hands its services to do, and closes the store.
 func withServices(ctx context.Context, cfg setting.Values, do func(services) error) error {
 	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), os.Stderr)
-	s, err := store.Open(ctx, cfg, log)
+	s, err := store.OpenExisting(ctx, cfg, log)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,7 @@ func (w *writer) joiner(sub *submission) *db.Joiner[*submission] {
 // accept stores the submission together with others that wait. It gives the
 // stored answer to replay when another request was first with the key.
 func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answer, error) {
+	began := w.tracing.Now()
 	err := w.submit(ctx, sub)
 	switch {
 	case errors.Is(err, errTaken):
@@ -64,6 +65,8 @@ func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answ
 	case err != nil:
 		return nil, fmt.Errorf("store email: %w", err)
 	}
+	w.counters.count(sub.items)
+	w.traced(ctx, began, sub.items)
 	for _, a := range sub.items {
 		w.bus.WakeFor(a.fact)
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent"
@@ -17,6 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -98,7 +100,9 @@ type Params struct {
 	Idempotency Answers
 	Signals     Signals
 	Logger      *slog.Logger
-	Workers     *worker.Metrics `optional:"true"`
+	Workers     *worker.Metrics       `optional:"true"`
+	Registry    prometheus.Registerer `optional:"true"`
+	Tracing     *telemetry.Tracing    `optional:"true"`
 }
 
 // Service accepts messages, at once or for a time to come.
@@ -126,6 +130,8 @@ type writer struct {
 	storeOnceSQL *db.Statement
 	lines        lines
 	busyKeys     busyKeys
+	counters     acceptedEmails
+	tracing      *telemetry.Tracing // nil: off
 }
 
 // lines are where submissions wait for a commit. Large messages and batches have writers
@@ -163,9 +169,13 @@ const HeavyFrom = 1 << 20
 
 // New makes the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
+	counters, err := newAcceptedEmails(p.Registry)
+	if err != nil {
+		return nil, err
+	}
 	s := &Service{
 		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, templates: p.Templates, quota: p.Quota, records: p.Records,
-		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression)},
+		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters, tracing: p.Tracing},
 		scheduler: &scheduler{db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, quota: p.Quota, signals: p.Signals,
 			tasks: worker.NewTasks(p.Logger, p.Workers), logger: p.Logger, idle: p.Config.AcceptOnly},
 	}

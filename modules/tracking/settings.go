@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/setting"
 )
 
@@ -14,15 +15,24 @@ const chapter = "Tracking"
 var TLSAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_TRACKING_TLS_ADDR", Group: chapter, Form: setting.HostPort(), DefaultText: "nowhere",
 	Help: "Where tracking hosts are served over TLS, with certificates from an ACME authority. Others reach it at port 443.",
+	Check: func(v setting.Values, addr string) error {
+		if addr != "" && addr == config.HTTPTLSAddr.Of(v) {
+			return errors.New("is that of POSTRIDER_HTTP_TLS_ADDR, which serves tracking hosts too: leave it out")
+		}
+		return nil
+	},
 })
 
 // ACMEEmail is where the certificate authority writes to.
 var ACMEEmail = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_ACME_EMAIL", Group: chapter, Form: setting.Text("ADDRESS"),
-	Help: "Where the certificate authority may write to. POSTRIDER_TRACKING_TLS_ADDR needs it.",
+	Help: "Where the certificate authority may write to. POSTRIDER_TRACKING_TLS_ADDR needs it, and POSTRIDER_HTTP_TLS_ADDR without files.",
 	Check: func(v setting.Values, email string) error {
 		if TLSAddr.Given(v) && !strings.Contains(email, "@") {
 			return errors.New("is required with POSTRIDER_TRACKING_TLS_ADDR: the address where the certificate authority may write to")
+		}
+		if config.HTTPTLSAddr.Given(v) && !config.HTTPTLSCert.Given(v) && !strings.Contains(email, "@") {
+			return errors.New("is required with POSTRIDER_HTTP_TLS_ADDR, or POSTRIDER_HTTP_TLS_CERT is: the address where the certificate authority may write to")
 		}
 		return nil
 	},

@@ -48,7 +48,9 @@ func (s *Service) deliver(ctx context.Context, d delivery, l *worker.Lease) (a a
 		return answer{cut: true}
 	}
 	began := time.Now()
-	a = s.post(ctx, d, body, secrets)
+	posting, end := s.traced(ctx, d)
+	a = s.post(posting, d, body, secrets)
+	end(a)
 	a.took = time.Since(began)
 	if a.status == 0 && ctx.Err() != nil {
 		a.cut = true

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/db"
@@ -18,6 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -51,6 +53,9 @@ type Params struct {
 	Logger  *slog.Logger
 	Workers *worker.Metrics
 	Offer   event.Offer `optional:"true"` // nil: every event can happen
+
+	Registry prometheus.Registerer `optional:"true"`
+	Tracing  *telemetry.Tracing    `optional:"true"`
 }
 
 // Service keeps endpoints and delivers to them. Safe for concurrent use.
@@ -72,7 +77,9 @@ type Service struct {
 	queued     atomic.Bool // deliveries that the bus has not committed yet
 	flights    *flights
 	deliveries *worker.Worker[delivery, answer]
-	tasks      *worker.Tasks // reading of who has endpoints, wakes of deliveries
+	results    results
+	tracing    *telemetry.Tracing // nil: off
+	tasks      *worker.Tasks      // reading of who has endpoints, wakes of deliveries
 }
 
 // lateToo is how many times the concurrency may be under way with what hangs.
@@ -81,6 +88,10 @@ const lateToo = 4
 // New makes the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	counters, err := newResults(p.Registry, p.DB)
+	if err != nil {
 		return nil, err
 	}
 	c := p.Config.withDefaults()
@@ -92,7 +103,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: c.Lookup}),
-		lookup: c.Lookup, offer: p.Offer, public: p.Offer.Types(), flights: newFlights(c.Concurrency, c.PerEndpoint), tasks: worker.NewTasks(p.Logger, p.Workers)}
+		lookup: c.Lookup, offer: p.Offer, public: p.Offer.Types(), flights: newFlights(c.Concurrency, c.PerEndpoint), tasks: worker.NewTasks(p.Logger, p.Workers), results: counters, tracing: p.Tracing}
 	s.deliveries = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: s.claim, Run: s.deliver, Settle: s.settle, Release: s.release,
 	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)

@@ -78,8 +78,11 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, 
 	if failures {
 		return s.settleFailures(ctx, attempts)
 	}
-	_, err := storeOutcomes(ctx, s.db.Prepared, attempts)
-	return err
+	if _, err := storeOutcomes(ctx, s.db.Prepared, attempts); err != nil {
+		return err
+	}
+	s.results.count(attempts)
+	return nil
 }
 
 func storeOutcomes(ctx context.Context, on db.Execer, attempts []*attempt) ([]settled, error) {
@@ -124,6 +127,7 @@ func (s *Service) settleFailures(ctx context.Context, attempts []*attempt) error
 	if err != nil {
 		return err
 	}
+	s.results.count(attempts)
 	for _, report := range off {
 		report()
 	}

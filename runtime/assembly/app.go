@@ -71,7 +71,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake),
+		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newSecured, keeperOf),
 		fx.Invoke(keepHouse),
 	}
 	if f.Config.Mode == setting.Serve { // in development nothing around is as it should be
@@ -91,6 +91,9 @@ func newRegistry(o Options) (*prometheus.Registry, prometheus.Registerer) {
 }
 
 func newTracing(lc fx.Lifecycle, cfg setting.Values, o Options) (*telemetry.Tracing, error) {
+	if o.Tracing != nil {
+		return o.Tracing, nil
+	}
 	t, err := telemetry.NewTracing(context.Background(), config.TraceEndpoint.Of(cfg), o.Version)
 	if err == nil {
 		lc.Append(fx.StopHook(t.Shutdown))

@@ -90,6 +90,9 @@ func doctorConfig(cfg setting.Values) doctor.Config {
 	for _, ip := range publicAddresses.Of(cfg) {
 		c.Addresses = append(c.Addresses, doctor.Address{IP: ip})
 	}
+	if file := config.HTTPTLSCert.Of(cfg); file != "" {
+		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: config.HTTPTLSCert.Name, CertFile: file, KeyFile: config.HTTPTLSKey.Of(cfg), Names: []string{config.BaseHost(cfg)}})
+	}
 	if listeners.CertFile.Of(cfg) != "" {
 		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: "POSTRIDER_SMTP_TLS_CERT", CertFile: listeners.CertFile.Of(cfg), KeyFile: listeners.KeyFile.Of(cfg),
 			Names: []string{config.SMTPHost.Of(cfg)}})

@@ -15,7 +15,6 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/httpserver"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/module"
@@ -52,7 +51,7 @@ type edgeParams struct {
 	Health []module.Health `group:"health"`
 	Drains []module.Drain  `group:"drains"`
 
-	TrackingTLS *trackingTLS `optional:"true"`
+	Secured *secured
 }
 
 // edges serves HTTP over everything that is on.
@@ -63,13 +62,10 @@ func edges(f Foundation) fx.Option {
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
 		}
-		gate := httpserver.NewGate(httpserver.Connections, intake.Floor, config.TrustedProxies.Of(p.Config))
-		s := httpserver.New(gate.Before(f.Listener), handler, f.Draining, p.Logger, f.Fail)
-		gate.Attach(s.Server)
-		for _, drain := range p.Drains {
-			s.RegisterOnShutdown(drain)
+		if err := p.serveMetrics(); err != nil {
+			return err
 		}
-		p.Lifecycle.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})
+		p.serveHTTP(f, handler)
 		return nil
 	})
 }
@@ -111,7 +107,7 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 		}
 	}
 	p.serveTrackingHosts(observe)
-	return observe.Wrap(p.challenges(apiFirst(api, p.linksFirst(mux)))), nil
+	return observe.Wrap(apiFirst(api, p.linksFirst(mux))), nil
 }
 
 // apiFirst keeps the API's paths from the mux, which answers an unclean one with a

@@ -39,6 +39,9 @@ var queueHealth = fx.Options(
 // gaugeQueue shows how late the queue is. It is asked for at each scrape, and not a number
 // while the database does not tell.
 func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
+	if err := registry.Register(queueDepth{q}); err != nil {
+		return err
+	}
 	return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_queue_late_seconds",
 		Help: "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out."},
 		func() float64 {
@@ -50,4 +53,30 @@ func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
 			}
 			return late.Seconds()
 		}))
+}
+
+// queueDepth shows how many recipients wait. They are counted at each scrape; nothing is
+// shown while the database does not tell.
+type queueDepth struct{ queue *queue.Service }
+
+var _ prometheus.Collector = queueDepth{}
+
+var depthDesc = prometheus.NewDesc("postrider_queue_recipients",
+	"Recipients that wait: queued in the common queue or deferred, parked under a lane that has no room, held; each is counted to 100,000. It is the database's: dashboards take the maximum over processes.",
+	[]string{"state"}, nil)
+
+// Describe is for prometheus.
+func (queueDepth) Describe(to chan<- *prometheus.Desc) { to <- depthDesc }
+
+// Collect is for prometheus.
+func (d queueDepth) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+	defer cancel()
+	depth, err := d.queue.Depth(ctx)
+	if err != nil {
+		return
+	}
+	for state, n := range map[string]int{"queued": depth.Queued, "parked": depth.Parked, "held": depth.Held} {
+		to <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(n), state)
+	}
 }

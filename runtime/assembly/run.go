@@ -22,11 +22,12 @@ import (
 // Options are what a run needs beside its configuration.
 type Options struct {
 	Version   string
-	ReadyFile string          // development mode: written once everything listens
-	OnReady   func(Ready)     // development mode: called then; may be nil
-	Out       io.Writer       // for people
-	Log       io.Writer       // for the log
-	Strays    []setting.Stray // variables of the environment to warn of
+	ReadyFile string             // development mode: written once everything listens
+	OnReady   func(Ready)        // development mode: called then; may be nil
+	Out       io.Writer          // for people
+	Log       io.Writer          // for the log
+	Strays    []setting.Stray    // variables of the environment to warn of
+	Tracing   *telemetry.Tracing // nil: as the configuration says
 }
 
 const (

@@ -14,7 +14,7 @@ import (
 // trackedLinks are what tracking shows, and what it needs of a module that itself needs
 // tracking.
 var trackedLinks = fx.Options(
-	fx.Provide(newTrackingTLS, certificatesOf, keeperOf, newAnnouncer),
+	fx.Provide(certificatesOf, newAnnouncer),
 	links(newTrackedLinks),
 )
 

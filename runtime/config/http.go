@@ -50,6 +50,37 @@ var BaseURL = setting.Declare(setting.Setting[string]{
 	},
 })
 
+// HTTPTLSAddr is host:port; empty: HTTP is served without TLS.
+var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_HTTP_TLS_ADDR", Group: httpGroup, Form: setting.HostPort(), DefaultText: "nowhere",
+	Help: "Where to serve the same over TLS, as :443. Requests to POSTRIDER_HTTP_ADDR are sent there, and tracking hosts are served there where an ACME authority gives certificates.",
+	Check: func(v setting.Values, addr string) error {
+		if addr != "" && !strings.HasPrefix(BaseURL.Of(v), "https://") {
+			return errors.New("sends everybody to POSTRIDER_BASE_URL, which is no https:// URL")
+		}
+		return NotPublic(v, addr)
+	},
+})
+
+// HTTPTLSCert and HTTPTLSKey are of HTTPTLSAddr. Both are empty where the certificate comes
+// from an ACME authority.
+var (
+	HTTPTLSCert = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_HTTP_TLS_CERT", Group: httpGroup, Form: setting.Text("FILE"), DefaultText: "from the ACME authority",
+		Help: "PEM file with the certificate chain of POSTRIDER_HTTP_TLS_ADDR, read again when it changes.",
+		Check: func(v setting.Values, file string) error {
+			if (file == "") != (HTTPTLSKey.Of(v) == "") {
+				return errors.New("and POSTRIDER_HTTP_TLS_KEY go together")
+			}
+			return nil
+		},
+	})
+	HTTPTLSKey = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_HTTP_TLS_KEY", Group: httpGroup, Form: setting.Text("FILE"),
+		Help: "PEM file with its private key.",
+	})
+)
+
 // TrustedProxies tell truly for whom they ask.
 var TrustedProxies = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Name: "POSTRIDER_TRUSTED_PROXIES", Group: httpGroup, Form: setting.Ranges(),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -127,6 +128,16 @@ func (d *Doctor) served(ctx context.Context) []Finding {
 	return all
 }
 
+// dialFirst connects to the first of the addresses that answers.
+func (d *Doctor) dialFirst(ctx context.Context, addresses []netip.Addr, port string) (c net.Conn, err error) {
+	for _, ip := range addresses {
+		if c, err = d.dial(ctx, net.JoinHostPort(ip.String(), port)); err == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
 // dialName finds a name by the resolver of the service.
 func (d *Doctor) dialName(ctx context.Context, addr string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(addr)
@@ -138,7 +149,7 @@ func (d *Doctor) dialName(ctx context.Context, addr string) (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		host = found[0].String()
+		return d.dialFirst(ctx, found, port)
 	}
 	return d.dial(ctx, net.JoinHostPort(host, port))
 }

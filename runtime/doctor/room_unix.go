@@ -13,5 +13,5 @@ func room(dir string) (free, total uint64, err error) {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", dir, err)
 	}
-	return uint64(s.Bavail) * uint64(s.Bsize), uint64(s.Blocks) * uint64(s.Bsize), nil //nolint:gosec,unconvert // the types differ by system
+	return uint64(s.Bavail) * uint64(s.Bsize), uint64(s.Blocks) * uint64(s.Bsize), nil //nolint:unconvert // the types differ by system
 }

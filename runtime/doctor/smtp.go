@@ -49,9 +49,8 @@ func (d *Doctor) greeting(ctx context.Context, addr string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprint(c.W, "QUIT\r\n") // it is left either way
-	c.W.Flush()
-	return text, c.Close()
+	fmt.Fprint(c.net, "QUIT\r\n") // it is left either way
+	return text, c.net.Close()
 }
 
 // conn is a connection to a mail server.
@@ -73,7 +72,7 @@ func (d *Doctor) greeted(ctx context.Context, addr string) (*conn, string, error
 	c := &conn{textproto.NewConn(plain), plain}
 	_, text, err := c.ReadResponse(220)
 	if err != nil {
-		c.Close() // it said something else, or nothing
+		plain.Close() // it said something else, or nothing
 		return nil, "", fmt.Errorf("greeting: %w", err)
 	}
 	return c, text, nil
@@ -92,11 +91,11 @@ func (d *Doctor) inward(ctx context.Context) []Finding {
 	if err != nil {
 		return []Finding{d.unreachable(ctx, s, addresses[0].String(), err)}
 	}
-	defer c.Close()
+	defer c.net.Close()
 	if greets, _, _ := strings.Cut(text, " "); !strings.EqualFold(greets, d.Config.Hostname) {
 		return []Finding{s.finding(Error, fmt.Sprintf("%s is greeted by %q", name, text), "Another mail server answers there. Let %s and its port %s lead to Postrider, or set POSTRIDER_HOSTNAME to the name that Postrider has.", name, d.Config.inwardPort())}
 	}
-	return []Finding{s.ok(text), d.startTLS(c, name)}
+	return []Finding{s.ok(text), d.startTLS(ctx, c, name)}
 }
 
 // unreachable tells whether it is the listener that is missing, or the way to it.
@@ -116,9 +115,9 @@ func (d *Doctor) unreachable(ctx context.Context, s subject, addr string, err er
 }
 
 // startTLS judges the certificate that mail servers are shown.
-func (d *Doctor) startTLS(c *conn, name string) Finding {
+func (d *Doctor) startTLS(ctx context.Context, c *conn, name string) Finding {
 	s := subject{"smtp.certificate", "a valid certificate for " + name + " after STARTTLS"}
-	chain, err := handshake(c, name)
+	chain, err := handshake(ctx, c, name)
 	if err != nil {
 		return s.finding(Warning, err.Error(), "Give a certificate with POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get one from an authority (POSTRIDER_ACME_EMAIL): mail comes in unencrypted, and the SMTP relay does not run.")
 	}
@@ -129,7 +128,7 @@ func (d *Doctor) startTLS(c *conn, name string) Finding {
 	return f
 }
 
-func handshake(c *conn, name string) (*tls.ConnectionState, error) {
+func handshake(ctx context.Context, c *conn, name string) (*tls.ConnectionState, error) {
 	for _, step := range []struct {
 		command string
 		code    int
@@ -142,7 +141,7 @@ func handshake(c *conn, name string) (*tls.ConnectionState, error) {
 		}
 	}
 	secured := tls.Client(c.net, &tls.Config{ServerName: name, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}) //nolint:gosec // it is judged afterwards, to say what is wrong with it
-	if err := secured.Handshake(); err != nil {
+	if err := secured.HandshakeContext(ctx); err != nil {
 		return nil, fmt.Errorf("TLS: %w", err)
 	}
 	state := secured.ConnectionState()

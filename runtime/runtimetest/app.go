@@ -22,6 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // App is a running Postrider in development mode that delivers to MX as the
@@ -40,6 +41,12 @@ type App struct {
 // Start runs Postrider. change, which may be nil, adjusts the settings.
 func Start(t testing.TB, change func(setting.Texts)) *App {
 	t.Helper()
+	return StartTraced(t, change, nil)
+}
+
+// StartTraced is Start with spans that go to a tracing of the test's.
+func StartTraced(t testing.TB, change func(setting.Texts), tracing *telemetry.Tracing) *App {
+	t.Helper()
 	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &expect.Log{}, Out: &expect.Log{}}
 	settings := setting.Texts{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_OUTBOUND": "mx", "POSTRIDER_DNS": a.DNS.Addr(),
 		"POSTRIDER_MX_PORT": strconv.Itoa(a.MX.Port()), "POSTRIDER_MX_ALLOW": "127.0.0.0/8", "POSTRIDER_HOSTNAME": "postrider.test",
@@ -54,16 +61,16 @@ func Start(t testing.TB, change func(setting.Texts)) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.run(t, cfg)
+	a.run(t, cfg, tracing)
 	return a
 }
 
-func (a *App) run(t testing.TB, cfg setting.Values) {
+func (a *App) run(t testing.TB, cfg setting.Values, tracing *telemetry.Tracing) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan assembly.Ready, 1), make(chan error, 1)
 	go func() {
-		ended <- assembly.Run(ctx, cfg, assembly.Options{Version: "test", Out: a.Out, Log: a.Log,
+		ended <- assembly.Run(ctx, cfg, assembly.Options{Version: "test", Tracing: tracing, Out: a.Out, Log: a.Log,
 			ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"), OnReady: func(r assembly.Ready) { ready <- r }})
 	}()
 	a.stop = sync.OnceValue(func() error { cancel(); return <-ended })

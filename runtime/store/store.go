@@ -48,7 +48,41 @@ const (
 // Open opens the database that the configuration names, or runs a server of its own,
 // and brings it to the schema of this version. It waits a minute for a database that is
 // away.
-func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (_ *Store, err error) {
+func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
+	return open(ctx, cfg, log, nothing)
+}
+
+// OpenExisting is Open for commands. A database that is not there is an error, and nothing
+// is made.
+func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
+	if config.Embedded(cfg) && !HoldsData(config.DataDir.Of(cfg)) {
+		if err := otherData(cfg); err != nil {
+			return nil, err
+		}
+		// A service that is starting is making one.
+		if holder, _, err := postgres.Holder(config.DataDir.Of(cfg)); err != nil || holder == 0 {
+			return nil, errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was made: name the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
+		}
+	}
+	return open(ctx, cfg, log, hasTables)
+}
+
+func nothing(context.Context, setting.Values, *db.DB) error { return nil }
+
+// hasTables refuses another's database that nobody has brought to our schema. An embedded
+// one is that of a service, which does it.
+func hasTables(ctx context.Context, cfg setting.Values, d *db.DB) error {
+	if config.Embedded(cfg) {
+		return nil
+	}
+	there, err := db.One(ctx, d.SQL, db.Value[bool], `SELECT to_regclass('schema_migrations') IS NOT NULL`)
+	if err == nil && !there {
+		err = errors.New("DATABASE_URL: the database has no tables of Postrider, and none were made: start the service first, or run postrider migrate")
+	}
+	return err
+}
+
+func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(context.Context, setting.Values, *db.DB) error) (_ *Store, err error) {
 	s := &Store{URL: config.DatabaseURL.Of(cfg).Reveal()}
 	defer func() {
 		if err != nil {
@@ -67,6 +101,9 @@ func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (_ *Store, 
 		}
 	}
 	if s.DB, err = connect(ctx, cfg, s.URL, log); err != nil {
+		return nil, err
+	}
+	if err := check(ctx, cfg, s.DB); err != nil {
 		return nil, err
 	}
 	if err := db.Migrate(ctx, s.DB, log); err != nil {

@@ -37,7 +37,16 @@ func NewTracing(ctx context.Context, endpoint, version string) (*Tracing, error)
 	if err != nil {
 		return nil, fmt.Errorf("tracing: describe this process: %w", err)
 	}
-	return &Tracing{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}, nil
+	return newTracing(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about)), nil
+}
+
+// TracingTo hands each span to an exporter when it ends. It is for tests.
+func TracingTo(exporter sdktrace.SpanExporter) *Tracing {
+	return newTracing(sdktrace.WithSyncer(exporter))
+}
+
+func newTracing(options ...sdktrace.TracerProviderOption) *Tracing {
+	return &Tracing{provider: sdktrace.NewTracerProvider(append(options, sdktrace.WithIDGenerator(ids{}))...)}
 }
 
 // On tells whether spans go anywhere.

@@ -21,7 +21,9 @@ import (
 // returns is settled with others in one transaction.
 func (s *Service) deliver(ctx context.Context, d Job, lease *worker.Lease) smtpclient.Outcome {
 	defer s.claimer.over(d)
+	ctx, end := s.traced(ctx, d)
 	out := s.attempt(ctx, d, lease)
+	end(out)
 	s.logger.LogAttrs(ctx, slog.LevelInfo, "delivery attempt",
 		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID), slog.Int64(telemetry.KeyRecipientID, d.recipientID),
 		slog.Int(telemetry.KeyAttempt, d.attempt), slog.String(telemetry.KeyOutcome, string(out.Kind)), slog.String(telemetry.KeyPhase, string(out.Phase)),

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
@@ -22,6 +23,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -101,6 +103,8 @@ type Params struct {
 	Node        Node `optional:"true"` // nil: a process that knows of no others
 	Logger      *slog.Logger
 	Workers     *worker.Metrics
+	Registry    prometheus.Registerer `optional:"true"`
+	Tracing     *telemetry.Tracing    `optional:"true"`
 }
 
 // Service claims recipients that are due, and delivers to them.
@@ -111,10 +115,16 @@ type Service struct {
 	transport   Transport
 	returnPaths *returnpath.Signer
 	signals     Signals
-	logger      *slog.Logger
 	idle        bool // this process delivers nothing
 	worker      *worker.Worker[Job, smtpclient.Outcome]
 	tasks       *worker.Tasks // wakes of deliveries
+	observed
+}
+
+// observed is where attempts are told.
+type observed struct {
+	logger  *slog.Logger
+	tracing *telemetry.Tracing // nil: off
 }
 
 // claimer takes recipients from the queue and gives them back.
@@ -147,6 +157,7 @@ type settler struct {
 	ways    Ways
 	parking *parking
 	begun   *begun
+	results results
 }
 
 // New makes the service; nothing runs before Start.
@@ -160,14 +171,18 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("delivery: a budget is needed")
 	}
+	counters, err := newResults(p.Registry)
+	if err != nil {
+		return nil, err
+	}
 	parked, begun := &parking{}, newBegun(p.DB, p.Node)
 	s := &Service{
 		claimer: &claimer{db: p.DB, accounts: p.Accounts, ways: p.Ways, lanes: p.Lanes, node: p.Node, signals: p.Signals, parking: parked, begun: begun,
 			load: heavyLoad{most: max(1, p.Config.Concurrency/4)}},
 		composer:  &composer{db: p.DB, domains: p.Domains, links: p.Links, rewriter: p.Rewriter, contents: p.Contents, budget: p.Budget},
-		settler:   &settler{db: p.DB, bus: p.Bus, ways: p.Ways, parking: parked, begun: begun},
-		transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, logger: p.Logger, idle: p.Config.Concurrency == 0,
-		tasks: worker.NewTasks(p.Logger, p.Workers),
+		settler:   &settler{db: p.DB, bus: p.Bus, ways: p.Ways, parking: parked, begun: begun, results: counters},
+		transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, idle: p.Config.Concurrency == 0,
+		tasks: worker.NewTasks(p.Logger, p.Workers), observed: observed{p.Logger, p.Tracing},
 	}
 	p.Node.OnGone("deliveries", s.claimer.handBackOf)
 	s.worker = worker.New(s.Work(), worker.Config{

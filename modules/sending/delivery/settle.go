@@ -54,6 +54,7 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 		if err != nil {
 			return err
 		}
+		s.results.count(plain)
 		s.bus.WakeFor(facts...)
 		s.begun.forget(deliveriesOf(plain)...)
 	}
@@ -61,6 +62,7 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 		return nil
 	}
 	var facts []event.Fact
+	var stored []*finished
 	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		if err := parkAgain(ctx, tx, turnedAway); err != nil {
 			return fmt.Errorf("park recipients: %w", err)
@@ -69,6 +71,7 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 			return nil
 		}
 		held, err := updateRecipients(ctx, tx, batch)
+		stored = held
 		if err != nil {
 			return fmt.Errorf("store recipient outcomes: %w", err)
 		}
@@ -86,6 +89,7 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 		return nil
 	})
 	if err == nil {
+		s.results.count(stored)
 		s.parking.add(labelsOf(turnedAway))
 		s.bus.WakeFor(facts...)
 		s.begun.forget(deliveriesOf(batch)...)

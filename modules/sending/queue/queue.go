@@ -156,6 +156,27 @@ FROM ` + of.from(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 
 	return list, nil
 }
 
+// MaxDepth is how far recipients that wait are counted.
+const MaxDepth = 100_000
+
+// Depth is how many recipients wait, by why they do. Each count ends at MaxDepth.
+type Depth struct{ Queued, Parked, Held int }
+
+const depthSQL = `
+SELECT (SELECT count(*) FROM (SELECT FROM recipients WHERE due_at IS NOT NULL AND lane IS NULL AND held_by IS NULL LIMIT $1) queued),
+	(SELECT count(*) FROM (SELECT FROM recipients WHERE due_at IS NOT NULL AND lane IS NOT NULL LIMIT $1) parked),
+	(SELECT count(*) FROM (SELECT FROM recipients WHERE due_at IS NOT NULL AND held_by IS NOT NULL LIMIT $1) held)`
+
+// Depth counts the recipients that wait: in the common queue with those that are being
+// delivered to and those that are deferred, under a lane, and held.
+func (s *Service) Depth(ctx context.Context) (Depth, error) {
+	var d Depth
+	if err := s.db.Hot.QueryRowContext(ctx, depthSQL, MaxDepth).Scan(&d.Queued, &d.Parked, &d.Held); err != nil {
+		return Depth{}, fmt.Errorf("depth of the queue: %w", err)
+	}
+	return d, nil
+}
+
 // oldestDueSQL reads one entry of the index of the common queue: the head of what is
 // due. Claimed rows have their due_at in the future, parked ones a lane; held ones are in another index.
 const oldestDueSQL = `

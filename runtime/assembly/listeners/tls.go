@@ -2,6 +2,7 @@ package listeners
 
 import (
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -57,18 +58,28 @@ func NewTLS(lc fx.Lifecycle, p tlsParams) (*TLS, error) {
 }
 
 func tlsFromFiles(certFile, keyFile string, log *slog.Logger) (*TLS, error) {
-	files, err := newCertificateFiles(certFile, keyFile)
+	c, err := FromFiles("POSTRIDER_SMTP_TLS_CERT", certFile, keyFile, log)
 	if err != nil {
 		return nil, err
 	}
+	return &TLS{config: c}, nil
+}
+
+// FromFiles makes the configuration of a listener whose certificate a setting names. The
+// files are read again when they change.
+func FromFiles(name, certFile, keyFile string, log *slog.Logger) (*tls.Config, error) {
+	files, err := newCertificateFiles(certFile, keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	files.changed = func(err error) {
 		if err != nil {
-			log.Error("the certificate for SMTP was not read again; the one from before stays in use", "file", certFile, telemetry.KeyError, err)
+			log.Error("the certificate was not read again; the one from before stays in use", "setting", name, "file", certFile, telemetry.KeyError, err)
 			return
 		}
-		log.Info("the certificate for SMTP was read again", "file", certFile)
+		log.Info("the certificate was read again", "setting", name, "file", certFile)
 	}
-	return &TLS{config: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: files.get}}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: files.get}, nil
 }
 
 // Names are the names under which SMTP clients find this installation: mail

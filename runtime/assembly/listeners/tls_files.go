@@ -37,7 +37,7 @@ type certificateFiles struct {
 func newCertificateFiles(certFile, keyFile string) (*certificateFiles, error) {
 	f := &certificateFiles{certFile: certFile, keyFile: keyFile}
 	if err := f.load(); err != nil {
-		return nil, fmt.Errorf("POSTRIDER_SMTP_TLS_CERT: %w", err)
+		return nil, err
 	}
 	return f, nil
 }

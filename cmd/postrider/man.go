@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+type manCommand struct{}
+
+// Run prints the man page: postrider man > postrider.1.
+func (*manCommand) Run(s *session) error {
+	var line commandLine
+	parser, err := line.parser(s)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(s.out, manPage(places(parser.Model.Node), s.version))
+	return err
+}
+
+// manPage is in the language of man(7). Settings, which many commands take, have a chapter
+// of their own.
+func manPage(all []place, version string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, ".TH POSTRIDER 1 \"\" \"postrider %s\" \"Postrider\"\n.SH NAME\npostrider \\- transactional email: an HTTP API that accepts, signs and delivers\n", roff(version))
+	fmt.Fprintf(&out, ".SH SYNOPSIS\n.B postrider\n.I command\n.RI [ flags ]\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", roff(description))
+	settings := map[string]*kong.Flag{}
+	for _, p := range all {
+		if p.path == "postrider serve" {
+			for _, f := range p.flags {
+				if len(f.Envs) > 0 {
+					settings[f.Name] = f
+				}
+			}
+		}
+	}
+	for _, p := range all[1:] {
+		if len(p.below) == 0 {
+			manCommandOf(&out, p, settings)
+		}
+	}
+	out.WriteString(".SH SETTINGS\nEach is a flag, an environment variable and a key of the file that \\-\\-config names. A flag wins over the environment, and the environment wins over the file.\n")
+	for _, p := range all {
+		if p.path == "postrider serve" {
+			for _, f := range p.flags {
+				if settings[f.Name] != nil {
+					manFlag(&out, f)
+				}
+			}
+		}
+	}
+	out.WriteString(".SH EXIT STATUS\n0: it worked. 1: it did not. 2: the command line or the settings are wrong, and nothing was touched. Of doctor: 0 all is well, 1 warnings, 2 errors.\n")
+	return out.String()
+}
+
+// manCommandOf describes one command. Of settings it lists the names.
+func manCommandOf(out *strings.Builder, p place, settings map[string]*kong.Flag) {
+	fmt.Fprintf(out, ".SS %s%s\n%s\n", roff(p.path), arguments(p.node), roff(p.node.Help))
+	var shared []string
+	for _, f := range p.flags {
+		switch {
+		case settings[f.Name] != nil:
+			shared = append(shared, "\\-\\-"+roff(f.Name))
+		case f.Name != "help" && f.Name != "version":
+			manFlag(out, f)
+		}
+	}
+	if len(shared) > 0 {
+		fmt.Fprintf(out, ".PP\nSettings: %s.\n", strings.Join(shared, ", "))
+	}
+}
+
+func manFlag(out *strings.Builder, f *kong.Flag) {
+	value := ""
+	if !f.IsBool() && f.PlaceHolder != "" {
+		value = "=\\fI" + roff(f.PlaceHolder) + "\\fR"
+	}
+	fmt.Fprintf(out, ".TP\n\\fB\\-\\-%s\\fR%s\n%s", roff(f.Name), value, roff(f.Help))
+	if len(f.Envs) > 0 {
+		fmt.Fprintf(out, " (%s)", roff(strings.Join(f.Envs, ", ")))
+	}
+	out.WriteString("\n")
+}
+
+func arguments(n *kong.Node) string {
+	var out strings.Builder
+	for _, p := range n.Positional {
+		out.WriteString(" " + roff("<"+p.Name+">"))
+	}
+	return out.String()
+}
+
+// roff escapes what has a meaning to man(7).
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.ReplaceAll(text, "\n", " "))
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	return text
+}

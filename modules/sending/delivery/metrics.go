@@ -1,0 +1,46 @@
+package delivery
+
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/runtime/mail/bounce"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// result is what an attempt came to, and what the refusal was about.
+type result struct {
+	state recipient.State
+	class bounce.Class
+}
+
+// results counts settled attempts. Each result has its counter from the start, so that
+// counting is one atomic addition.
+type results map[result]prometheus.Counter
+
+// newResults registers the counters; without a registry they count for nobody.
+func newResults(reg prometheus.Registerer) (results, error) {
+	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "recipients_total",
+		Help: "Attempts whose outcome was stored, by what became of the recipient and what a refusal was about: deferred is tried again, the others are final."}, []string{"result", "class"})
+	counters := results{{recipient.StateDelivered, ""}: all.WithLabelValues(string(recipient.StateDelivered), "")}
+	for _, state := range []recipient.State{recipient.StateDeferred, recipient.StateBounced, recipient.StateFailed} {
+		for _, class := range append(slices.Clone(bounce.Classes), "") {
+			counters[result{state, class}] = all.WithLabelValues(string(state), string(class))
+		}
+	}
+	if reg == nil {
+		return counters, nil
+	}
+	return counters, reg.Register(all)
+}
+
+// count counts attempts whose outcome is stored.
+func (r results) count(list []*finished) {
+	for _, f := range list {
+		if counter := r[result{f.verdict.state, classOf(f.out)}]; counter != nil {
+			counter.Inc()
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package sending
+
+import (
+	"context"
+	"time"
+)
+
+// traced makes the spans of emails that were accepted since began. It is nothing without
+// tracing.
+func (w *writer) traced(ctx context.Context, began time.Time, items []*acceptance) {
+	if !w.tracing.On() {
+		return
+	}
+	for _, a := range items {
+		if a.err == nil {
+			w.tracing.Accepted(ctx, a.email.id, began)
+		}
+	}
+}

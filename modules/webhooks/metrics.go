@@ -1,0 +1,81 @@
+package webhooks
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// The results of an attempt, as metrics name them.
+const (
+	resultDelivered = "delivered"
+	resultRetried   = "retried" // another attempt follows
+	resultFailed    = "failed"  // for good
+	resultCut       = "cut"     // by our own stop
+)
+
+// results counts settled attempts, with one counter for each result.
+type results map[string]prometheus.Counter
+
+const scrapeLimit = 3 * time.Second
+
+// newResults registers the counters and the gauges of what waits; without a registry they
+// count for nobody.
+func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
+	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "webhook_attempts_total",
+		Help: "Attempts to tell webhook endpoints, by result: retried is tried again, failed is not, cut was ended by a stop of this process."}, []string{"result"})
+	counters := results{}
+	for _, name := range []string{resultDelivered, resultRetried, resultFailed, resultCut} {
+		counters[name] = all.WithLabelValues(name)
+	}
+	if reg == nil {
+		return counters, nil
+	}
+	gauge := func(name, help, statement string) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: name, Help: help}, func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
+			defer cancel()
+			value, err := db.One(ctx, d.Hot, db.Value[float64], statement)
+			if err != nil {
+				return math.NaN()
+			}
+			return value
+		})
+	}
+	for _, c := range []prometheus.Collector{all,
+		gauge("webhook_queue_deliveries", "Webhook deliveries that wait, 100,000 at most. It is the database's: dashboards take the maximum over processes.", waitingCountSQL),
+		gauge("webhook_queue_late_seconds", "How long the oldest webhook delivery has been due. It is the database's: dashboards take the maximum over processes.", oldestWaitingSQL)} {
+		if err := reg.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return counters, nil
+}
+
+const (
+	waitingCountSQL  = `SELECT count(*)::float8 FROM (SELECT FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT 100000) waiting`
+	oldestWaitingSQL = `SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::float8
+		FROM (SELECT webhook_id, due_at FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT 100000) waiting`
+)
+
+// count counts attempts whose outcome is stored.
+func (r results) count(attempts []*attempt) {
+	for _, a := range attempts {
+		switch {
+		case a.state == webhookdelivery.StateDelivered:
+			r[resultDelivered].Inc()
+		case a.state == webhookdelivery.StateFailed:
+			r[resultFailed].Inc()
+		case a.cut:
+			r[resultCut].Inc()
+		default:
+			r[resultRetried].Inc()
+		}
+	}
+}

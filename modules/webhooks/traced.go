@@ -1,0 +1,38 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+func untraced(answer) {}
+
+// traced starts the span of an attempt in the trace of the email that the event is about;
+// end ends it. Without tracing, and for events about no email, nothing is made.
+func (s *Service) traced(ctx context.Context, d delivery) (_ context.Context, end func(answer)) {
+	if !s.tracing.On() {
+		return ctx, untraced
+	}
+	var about struct {
+		EmailID string `json:"email_id"`
+	}
+	if err := json.Unmarshal(d.data, &about); err != nil || about.EmailID == "" {
+		return ctx, untraced
+	}
+	ctx, span := s.tracing.Message(ctx, about.EmailID, "webhook attempt", time.Now())
+	return ctx, func(a answer) {
+		// The URL is not among them: it may hold a token.
+		span.SetAttributes(attribute.String(telemetry.KeyWebhookID, d.webhookID), attribute.String(telemetry.KeyDeliveryID, d.id), attribute.String(telemetry.KeyFactID, d.eventID),
+			attribute.String(telemetry.KeyEvent, string(d.eventType)), attribute.Int(telemetry.KeyAttempt, d.attempt), attribute.Int(telemetry.KeyStatus, a.status))
+		if !a.delivered() {
+			span.SetStatus(codes.Error, a.failure)
+		}
+		span.End()
+	}
+}

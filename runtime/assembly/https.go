@@ -1,0 +1,102 @@
+package assembly
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/httpserver"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/loopback"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// strictTransport has browsers come over TLS only for a year (RFC 6797). Names below the
+// host are left out: they may be somebody else's.
+const strictTransport = "max-age=31536000"
+
+// serveHTTP serves the handler on the plain listener and, where there is one, over TLS.
+func (p edgeParams) serveHTTP(f Foundation, handler http.Handler) {
+	plain := handler
+	if p.Secured.https != nil {
+		plain = p.toTLS(handler)
+	}
+	// The authority asks on the plain listener, whatever else is sent away.
+	p.serve(f, f.Listener, p.challenges(plain), nil)
+	if p.Secured.https == nil {
+		return
+	}
+	c := p.Secured.files
+	if c == nil {
+		c = p.Secured.keeper.TLS()
+	}
+	p.Logger.Info("HTTPS is served", telemetry.KeyAddress, p.Secured.https.Addr().String())
+	p.serve(f, p.Secured.https, p.underOurName(handler), c)
+}
+
+func (p edgeParams) serve(f Foundation, l net.Listener, handler http.Handler, c *tls.Config) {
+	gate := httpserver.NewGate(httpserver.Connections, intake.Floor, config.TrustedProxies.Of(p.Config))
+	l = gate.Before(l)
+	if c != nil {
+		l = tls.NewListener(l, c)
+	}
+	s := httpserver.New(l, handler, f.Draining, p.Logger, f.Fail)
+	gate.Attach(s.Server)
+	for _, drain := range p.Drains {
+		s.RegisterOnShutdown(drain)
+	}
+	p.Lifecycle.Append(hookOf(s))
+}
+
+// toTLS sends requests over to HTTPS. This machine and probes are served here as well, and
+// so are the links of tracking hosts, which have certificates of their own or none.
+func (p edgeParams) toTLS(served http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || loopback.Request(r) || !p.isOurs(r) && p.isLink(r) {
+			served.ServeHTTP(w, r)
+			return
+		}
+		target := *r.URL
+		target.Scheme, target.Host, target.User = "", "", nil
+		// 308: method and body stay (RFC 9110 section 15.4.9).
+		w.Header().Set("Location", config.BaseURL.Of(p.Config)+target.RequestURI())
+		w.WriteHeader(http.StatusPermanentRedirect)
+	})
+}
+
+// underOurName serves everything under the host of the base URL, and under tracking hosts
+// the links of messages alone.
+func (p edgeParams) underOurName(served http.Handler) http.Handler {
+	links := p.linksFirst(http.NotFoundHandler())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !p.isOurs(r) {
+			links.ServeHTTP(w, r)
+			return
+		}
+		if _, err := netip.ParseAddr(config.BaseHost(p.Config)); err != nil { // addresses have none: RFC 6797 section 8.1.1
+			w.Header().Set("Strict-Transport-Security", strictTransport)
+		}
+		served.ServeHTTP(w, r)
+	})
+}
+
+// isOurs tells whether a request is for the host of the base URL or for an address: not
+// for a tracking host.
+func (p edgeParams) isOurs(r *http.Request) bool {
+	name := loopback.Name(r.Host)
+	_, err := netip.ParseAddr(name)
+	return err == nil || strings.EqualFold(name, config.BaseHost(p.Config)) || loopback.Host(r.Host)
+}
+
+// isLink tells whether a request is for a public link of a message.
+func (p edgeParams) isLink(r *http.Request) bool {
+	for _, l := range p.Links {
+		if strings.HasPrefix(r.URL.Path, l.prefix) {
+			return true
+		}
+	}
+	return false
+}
