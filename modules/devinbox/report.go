@@ -51,7 +51,6 @@ func (r report) compose(now time.Time) (raw []byte, err error) {
 		return nil, fmt.Errorf("return path %w", err)
 	}
 	domain := r.domain()
-	from := address.Address{Name: "Mail Delivery System", Local: "mailer-daemon", Domain: domain}
 	messageID := strings.ToLower(rand.Text()) + "@" + domain
 	if r.part == complains {
 		return dsn.ComposeComplaint(dsn.ComplaintReport{From: address.Address{Name: "Feedback Loop", Local: "feedback", Domain: domain}, To: to,
@@ -59,7 +58,7 @@ func (r report) compose(now time.Time) (raw []byte, err error) {
 			Text:     "A reader marked a message as spam. Development mode plays this for " + r.recipient + ".\n",
 			Feedback: dsn.Feedback{Type: "abuse", UserAgent: userAgent, OriginalMailFrom: r.mailFrom, OriginalRcptTo: []string{r.recipient}, ArrivalDate: r.arrived}})
 	}
-	return dsn.Compose(dsn.Notification{From: from, To: to, Subject: "Undelivered Mail Returned to Sender", MessageID: messageID, Date: now,
+	return dsn.Compose(dsn.Notification{From: address.Address{Name: "Mail Delivery System", Local: "mailer-daemon", Domain: domain}, To: to, Subject: "Undelivered Mail Returned to Sender", MessageID: messageID, Date: now,
 		Text:         "The mailbox of " + r.recipient + " was full for too long. Development mode plays this.\n",
 		ReportingMTA: "mx." + domain, ArrivalDate: r.arrived, Headers: r.header,
 		Recipients: []dsn.RecipientReport{{Address: r.recipient, Action: dsn.ActionFailed, Status: "4.2.2", RemoteMTA: "store." + domain,
@@ -86,15 +85,16 @@ func (r report) hand(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // a stop does not wait for an answer
+	defer stop()
 	client := smtp.NewClient(conn)
 	client.CommandTimeout, client.SubmissionTimeout = reportTimeout, reportTimeout
-	// A stop does not wait for an answer.
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() //nolint:errcheck // nobody is left to tell
 	err = r.talk(client, raw)
 	if refusal, is := errors.AsType[*smtp.SMTPError](err); is && !refusal.Temporary() {
 		err = refusedForGood{err}
 	}
-	return errors.Join(err, closed(client))
+	return err
 }
 
 // talk is one transaction: a bounce from nobody (RFC 5321, 4.5.5), a complaint from the
@@ -110,13 +110,8 @@ func (r report) talk(client *smtp.Client, raw []byte) error {
 	if err := client.SendMail(from, []string{r.mailFrom}, bytes.NewReader(raw)); err != nil {
 		return err
 	}
-	return client.Quit()
-}
-
-// closed closes a client. One that has said QUIT is closed already.
-func closed(client *smtp.Client) error {
-	if err := client.Close(); !errors.Is(err, net.ErrClosed) {
-		return err
+	if err := client.Quit(); err != nil {
+		return nil //nolint:nilerr // the report was taken: once more would be one too many
 	}
 	return nil
 }
