@@ -7,15 +7,14 @@ import (
 	"log/slog"
 	"net"
 
-	"entgo.io/ent/dialect/sql"
 	"github.com/emersion/go-smtp"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Keep is how many mails are kept, MaxSize how large one may be, in octets.
@@ -28,8 +27,10 @@ const (
 type Params struct {
 	fx.In
 
-	DB     *db.DB
-	Logger *slog.Logger
+	Config  Config `optional:"true"`
+	DB      *db.DB
+	Logger  *slog.Logger
+	Workers *worker.Metrics `optional:"true"`
 }
 
 // Service is the sink and what it has caught.
@@ -40,6 +41,10 @@ type Service struct {
 	server   *smtp.Server
 	served   chan struct{}
 	trimmed  counter
+	waits    waits
+	stage    stage
+	reports  *reports
+	tasks    *worker.Tasks
 }
 
 // New takes a free port on loopback; nothing is answered there before Start.
@@ -48,7 +53,8 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("development inbox: %w", err)
 	}
-	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{})}
+	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{}), waits: waits{draining: make(chan struct{})},
+		stage: newStage(p.Config), reports: newReports(), tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.server = newServer(s)
 	return s, nil
 }
@@ -64,57 +70,20 @@ func (s *Service) Start(context.Context) error {
 			s.log.Error("the development inbox has ended", telemetry.KeyError, err)
 		}
 	}()
+	s.tasks.Start(s.reporting())
 	return nil
 }
 
 // Stop ends the sink; deliveries have ended before.
-func (s *Service) Stop(context.Context) error {
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
+	s.stage.stop()
 	err := s.server.Close()
 	<-s.served
 	if err != nil && !errors.Is(err, smtp.ErrServerClosed) {
 		return fmt.Errorf("development inbox: %w", err)
 	}
 	return nil
-}
-
-// Query asks for mails, newest first.
-type Query struct {
-	To     string // part of an envelope recipient, in any case; empty: all
-	Before int64  // id to continue below; 0: from the newest
-	Limit  int    // 1-200; 0: 50
-}
-
-const (
-	defaultLimit = 50
-	maxLimit     = 200
-)
-
-// listColumns are all but the message itself.
-var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, capturedmail.FieldMailFrom, capturedmail.FieldRcptTo,
-	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
-
-// List gives mails without their content.
-func (s *Service) List(ctx context.Context, q Query) ([]*ent.CapturedMail, error) {
-	if q.Limit == 0 {
-		q.Limit = defaultLimit
-	}
-	if q.Limit < 1 || q.Limit > maxLimit {
-		return nil, fault.InvalidField("limit", "must be between 1 and %d", maxLimit)
-	}
-	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Limit(q.Limit)
-	if q.Before > 0 {
-		query.Where(capturedmail.IDLT(q.Before))
-	}
-	if q.To != "" {
-		query.Where(func(sel *sql.Selector) {
-			sel.Where(sql.ExprP("strpos(lower("+sel.C(capturedmail.FieldRcptTo)+"::text), lower($1)) > 0", q.To))
-		})
-	}
-	found, err := query.Select(listColumns...).All(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list captured mail: %w", err)
-	}
-	return found, nil
 }
 
 // Get gives one mail as it was received.

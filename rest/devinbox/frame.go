@@ -38,11 +38,17 @@ var (
 )
 
 func parseTemplate(name, body string) *template.Template {
-	return template.Must(template.Must(template.New(name).Parse(body)).New("layout").Parse(layoutHTML)).Lookup(name)
+	root := template.New(name).Funcs(template.FuncMap{"addresses": addresses})
+	return template.Must(template.Must(root.Parse(body)).New("layout").Parse(layoutHTML)).Lookup(name)
 }
 
-// pagePolicy allows our own style and script by their hashes, and the frame.
-var pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; connect-src 'self'; frame-src 'self'; "+
+// addresses shows a text that may go on in the next line behind an @, and not within a word.
+func addresses(text string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(text), "@", "@<wbr>")) //nolint:gosec // escaped
+}
+
+// pagePolicy allows our own style and script by their hashes, the frame, and our icon.
+var pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; connect-src 'self'; frame-src 'self'; img-src 'self'; "+
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", hashOf(style), hashOf(watch))
 
 // mailPolicy is for a stranger's html: no scripts, no origin, nothing from the
