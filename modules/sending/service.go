@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/hold"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/message"
@@ -76,6 +77,11 @@ type Signals interface {
 	Wake(channel string)
 }
 
+// Holder tells whether the whole installation is held.
+type Holder interface {
+	Held() *hold.Hold
+}
+
 // Config sets what this process does beside accepting.
 type Config struct {
 	AcceptOnly bool // scheduled emails are left to other processes
@@ -96,6 +102,7 @@ type Params struct {
 	Records     Records
 	Idempotency Answers
 	Signals     Signals
+	Holder      Holder `optional:"true"` // nil: never held
 	Logger      *slog.Logger
 	Workers     *worker.Metrics `optional:"true"`
 }
@@ -143,6 +150,7 @@ type scheduler struct {
 	suppression Suppression
 	quota       Quota
 	signals     Signals
+	holder      Holder
 	logger      *slog.Logger
 	idle        bool          // this process leaves it to others
 	tasks       *worker.Tasks // the release of scheduled emails
@@ -165,7 +173,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{
 		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, templates: p.Templates, quota: p.Quota, records: p.Records,
 		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression)},
-		scheduler: &scheduler{db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, quota: p.Quota, signals: p.Signals,
+		scheduler: &scheduler{db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, quota: p.Quota, signals: p.Signals, holder: p.Holder,
 			tasks: worker.NewTasks(p.Logger, p.Workers), logger: p.Logger, idle: p.Config.AcceptOnly},
 	}
 	size := func(sub *submission) int { return sub.size }

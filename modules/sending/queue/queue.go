@@ -29,7 +29,8 @@ type Selection struct {
 	Destination  string // the domain of the address, in A-labels
 	RecipientIDs []int64
 	State        State
-	All          bool // an operation on everything has to say so
+	DueBefore    time.Time // only those whose next attempt is due before; zero: whenever it is due
+	All          bool      // an operation on everything has to say so
 }
 
 // Validate reports what is wrong. An operation needs a selection.
@@ -96,6 +97,9 @@ func (s Selection) conditions(q *db.Query) string {
 	}
 	if len(s.RecipientIDs) > 0 {
 		out.WriteString(` AND r.id = ANY(` + q.Arg(db.Array(s.RecipientIDs)) + `)`)
+	}
+	if !s.DueBefore.IsZero() {
+		out.WriteString(` AND r.due_at < ` + q.Arg(s.DueBefore))
 	}
 	if s.State != "" {
 		out.WriteString(` AND ` + queueStateSQL + ` = ` + q.Arg(string(s.State)))
