@@ -23,6 +23,7 @@ import (
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
@@ -78,6 +79,8 @@ type Client struct {
 	CertificateFile *CertificateFileClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
+	// DeliveryHold is the client for interacting with the DeliveryHold builders.
+	DeliveryHold *DeliveryHoldClient
 	// DeliveryReport is the client for interacting with the DeliveryReport builders.
 	DeliveryReport *DeliveryReportClient
 	// Domain is the client for interacting with the Domain builders.
@@ -152,6 +155,7 @@ func (c *Client) init() {
 	c.CategoryOptOut = NewCategoryOptOutClient(c.config)
 	c.CertificateFile = NewCertificateFileClient(c.config)
 	c.DKIMKey = NewDKIMKeyClient(c.config)
+	c.DeliveryHold = NewDeliveryHoldClient(c.config)
 	c.DeliveryReport = NewDeliveryReportClient(c.config)
 	c.Domain = NewDomainClient(c.config)
 	c.DomainCheck = NewDomainCheckClient(c.config)
@@ -280,6 +284,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		CategoryOptOut:  NewCategoryOptOutClient(cfg),
 		CertificateFile: NewCertificateFileClient(cfg),
 		DKIMKey:         NewDKIMKeyClient(cfg),
+		DeliveryHold:    NewDeliveryHoldClient(cfg),
 		DeliveryReport:  NewDeliveryReportClient(cfg),
 		Domain:          NewDomainClient(cfg),
 		DomainCheck:     NewDomainCheckClient(cfg),
@@ -335,6 +340,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		CategoryOptOut:  NewCategoryOptOutClient(cfg),
 		CertificateFile: NewCertificateFileClient(cfg),
 		DKIMKey:         NewDKIMKeyClient(cfg),
+		DeliveryHold:    NewDeliveryHoldClient(cfg),
 		DeliveryReport:  NewDeliveryReportClient(cfg),
 		Domain:          NewDomainClient(cfg),
 		DomainCheck:     NewDomainCheckClient(cfg),
@@ -392,12 +398,13 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.CapturedMail,
-		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain,
-		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
-		c.Node, c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient,
-		c.SMTPCredential, c.Smarthost, c.Source, c.SourceDay, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.Usage,
-		c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryHold,
+		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
+		c.Engagement, c.Fact, c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent,
+		c.ReceivedEmail, c.Recipient, c.SMTPCredential, c.Smarthost, c.Source,
+		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
+		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -408,12 +415,13 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.CapturedMail,
-		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryReport, c.Domain,
-		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
-		c.Node, c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient,
-		c.SMTPCredential, c.Smarthost, c.Source, c.SourceDay, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.Usage,
-		c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryHold,
+		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
+		c.Engagement, c.Fact, c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent,
+		c.ReceivedEmail, c.Recipient, c.SMTPCredential, c.Smarthost, c.Source,
+		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
+		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -440,6 +448,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.CertificateFile.mutate(ctx, m)
 	case *DKIMKeyMutation:
 		return c.DKIMKey.mutate(ctx, m)
+	case *DeliveryHoldMutation:
+		return c.DeliveryHold.mutate(ctx, m)
 	case *DeliveryReportMutation:
 		return c.DeliveryReport.mutate(ctx, m)
 	case *DomainMutation:
@@ -1789,6 +1799,139 @@ func (c *DKIMKeyClient) mutate(ctx context.Context, m *DKIMKeyMutation) (Value, 
 		return (&DKIMKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown DKIMKey mutation op: %q", m.Op())
+	}
+}
+
+// DeliveryHoldClient is a client for the DeliveryHold schema.
+type DeliveryHoldClient struct {
+	config
+}
+
+// NewDeliveryHoldClient returns a client for the DeliveryHold from the given config.
+func NewDeliveryHoldClient(c config) *DeliveryHoldClient {
+	return &DeliveryHoldClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `deliveryhold.Hooks(f(g(h())))`.
+func (c *DeliveryHoldClient) Use(hooks ...Hook) {
+	c.hooks.DeliveryHold = append(c.hooks.DeliveryHold, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `deliveryhold.Intercept(f(g(h())))`.
+func (c *DeliveryHoldClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DeliveryHold = append(c.inters.DeliveryHold, interceptors...)
+}
+
+// Create returns a builder for creating a DeliveryHold entity.
+func (c *DeliveryHoldClient) Create() *DeliveryHoldCreate {
+	mutation := newDeliveryHoldMutation(c.config, OpCreate)
+	return &DeliveryHoldCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DeliveryHold entities.
+func (c *DeliveryHoldClient) CreateBulk(builders ...*DeliveryHoldCreate) *DeliveryHoldCreateBulk {
+	return &DeliveryHoldCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DeliveryHoldClient) MapCreateBulk(slice any, setFunc func(*DeliveryHoldCreate, int)) *DeliveryHoldCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DeliveryHoldCreateBulk{err: fmt.Errorf("calling to DeliveryHoldClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DeliveryHoldCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DeliveryHoldCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DeliveryHold.
+func (c *DeliveryHoldClient) Update() *DeliveryHoldUpdate {
+	mutation := newDeliveryHoldMutation(c.config, OpUpdate)
+	return &DeliveryHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DeliveryHoldClient) UpdateOne(_m *DeliveryHold) *DeliveryHoldUpdateOne {
+	mutation := newDeliveryHoldMutation(c.config, OpUpdateOne, withDeliveryHold(_m))
+	return &DeliveryHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DeliveryHoldClient) UpdateOneID(id int32) *DeliveryHoldUpdateOne {
+	mutation := newDeliveryHoldMutation(c.config, OpUpdateOne, withDeliveryHoldID(id))
+	return &DeliveryHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DeliveryHold.
+func (c *DeliveryHoldClient) Delete() *DeliveryHoldDelete {
+	mutation := newDeliveryHoldMutation(c.config, OpDelete)
+	return &DeliveryHoldDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DeliveryHoldClient) DeleteOne(_m *DeliveryHold) *DeliveryHoldDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DeliveryHoldClient) DeleteOneID(id int32) *DeliveryHoldDeleteOne {
+	builder := c.Delete().Where(deliveryhold.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DeliveryHoldDeleteOne{builder}
+}
+
+// Query returns a query builder for DeliveryHold.
+func (c *DeliveryHoldClient) Query() *DeliveryHoldQuery {
+	return &DeliveryHoldQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDeliveryHold},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DeliveryHold entity by its id.
+func (c *DeliveryHoldClient) Get(ctx context.Context, id int32) (*DeliveryHold, error) {
+	return c.Query().Where(deliveryhold.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DeliveryHoldClient) GetX(ctx context.Context, id int32) *DeliveryHold {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *DeliveryHoldClient) Hooks() []Hook {
+	return c.hooks.DeliveryHold
+}
+
+// Interceptors returns the client interceptors.
+func (c *DeliveryHoldClient) Interceptors() []Interceptor {
+	return c.inters.DeliveryHold
+}
+
+func (c *DeliveryHoldClient) mutate(ctx context.Context, m *DeliveryHoldMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DeliveryHoldCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DeliveryHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DeliveryHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DeliveryHoldDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DeliveryHold mutation op: %q", m.Op())
 	}
 }
 
@@ -5579,16 +5722,16 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 type (
 	hooks struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, CapturedMail,
-		CategoryOptOut, CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck,
-		DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
+		CategoryOptOut, CertificateFile, DKIMKey, DeliveryHold, DeliveryReport, Domain,
+		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
 		ReceivedContent, ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source,
 		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
 		TrackingHost, Usage, User, Webhook, WebhookAttempt, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, CapturedMail,
-		CategoryOptOut, CertificateFile, DKIMKey, DeliveryReport, Domain, DomainCheck,
-		DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
+		CategoryOptOut, CertificateFile, DKIMKey, DeliveryHold, DeliveryReport, Domain,
+		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
 		ReceivedContent, ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source,
 		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
 		TrackingHost, Usage, User, Webhook, WebhookAttempt,

@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
@@ -117,6 +118,7 @@ func checkColumn(t, c string) error {
 			categoryoptout.Table:  categoryoptout.ValidColumn,
 			certificatefile.Table: certificatefile.ValidColumn,
 			dkimkey.Table:         dkimkey.ValidColumn,
+			deliveryhold.Table:    deliveryhold.ValidColumn,
 			deliveryreport.Table:  deliveryreport.ValidColumn,
 			domain.Table:          domain.ValidColumn,
 			domaincheck.Table:     domaincheck.ValidColumn,

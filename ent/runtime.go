@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
@@ -314,6 +315,12 @@ func init() {
 	dkimkeyDescID := dkimkeyFields[0].Descriptor()
 	// dkimkey.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	dkimkey.IDValidator = dkimkeyDescID.Validators[0].(func(string) error)
+	deliveryholdFields := schema.DeliveryHold{}.Fields()
+	_ = deliveryholdFields
+	// deliveryholdDescID is the schema descriptor for id field.
+	deliveryholdDescID := deliveryholdFields[0].Descriptor()
+	// deliveryhold.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	deliveryhold.IDValidator = deliveryholdDescID.Validators[0].(func(int32) error)
 	deliveryreportFields := schema.DeliveryReport{}.Fields()
 	_ = deliveryreportFields
 	// deliveryreportDescAccountID is the schema descriptor for account_id field.

@@ -32,6 +32,8 @@ type Tx struct {
 	CertificateFile *CertificateFileClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
+	// DeliveryHold is the client for interacting with the DeliveryHold builders.
+	DeliveryHold *DeliveryHoldClient
 	// DeliveryReport is the client for interacting with the DeliveryReport builders.
 	DeliveryReport *DeliveryReportClient
 	// Domain is the client for interacting with the Domain builders.
@@ -226,6 +228,7 @@ func (tx *Tx) init() {
 	tx.CategoryOptOut = NewCategoryOptOutClient(tx.config)
 	tx.CertificateFile = NewCertificateFileClient(tx.config)
 	tx.DKIMKey = NewDKIMKeyClient(tx.config)
+	tx.DeliveryHold = NewDeliveryHoldClient(tx.config)
 	tx.DeliveryReport = NewDeliveryReportClient(tx.config)
 	tx.Domain = NewDomainClient(tx.config)
 	tx.DomainCheck = NewDomainCheckClient(tx.config)

@@ -32,6 +32,9 @@ type commandLine struct {
 	Key     keyCommand     `cmd:"" help:"API keys."`
 	Domain  domainCommand  `cmd:"" help:"Sending domains."`
 	Queue   queueCommand   `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
+	Backup  backupCommand  `cmd:"" help:"Write the database to a folder, while Postrider runs or not. The master key is not in it."`
+	Restore restoreCommand `cmd:"" help:"Make a database of a backup. It is held: nothing leaves until postrider hold release."`
+	Hold    holdCommand    `cmd:"" help:"Keep the whole installation from sending: mail, scheduled mail and webhooks. Requests are accepted meanwhile."`
 
 	Listen listenCommand `cmd:"" help:"Print the events of an account as they happen, and forward them to a server of your own."`
 

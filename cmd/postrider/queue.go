@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/postrider/postrider/modules/sending/queue"
 )
@@ -23,6 +24,8 @@ type queueFilter struct {
 	Account     string  `help:"Only those of this account: its email or its id." placeholder:"EMAIL"`
 	Email       string  `help:"Only those of this email."                      placeholder:"msg_…"`
 	Recipient   []int64 `help:"Only these, by the ids that list shows."        placeholder:"ID,..."`
+
+	DueBefore time.Time `help:"Only those whose next attempt is due before this time." name:"due-before" placeholder:"2026-01-31T12:00:00Z"`
 }
 
 // withQueue opens the queue of the installation and hands it to do, with what the filter
@@ -33,7 +36,7 @@ func (f queueFilter) withQueue(s *session, of toolSettings, do func(*queue.Servi
 		return err
 	}
 	return withServices(s.ctx, cfg, func(of services) error {
-		selection := queue.Selection{Destination: f.Destination, EmailID: f.Email, RecipientIDs: f.Recipient}
+		selection := queue.Selection{Destination: f.Destination, EmailID: f.Email, RecipientIDs: f.Recipient, DueBefore: f.DueBefore}
 		if f.Account != "" {
 			service, err := of.accounts()
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -52,6 +53,10 @@ func (of services) accounts() (*accounts.Service, error) {
 
 func (of services) queue() *queue.Service {
 	return queue.New(of.store.DB, bus.New(of.store.DB, of.log, bus.Options{}), nil)
+}
+
+func (of services) webhooks() (*webhooks.Service, error) {
+	return webhooks.New(webhooks.Params{Config: webhooks.Config{AcceptOnly: true}, DB: of.store.DB, Box: of.store.Box, Cursors: of.store.Cursors(), Logger: of.log})
 }
 
 // withOutbound opens the ways out, which know accounts and domains.

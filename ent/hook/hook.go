@@ -117,6 +117,18 @@ func (f DKIMKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DKIMKeyMutation", m)
 }
 
+// The DeliveryHoldFunc type is an adapter to allow the use of ordinary
+// function as DeliveryHold mutator.
+type DeliveryHoldFunc func(context.Context, *ent.DeliveryHoldMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DeliveryHoldFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DeliveryHoldMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeliveryHoldMutation", m)
+}
+
 // The DeliveryReportFunc type is an adapter to allow the use of ordinary
 // function as DeliveryReport mutator.
 type DeliveryReportFunc func(context.Context, *ent.DeliveryReportMutation) (ent.Value, error)

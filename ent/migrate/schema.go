@@ -300,6 +300,18 @@ var (
 			},
 		},
 	}
+	// DeliveryHoldsColumns holds the columns for the "delivery_holds" table.
+	DeliveryHoldsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt32, Increment: true},
+		{Name: "since", Type: field.TypeTime},
+		{Name: "reason", Type: field.TypeString},
+	}
+	// DeliveryHoldsTable holds the schema information for the "delivery_holds" table.
+	DeliveryHoldsTable = &schema.Table{
+		Name:       "delivery_holds",
+		Columns:    DeliveryHoldsColumns,
+		PrimaryKey: []*schema.Column{DeliveryHoldsColumns[0]},
+	}
 	// DeliveryReportsColumns holds the columns for the "delivery_reports" table.
 	DeliveryReportsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -1294,6 +1306,7 @@ var (
 		CategoryOptOutsTable,
 		CertificateFilesTable,
 		DkimKeysTable,
+		DeliveryHoldsTable,
 		DeliveryReportsTable,
 		DomainsTable,
 		DomainChecksTable,

@@ -33,6 +33,9 @@ type CertificateFile func(*sql.Selector)
 // DKIMKey is the predicate function for dkimkey builders.
 type DKIMKey func(*sql.Selector)
 
+// DeliveryHold is the predicate function for deliveryhold builders.
+type DeliveryHold func(*sql.Selector)
+
 // DeliveryReport is the predicate function for deliveryreport builders.
 type DeliveryReport func(*sql.Selector)
 

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/node"
 )
 
 // Module gives *Service, and releases scheduled emails. The other rooms of module sending
@@ -29,6 +30,7 @@ var Module = fx.Module("sending",
 		func(b *bus.Bus) Bus { return b },
 		func(s *idempotency.Store) Answers { return s },
 		func(s *db.Signals) Signals { return s },
+		func(n *node.Node) Holder { return n },
 	),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{

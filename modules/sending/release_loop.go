@@ -34,8 +34,12 @@ func nextLimit(limit int, err error) int {
 	return min(limit*2, releaseBatch)
 }
 
-// releasePass releases what is due and tells how long nothing more is.
+// releasePass releases what is due and tells how long nothing more is. It releases nothing
+// while the whole installation is held.
 func (s *scheduler) releasePass(ctx context.Context, limit int) (wait time.Duration, err error) {
+	if s.holder != nil && s.holder.Held() != nil {
+		return releasePoll, nil
+	}
 	more, err := s.releaseDue(ctx, limit)
 	if err != nil || more {
 		return 0, err

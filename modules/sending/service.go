@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/hold"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/message"
@@ -79,6 +80,11 @@ type Signals interface {
 	Wake(channel string)
 }
 
+// Holder tells whether the whole installation is held.
+type Holder interface {
+	Held() *hold.Hold
+}
+
 // Config sets what this process does beside accepting.
 type Config struct {
 	AcceptOnly bool // scheduled emails are left to other processes
@@ -99,6 +105,7 @@ type Params struct {
 	Records     Records
 	Idempotency Answers
 	Signals     Signals
+	Holder      Holder `optional:"true"` // nil: never held
 	Logger      *slog.Logger
 	Workers     *worker.Metrics       `optional:"true"`
 	Registry    prometheus.Registerer `optional:"true"`
@@ -150,6 +157,7 @@ type scheduler struct {
 	suppression Suppression
 	quota       Quota
 	signals     Signals
+	holder      Holder
 	logger      *slog.Logger
 	idle        bool          // this process leaves it to others
 	tasks       *worker.Tasks // the release of scheduled emails
@@ -176,7 +184,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{
 		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, templates: p.Templates, quota: p.Quota, records: p.Records,
 		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters, tracing: p.Tracing},
-		scheduler: &scheduler{db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, quota: p.Quota, signals: p.Signals,
+		scheduler: &scheduler{db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, quota: p.Quota, signals: p.Signals, holder: p.Holder,
 			tasks: worker.NewTasks(p.Logger, p.Workers), logger: p.Logger, idle: p.Config.AcceptOnly},
 	}
 	size := func(sub *submission) int { return sub.size }

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/httpserver"
 	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
+	"github.com/postrider/postrider/runtime/systemd"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -94,6 +95,12 @@ func run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	if err := announce(ctx, cfg, o, opened, seeds, modules, log); err != nil {
 		return errors.Join(err, stopApp(app, drainTimeout))
 	}
+	told := make(chan struct{})
+	go func() {
+		systemd.Run(ctx, log)
+		close(told)
+	}()
+	defer func() { <-told }()
 	// 6. Until somebody says stop, or a part that we need ends.
 	<-ctx.Done()
 	failed := context.Cause(ctx)

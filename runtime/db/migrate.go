@@ -26,6 +26,15 @@ func Migrate(ctx context.Context, d *DB, log *slog.Logger) error {
 	return migrate(ctx, d, migrations.Files, log)
 }
 
+// Schema is the version of the newest migration of this program.
+func Schema() string {
+	files, err := readMigrations(migrations.Files)
+	if err != nil || len(files) == 0 {
+		return "" // a test of the migrations says so
+	}
+	return files[len(files)-1].version
+}
+
 func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
 	files, err := readMigrations(source)
 	if err != nil {

@@ -22,6 +22,8 @@
 //   - Whose claims are handed back before their leases end: those of a process whose
 //     lock is free, if a process of the same name has started since or its last beat is
 //     older than Gone. Handing back raises the fencing number.
+//   - Whether the whole installation is held (runtime/hold): that row is read with each
+//     beat, and while it is there nothing is claimed.
 //
 // # What a process owes
 //

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/hold"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -96,6 +97,7 @@ type Node struct {
 	holdsFrom  time.Time     // leases from before are doubtful
 	published  int64         // the lock that the row names
 	changed    chan struct{} // closed by the next beat that is stored
+	hold       *hold.Hold    // of the whole installation; nil: none
 	failing    bool          // the latest operation that was reported has failed
 	back       chan struct{} // closed when operations work again
 }
@@ -183,9 +185,14 @@ func (n *Node) beatOnce(ctx context.Context) (wait time.Duration, err error) {
 	return n.rhythm(), nil
 }
 
-// live is one beat, and then care for those that are gone.
+// live is one beat, and then care for those that are gone. The hold of the installation is
+// read first: who is woken by the beat knows of it.
 func (n *Node) live(ctx context.Context) error {
-	gone, err := n.write(ctx)
+	err := n.readHold(ctx)
+	var gone []int64
+	if err == nil {
+		gone, err = n.write(ctx)
+	}
 	n.Report(err)
 	if err != nil {
 		return err

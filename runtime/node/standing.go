@@ -43,7 +43,7 @@ func (n *Node) AwaitClaim(stop <-chan struct{}) bool {
 			return false, 0
 		}
 		wait := time.Until(n.claimsFrom)
-		return wait <= 0 && n.outage == nil, wait
+		return wait <= 0 && n.outage == nil && n.hold == nil, wait
 	})
 }
 

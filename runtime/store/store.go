@@ -5,6 +5,7 @@ package store
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -110,6 +111,33 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
 	return s, nil
+}
+
+// Reach finds the address of the database for programs that are not ours, and runs the
+// embedded server where nobody does. It neither connects nor migrates. Error: there is no
+// database in the data directory; none is made.
+func Reach(ctx context.Context, cfg config.Config, log *slog.Logger) (*Store, error) {
+	s := &Store{URL: cfg.Database.URL.Reveal()}
+	if !cfg.Database.Embedded() {
+		return s, nil
+	}
+	if !HoldsData(cfg.DataDir) {
+		return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and DATABASE_URL is not set", cfg.DataDir)
+	}
+	return s, s.startServer(ctx, cfg, log)
+}
+
+// KeyMark tells installations with different master keys apart, and nothing about the keys.
+// It is empty where no key is known.
+func KeyMark(cfg config.Config) string {
+	if !FindKeys(&cfg) {
+		return ""
+	}
+	box, err := openBox(cfg)
+	if err != nil {
+		return ""
+	}
+	return hex.EncodeToString(box.Derive("mark of backups")[:8])
 }
 
 // startServer runs the embedded PostgreSQL. A command that ends by itself uses the

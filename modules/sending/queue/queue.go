@@ -30,7 +30,8 @@ type Selection struct {
 	RecipientIDs []int64
 	IDs          []string // in place of RecipientIDs, as accounts know them; for AccountChange alone
 	State        State
-	All          bool // an operation on everything has to say so
+	DueBefore    time.Time // only those whose next attempt is due before; zero: whenever it is due
+	All          bool      // an operation on everything has to say so
 }
 
 // Validate reports what is wrong. An operation needs a selection.
@@ -98,6 +99,9 @@ func (s Selection) conditions(q *db.Query) string {
 	}
 	if len(s.RecipientIDs) > 0 {
 		out.WriteString(` AND r.id = ANY(` + q.Arg(db.Array(s.RecipientIDs)) + `)`)
+	}
+	if !s.DueBefore.IsZero() {
+		out.WriteString(` AND r.due_at < ` + q.Arg(s.DueBefore))
 	}
 	if s.State != "" {
 		out.WriteString(` AND ` + queueStateSQL + ` = ` + q.Arg(string(s.State)))

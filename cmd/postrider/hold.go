@@ -1,0 +1,164 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/runtime/hold"
+)
+
+type holdCommand struct {
+	Show    holdShowCommand    `cmd:"" help:"Print the hold, and what waits, as JSON."`
+	Set     holdSetCommand     `cmd:"" help:"Begin it. Processes that run stop claiming within seconds; what they have begun ends as it would have."`
+	Release holdReleaseCommand `cmd:"" help:"End it. What waits leaves within seconds."`
+	Drop    holdDropCommand    `cmd:"" help:"End what was due before a time and has left before the restore: mail and scheduled mail fail with a reason, webhooks fail and can be replayed. Only while the hold stands."`
+}
+
+// holdView is the hold and what waits as `postrider hold show` prints them.
+type holdView struct {
+	Held    bool        `json:"held"`
+	Since   *time.Time  `json:"since"`
+	Reason  string      `json:"reason"`
+	Waiting waitingView `json:"waiting"`
+	DueNow  waitingView `json:"due_now"`
+}
+
+// waitingView counts what would leave if nothing held it.
+type waitingView struct {
+	Recipients int `json:"recipients"`
+	Scheduled  int `json:"scheduled_emails"`
+	Webhooks   int `json:"webhooks"`
+}
+
+// waiting counts what is due before a time.
+func (of services) waiting(s *session, before time.Time) (waitingView, error) {
+	mail, err := of.queue().Waiting(s.ctx, before)
+	if err != nil {
+		return waitingView{}, err
+	}
+	hooks, err := of.webhooks()
+	if err != nil {
+		return waitingView{}, err
+	}
+	told, err := hooks.CountDue(s.ctx, before)
+	return waitingView{Recipients: mail.Recipients, Scheduled: mail.Scheduled, Webhooks: told}, err
+}
+
+// printHold prints the hold as it stands.
+func (of services) printHold(s *session) error {
+	found, err := hold.Read(s.ctx, of.store.DB.SQL)
+	if err != nil {
+		return err
+	}
+	var view holdView
+	if found != nil {
+		since := found.Since.UTC()
+		view.Held, view.Since, view.Reason = true, &since, found.Reason
+	}
+	now := time.Now()
+	if view.Waiting, err = of.waiting(s, now.AddDate(100, 0, 0)); err != nil {
+		return err
+	}
+	if view.DueNow, err = of.waiting(s, now); err != nil {
+		return err
+	}
+	return s.print(view)
+}
+
+type holdShowCommand struct{ toolSettings }
+
+func (c *holdShowCommand) Run(s *session) error {
+	return c.withStore(s, func(of services) error { return of.printHold(s) })
+}
+
+// withStore opens the services of the installation.
+func (t toolSettings) withStore(s *session, do func(services) error) error {
+	cfg, err := t.load()
+	if err != nil {
+		return err
+	}
+	return withServices(s.ctx, cfg, do)
+}
+
+type holdSetCommand struct {
+	toolSettings
+
+	Reason string `help:"Why, for those who look later." placeholder:"TEXT" required:""`
+}
+
+func (c *holdSetCommand) Run(s *session) error {
+	return c.withStore(s, func(of services) error {
+		if err := hold.Set(s.ctx, of.store.DB.SQL, c.Reason); err != nil {
+			return err
+		}
+		return of.printHold(s)
+	})
+}
+
+type holdReleaseCommand struct{ toolSettings }
+
+var errNotHeld = errors.New("the installation is not held")
+
+func (c *holdReleaseCommand) Run(s *session) error {
+	return c.withStore(s, func(of services) error {
+		held, err := hold.Release(s.ctx, of.store.DB.SQL)
+		if err == nil && !held {
+			err = errNotHeld
+		}
+		if err != nil {
+			return err
+		}
+		return of.printHold(s)
+	})
+}
+
+type holdDropCommand struct {
+	toolSettings
+
+	DueBefore time.Time `help:"What was due before this time is ended: the time of the failure." name:"due-before" placeholder:"2026-01-31T12:00:00Z" required:""`
+	Reason    string    `default:"the installation was restored from a backup; this was probably sent before" help:"Why; senders are told with email.failed." placeholder:"TEXT"`
+	DryRun    bool      `help:"Change nothing; print how much is selected." name:"dry-run"`
+}
+
+func (c *holdDropCommand) Run(s *session) error {
+	return c.withStore(s, func(of services) error {
+		found, err := hold.Read(s.ctx, of.store.DB.SQL)
+		if err == nil && found == nil {
+			err = errNotHeld
+		}
+		if err != nil {
+			return err
+		}
+		dropped, err := of.waiting(s, c.DueBefore)
+		if err == nil && !c.DryRun {
+			dropped, err = c.drop(s, of)
+		}
+		if err != nil {
+			return err
+		}
+		return s.print(struct {
+			waitingView
+			DryRun bool `json:"dry_run"`
+		}{dropped, c.DryRun})
+	})
+}
+
+// drop counts recipients of scheduled emails as scheduled.
+func (c *holdDropCommand) drop(s *session, of services) (dropped waitingView, err error) {
+	mail := of.queue()
+	queued, err := mail.Drop(s.ctx, queue.Change{Selection: queue.Selection{All: true, DueBefore: c.DueBefore}}, c.Reason)
+	if err != nil {
+		return dropped, err
+	}
+	dropped.Recipients = queued.Changed
+	if dropped.Scheduled, err = mail.DropScheduled(s.ctx, c.DueBefore, c.Reason); err != nil {
+		return dropped, err
+	}
+	hooks, err := of.webhooks()
+	if err != nil {
+		return dropped, err
+	}
+	dropped.Webhooks, err = hooks.DropDue(s.ctx, c.DueBefore, c.Reason)
+	return dropped, err
+}

@@ -1,0 +1,19 @@
+// Owner: hold. What keeps the whole installation from sending.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+)
+
+// DeliveryHold is a row while the installation sends nothing, and no row while it sends.
+type DeliveryHold struct{ ent.Schema }
+
+// Fields of the DeliveryHold. There is one hold, so there is one id.
+func (DeliveryHold) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int32("id").Range(1, 1),
+		field.Time("since").Immutable().Comment("when it began, by the database clock"),
+		field.String("reason").Comment("why, for the operator"),
+	}
+}

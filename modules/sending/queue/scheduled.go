@@ -1,0 +1,72 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// Waiting is what an installation would send by a time if nothing held it.
+type Waiting struct {
+	Recipients int // in the queue
+	Scheduled  int // emails that are not released yet
+}
+
+const waitingSQL = `
+SELECT (SELECT count(*) FROM recipients WHERE due_at < $1), (SELECT count(*) FROM emails WHERE release_at < $1)`
+
+// Waiting counts what is due before a time.
+func (s *Service) Waiting(ctx context.Context, before time.Time) (Waiting, error) {
+	found, err := db.One(ctx, s.db.SQL, func(w *Waiting) []any { return []any{&w.Recipients, &w.Scheduled} }, waitingSQL, before)
+	if err != nil {
+		return Waiting{}, fmt.Errorf("count what waits: %w", err)
+	}
+	return found, nil
+}
+
+// openScheduledSQL brings recipients of scheduled emails into the queue, where a drop finds
+// them: at most $2 emails that are due before $1.
+const openScheduledSQL = `
+WITH due AS (
+	SELECT id FROM emails WHERE release_at < $1 AND status IN ('scheduled', 'queued') ORDER BY release_at LIMIT $2 FOR UPDATE SKIP LOCKED
+), opened AS (
+	UPDATE emails e SET status = 'sent', uncommon = NULL, release_at = NULL FROM due WHERE e.id = due.id RETURNING e.id
+)
+UPDATE recipients r SET due_at = now() FROM opened o WHERE r.email_id = o.id AND r.settled_at IS NULL RETURNING r.id`
+
+// scheduledStep is how many emails one transaction of DropScheduled ends at most.
+const scheduledStep = 200
+
+// DropScheduled ends the scheduled emails that are due before a time: they have failed, with
+// the reason, as by Drop. It tells how many recipients that were. Error: Invalid naming
+// `reason`.
+func (s *Service) DropScheduled(ctx context.Context, before time.Time, reason string) (recipients int, err error) {
+	if err := validateReason(reason); err != nil {
+		return 0, err
+	}
+	for {
+		var ended []int64
+		var facts []event.Fact
+		err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+			ids, err := db.All(ctx, tx, db.Value[int64], openScheduledSQL, before, scheduledStep)
+			if err != nil || len(ids) == 0 {
+				ended = nil
+				return err
+			}
+			ended, facts, err = s.drop(ctx, tx, ids, reason)
+			return err
+		})
+		if err != nil {
+			return recipients, fmt.Errorf("drop scheduled emails: %w", err)
+		}
+		if len(ended) == 0 {
+			return recipients, nil
+		}
+		s.bus.WakeFor(facts...)
+		recipients += len(ended)
+	}
+}

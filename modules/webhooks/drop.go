@@ -1,0 +1,50 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+)
+
+const countDueSQL = `SELECT count(*) FROM webhook_deliveries WHERE due_at < $1`
+
+// CountDue counts the deliveries that are due before a time, of all accounts.
+func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
+	n, err := db.One(ctx, s.db.SQL, db.Value[int], countDueSQL, before)
+	if err != nil {
+		return 0, fmt.Errorf("count webhook deliveries: %w", err)
+	}
+	return n, nil
+}
+
+// dropDueSQL fails at most $3 deliveries that are due before $1. Their endpoints count as
+// changed, so that these failures switch none of them off.
+const dropDueSQL = `
+WITH due AS (
+	SELECT id FROM webhook_deliveries WHERE due_at < $1 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
+), ended AS (
+	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, fence = d.fence + 1, settled_at = now(), error = $2
+	FROM due WHERE d.id = due.id RETURNING d.webhook_id
+), spared AS (
+	UPDATE webhooks w SET updated_at = clock_timestamp() WHERE w.id IN (SELECT webhook_id FROM ended)
+)
+SELECT count(*) FROM ended`
+
+const dropStep = 1000
+
+// DropDue fails the deliveries that are due before a time, of all accounts, with a reason
+// that stands in their log. They can be replayed.
+func (s *Service) DropDue(ctx context.Context, before time.Time, reason string) (dropped int, err error) {
+	for {
+		n, err := db.One(ctx, s.db.SQL, db.Value[int], dropDueSQL, before, reason, dropStep)
+		if err != nil {
+			return dropped, fmt.Errorf("drop webhook deliveries: %w", err)
+		}
+		dropped += n
+		if n < dropStep {
+			return dropped, nil
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package systemd
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// The service says that it is ready, that it lives, and that it stops, in this order.
+func TestRunTellsSystemd(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	heard, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer heard.Close()
+	t.Setenv("NOTIFY_SOCKET", socket)
+	t.Setenv("WATCHDOG_USEC", "30000")
+	t.Setenv("WATCHDOG_PID", "")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		Run(ctx, slog.New(slog.DiscardHandler))
+		close(ended)
+	}()
+	next := func() string {
+		t.Helper()
+		if err := heard.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		message := make([]byte, 100)
+		n, err := heard.Read(message)
+		if err != nil {
+			t.Fatalf("systemd heard nothing: %v", err)
+		}
+		return string(message[:n])
+	}
+	for i, want := range []string{Ready, Alive, Alive} {
+		if got := next(); got != want {
+			t.Errorf("message %d is %q, want %q", i, got, want)
+		}
+	}
+	stop()
+	<-ended
+	last := next()
+	for last == Alive { // on its way when the stop came
+		last = next()
+	}
+	if last != Stopping {
+		t.Errorf("the last message is %q, want %q", last, Stopping)
+	}
+}
+
+// Without systemd nothing is sent and nothing fails; another process's watchdog is not ours.
+func TestWithoutSystemdNothingIsSent(t *testing.T) {
+	t.Setenv("NOTIFY_SOCKET", "")
+	if err := Notify(t.Context(), Ready); err != nil {
+		t.Errorf("Notify without a socket gives %v, want nil", err)
+	}
+	for name, env := range map[string][2]string{"none": {"", ""}, "no number": {"", "soon"}, "another process": {"1", "1000000"}} {
+		t.Setenv("WATCHDOG_PID", env[0])
+		t.Setenv("WATCHDOG_USEC", env[1])
+		if got := Watchdog(); got != 0 {
+			t.Errorf("Watchdog with %s is %s, want 0", name, got)
+		}
+	}
+}
