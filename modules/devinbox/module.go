@@ -4,12 +4,15 @@ import (
 	"context"
 
 	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/module"
 )
 
 // Module gives *Service and runs the sink. It starts before sending, which
 // delivers to it, and so stops after it.
 var Module = fx.Module("devinbox",
 	fx.Provide(New),
+	module.Drains(func(s *Service) module.Drain { return s.Drain }), // who waits for a mail would hold a stop up
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },

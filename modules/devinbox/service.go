@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync"
 
-	"entgo.io/ent/dialect/sql"
 	"github.com/emersion/go-smtp"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -40,6 +39,9 @@ type Service struct {
 	server   *smtp.Server
 	served   chan struct{}
 	trimmed  counter
+	stored   broadcast // a mail was stored
+	drained  sync.Once
+	draining chan struct{} // is closed when nobody is to wait any more
 }
 
 // New takes a free port on loopback; nothing is answered there before Start.
@@ -48,7 +50,7 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("development inbox: %w", err)
 	}
-	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{})}
+	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{}), draining: make(chan struct{})}
 	s.server = newServer(s)
 	return s, nil
 }
@@ -75,46 +77,6 @@ func (s *Service) Stop(context.Context) error {
 		return fmt.Errorf("development inbox: %w", err)
 	}
 	return nil
-}
-
-// Query asks for mails, newest first.
-type Query struct {
-	To     string // part of an envelope recipient, in any case; empty: all
-	Before int64  // id to continue below; 0: from the newest
-	Limit  int    // 1-200; 0: 50
-}
-
-const (
-	defaultLimit = 50
-	maxLimit     = 200
-)
-
-// listColumns are all but the message itself.
-var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, capturedmail.FieldMailFrom, capturedmail.FieldRcptTo,
-	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
-
-// List gives mails without their content.
-func (s *Service) List(ctx context.Context, q Query) ([]*ent.CapturedMail, error) {
-	if q.Limit == 0 {
-		q.Limit = defaultLimit
-	}
-	if q.Limit < 1 || q.Limit > maxLimit {
-		return nil, fault.InvalidField("limit", "must be between 1 and %d", maxLimit)
-	}
-	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Limit(q.Limit)
-	if q.Before > 0 {
-		query.Where(capturedmail.IDLT(q.Before))
-	}
-	if q.To != "" {
-		query.Where(func(sel *sql.Selector) {
-			sel.Where(sql.ExprP("strpos(lower("+sel.C(capturedmail.FieldRcptTo)+"::text), lower($1)) > 0", q.To))
-		})
-	}
-	found, err := query.Select(listColumns...).All(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list captured mail: %w", err)
-	}
-	return found, nil
 }
 
 // Get gives one mail as it was received.

@@ -100,6 +100,7 @@ func (s *Service) capture(m mail, buffer []byte, more bool, r io.Reader) error {
 	if err := s.insert(ctx, m, buffer, more, r); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
+	s.stored.tell()
 	if s.trimmed.due() {
 		return s.trim(ctx)
 	}

@@ -27,15 +27,18 @@ import (
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// Prefix is the path of the list; JSONPath gives it to scripts.
+// Prefix is the path of the list; JSONPath gives it to scripts, and LatestPath gives them
+// the newest mail that matches.
 const (
-	Prefix   = "/dev/inbox"
-	JSONPath = "/dev/inbox.json"
+	Prefix     = "/dev/inbox"
+	JSONPath   = "/dev/inbox.json"
+	LatestPath = "/dev/inbox/latest"
 )
 
 // Inbox is what the pages need of the module.
 type Inbox interface {
-	List(ctx context.Context, q inbox.Query) ([]*ent.CapturedMail, error)
+	List(ctx context.Context, q inbox.Query) ([]inbox.Line, error)
+	Latest(ctx context.Context, w inbox.Wanted) (*ent.CapturedMail, error)
 	Get(ctx context.Context, id int64) (*ent.CapturedMail, error)
 	Clear(ctx context.Context) error
 }
@@ -56,6 +59,7 @@ func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 		"GET " + Prefix:                        p.list,
 		"GET " + Prefix + "/{$}":               p.list,
 		"GET " + JSONPath:                      p.listJSON,
+		"GET " + LatestPath:                    p.latest,
 		"POST " + Prefix + "/clear":            p.clear,
 		"GET " + Prefix + "/{id}":              p.message,
 		"GET " + Prefix + "/{id}/json":         p.messageJSON,

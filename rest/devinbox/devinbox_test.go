@@ -35,17 +35,29 @@ const sample = "From: =?utf-8?q?Gr=C3=BCn?= <gruen@dev.test>\r\n" +
 	"--outer\r\nContent-Type: text/html\r\nContent-Disposition: attachment; filename=\"ev\\\"il.html\"\r\n\r\n<script>alert(3)</script>\r\n--outer--\r\n"
 
 // fakeInbox holds mails newest last.
-type fakeInbox struct{ mails []*ent.CapturedMail }
+type fakeInbox struct {
+	mails  []*ent.CapturedMail
+	wanted []inbox.Wanted // what Latest was asked for
+	fail   error          // of Latest
+}
 
-func (f *fakeInbox) List(_ context.Context, q inbox.Query) ([]*ent.CapturedMail, error) {
-	var found []*ent.CapturedMail
+func (f *fakeInbox) List(_ context.Context, q inbox.Query) ([]inbox.Line, error) {
+	var found []inbox.Line
 	for _, m := range slices.Backward(f.mails) {
 		fits := q.To == "" || slices.ContainsFunc(m.RcptTo, func(to string) bool { return strings.Contains(to, q.To) })
 		if fits && (q.Before == 0 || m.ID < q.Before) && len(found) < q.Limit {
-			found = append(found, m)
+			found = append(found, inbox.Line{CapturedMail: m, Snippet: "Your code is 1234 " + hostile})
 		}
 	}
 	return found, nil
+}
+
+func (f *fakeInbox) Latest(_ context.Context, w inbox.Wanted) (*ent.CapturedMail, error) {
+	f.wanted = append(f.wanted, w)
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	return f.mails[0], w.Validate()
 }
 
 func (f *fakeInbox) Get(_ context.Context, id int64) (*ent.CapturedMail, error) {
@@ -89,8 +101,9 @@ func TestPagesEscapeWhatStrangersWrote(t *testing.T) {
 	t.Parallel()
 	h := pagesOver(newInbox(1))
 	for path, want := range map[string]string{
-		"/dev/inbox":  "Grün",
-		"/dev/inbox/": "carol@example.org",
+		"/dev/inbox":         "Grün",
+		"/dev/inbox?limit=1": "Your code is 1234",
+		"/dev/inbox/":        "carol@example.org",
 		"/dev/inbox?to=%22%3E%3Cscript%3Ealert(1)%3C/script%3E": "Grün",
 		"/dev/inbox/1":              `src="/dev/inbox/1/html"`,
 		"/dev/inbox/1?view=text":    `aria-current="page"`,
@@ -184,7 +197,7 @@ func TestJSONForScripts(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &list); err != nil || response.Header.Get("Content-Type") != "application/json" {
 		t.Fatal(err, response.Header)
 	}
-	if len(list.Mails) != 2 || !list.HasMore || list.Mails[0]["id"] != 3.0 || list.Mails[0]["url"] != "/dev/inbox/3" {
+	if len(list.Mails) != 2 || !list.HasMore || list.Mails[0]["id"] != 3.0 || list.Mails[0]["url"] != "/dev/inbox/3" || list.Mails[0]["snippet"] != "Your code is 1234 "+hostile {
 		t.Errorf("list %s", body)
 	}
 	if _, body := get(t, h, "/dev/inbox.json?to=nobody"); !strings.Contains(body, `"mails": []`) {
@@ -220,7 +233,7 @@ func TestBadAddresses(t *testing.T) {
 	t.Parallel()
 	h := pagesOver(newInbox(1))
 	for path, want := range map[string]int{"/dev/inbox/0": 404, "/dev/inbox/x": 404, "/dev/inbox/99": 404, "/dev/inbox/99999999999999999999": 404, "/dev/inbox/1/files/9": 404,
-		"/dev/inbox/1/files/-1": 404, "/dev/inbox/1/nothing": 404, "/dev/inbox?limit=0": 400, "/dev/inbox?before=-1": 400, "/dev/inbox.json?lmit=1": 400, "/dev/inbox/%ff": 404} {
+		"/dev/inbox/1/files/-1": 404, "/dev/inbox/1/nothing": 404, "/dev/inbox?limit=0": 400, "/dev/inbox?before=-1": 400, "/dev/inbox?to=%00": 400, "/dev/inbox.json?to=%ff": 400, "/dev/inbox.json?lmit=1": 400, "/dev/inbox/%ff": 404} {
 		if response, body := get(t, h, path); response.StatusCode != want {
 			t.Errorf("%s: got status %d and %s, want %d", path, response.StatusCode, body, want)
 		}

@@ -41,8 +41,8 @@ func parseTemplate(name, body string) *template.Template {
 	return template.Must(template.Must(template.New(name).Parse(body)).New("layout").Parse(layoutHTML)).Lookup(name)
 }
 
-// pagePolicy allows our own style and script by their hashes, and the frame.
-var pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; connect-src 'self'; frame-src 'self'; "+
+// pagePolicy allows our own style and script by their hashes, the frame, and our icon.
+var pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; connect-src 'self'; frame-src 'self'; img-src 'self'; "+
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", hashOf(style), hashOf(watch))
 
 // mailPolicy is for a stranger's html: no scripts, no origin, nothing from the

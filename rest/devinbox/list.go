@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent"
 	inbox "github.com/postrider/postrider/modules/devinbox"
@@ -31,6 +33,7 @@ type mailLine struct {
 	ID                int64
 	Link              string
 	From, To, Subject string
+	Snippet           string
 	Received, Ago     string
 }
 
@@ -61,7 +64,7 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) error {
 }
 
 // find asks for one mail more than it gives, to know whether there are more.
-func (p *pages) find(r *http.Request, q inbox.Query) (found []*ent.CapturedMail, more bool, err error) {
+func (p *pages) find(r *http.Request, q inbox.Query) (found []inbox.Line, more bool, err error) {
 	limit := q.Limit
 	q.Limit = min(limit+1, maxPage)
 	found, err = p.inbox.List(r.Context(), q)
@@ -83,6 +86,9 @@ func queryOf(values url.Values) (inbox.Query, error) {
 			wrong.Add(name, "is not a known query parameter")
 		}
 	}
+	if !utf8.ValidString(q.To) || strings.ContainsRune(q.To, 0) {
+		wrong.Add("to", "must be text")
+	}
 	if text := values.Get("before"); text != "" {
 		before, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || before < 1 {
@@ -100,9 +106,9 @@ func queryOf(values url.Values) (inbox.Query, error) {
 	return q, wrong.Err()
 }
 
-func lineOf(m *ent.CapturedMail, now time.Time) mailLine {
+func lineOf(m inbox.Line, now time.Time) mailLine {
 	return mailLine{ID: m.ID, Link: linkTo(m.ID), From: orElse(m.From, m.MailFrom), To: shortList(m.RcptTo), Subject: orElse(m.Subject, "(no subject)"),
-		Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: ago(now.Sub(m.ReceivedAt))}
+		Snippet: m.Snippet, Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: ago(now.Sub(m.ReceivedAt))}
 }
 
 func linkTo(id int64) string { return Prefix + "/" + strconv.FormatInt(id, 10) }
@@ -152,6 +158,13 @@ type mailJSON struct {
 	SourceURL  string    `json:"source_url"`
 }
 
+// lineJSON is a mail of a list as scripts see it.
+type lineJSON struct {
+	mailJSON
+
+	Snippet string `json:"snippet"`
+}
+
 func newMailJSON(m *ent.CapturedMail) mailJSON {
 	to := m.RcptTo
 	if to == nil {
@@ -172,11 +185,11 @@ func (p *pages) listJSON(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := struct {
-		Mails   []mailJSON `json:"mails"`
+		Mails   []lineJSON `json:"mails"`
 		HasMore bool       `json:"has_more"`
-	}{[]mailJSON{}, more}
+	}{[]lineJSON{}, more}
 	for _, m := range found {
-		out.Mails = append(out.Mails, newMailJSON(m))
+		out.Mails = append(out.Mails, lineJSON{newMailJSON(m.CapturedMail), m.Snippet})
 	}
 	return sendJSON(w, out)
 }

@@ -103,11 +103,17 @@ func (p *pages) open(r *http.Request) (*ent.CapturedMail, *message.Whole, error)
 	if err != nil {
 		return nil, nil, err
 	}
+	parsed, err := read(mail)
+	return mail, parsed, err
+}
+
+// read takes a mail apart.
+func read(mail *ent.CapturedMail) (*message.Whole, error) {
 	parsed, err := message.ReadWhole(bytes.NewReader(mail.Raw), message.Bounds{Contents: len(mail.Raw) + 1})
 	if err != nil {
-		return nil, nil, fmt.Errorf("parse captured mail %d: %w", mail.ID, err)
+		return nil, fmt.Errorf("parse captured mail %d: %w", mail.ID, err)
 	}
-	return mail, parsed, nil
+	return parsed, nil
 }
 
 func signatureOf(m *message.Whole) *signature {
@@ -173,38 +179,4 @@ func download(w http.ResponseWriter, contentType, name string, content []byte) e
 	w.Header().Set("Content-Disposition", disposition)
 	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	return send(w, content)
-}
-
-// messageJSON gives a mail with its content to scripts.
-func (p *pages) messageJSON(w http.ResponseWriter, r *http.Request) error {
-	mail, parsed, err := p.open(r)
-	if err != nil {
-		return err
-	}
-	type header struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	}
-	type attachment struct {
-		Name        string `json:"name"`
-		ContentType string `json:"content_type"`
-		ContentID   string `json:"content_id"`
-		Size        int64  `json:"size"`
-		URL         string `json:"url"`
-	}
-	out := struct {
-		mailJSON
-		Headers     []header     `json:"headers"`
-		HTML        string       `json:"html"`
-		Text        string       `json:"text"`
-		Attachments []attachment `json:"attachments"`
-	}{newMailJSON(mail), []header{}, parsed.HTML, parsed.Text, []attachment{}}
-	for _, h := range parsed.Header {
-		out.Headers = append(out.Headers, header{h.Name, h.Value})
-	}
-	for i, part := range parsed.Files {
-		out.Attachments = append(out.Attachments, attachment{nameOf(part, i), part.ContentType, part.ContentID, part.Size,
-			fmt.Sprintf("%s/files/%d", linkTo(mail.ID), i)})
-	}
-	return sendJSON(w, map[string]any{"mail": out})
 }

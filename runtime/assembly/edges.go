@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/graph"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/favicon"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/httpserver"
@@ -104,6 +105,9 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 	mux.HandleFunc("GET /readyz", health.ready)
 	mux.Handle("GET /metrics", p.metrics())
 	mux.Handle("GET /{$}", p.home())
+	for _, path := range []string{favicon.Path, favicon.PathICO} {
+		mux.Handle("GET "+path, favicon.New())
+	}
 	for _, page := range p.Pages {
 		for _, path := range page.paths {
 			mux.Handle(path, page.handler)

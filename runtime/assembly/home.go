@@ -13,6 +13,7 @@ import (
 var homePage = template.Must(template.New("home").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Postrider</title>
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <style>
 :root{color-scheme:light dark;font:16px/1.55 system-ui,sans-serif}
 body{max-width:40rem;margin:4rem auto;padding:0 1.25rem}
@@ -42,7 +43,7 @@ type home struct {
 func (h home) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy", "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
 	if err := homePage.Execute(w, h); err != nil {
 		h.log.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)

@@ -160,7 +160,7 @@ func newExamination(read *message.Whole, raw string) *examination {
 	e.reportType = reportType(read.Get("Content-Type"))
 	text := read.Text
 	if strings.TrimSpace(text) == "" {
-		text = textOf(read.HTML)
+		text = message.TextOfHTML(read.HTML)
 	}
 	e.text, e.returned = cutReturned(strings.ReplaceAll(text, "\r\n", "\n"))
 	e.origin = originOf(read, e.subject)

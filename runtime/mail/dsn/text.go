@@ -3,8 +3,6 @@ package dsn
 import (
 	"regexp"
 	"strings"
-
-	"golang.org/x/net/html"
 )
 
 // plainText reads a report that only people were meant to read. Somebody's word that
@@ -240,32 +238,4 @@ func (e *examination) qmail(r *Report) bool {
 	}
 	r.Kind, r.Structured = kindOf(r.Recipients), true
 	return true
-}
-
-// textOf is the text of html, each block on a line of its own.
-func textOf(s string) string {
-	var out strings.Builder
-	tokens := html.NewTokenizer(strings.NewReader(s))
-	hidden := ""
-	for {
-		switch tokens.Next() {
-		case html.ErrorToken:
-			return out.String()
-		case html.TextToken:
-			if hidden == "" {
-				out.WriteString(strings.ReplaceAll(string(tokens.Text()), "\n", " "))
-			}
-		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
-			token := tokens.Token()
-			switch token.Data {
-			case "style", "script", "title":
-				hidden = ""
-				if token.Type == html.StartTagToken {
-					hidden = token.Data
-				}
-			case "br", "p", "div", "tr", "td", "li", "table", "h1", "h2", "h3", "pre", "blockquote":
-				out.WriteByte('\n')
-			}
-		}
-	}
 }

@@ -1,0 +1,151 @@
+package devinbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// MaxWait bounds how long Latest waits.
+const MaxWait = time.Minute
+
+// lookAgain is for mail that another process with the same database has stored.
+const lookAgain = time.Second
+
+// Wanted says which mail Latest looks for.
+type Wanted struct {
+	To      string        // a whole address of the envelope, in any case; empty: anybody
+	Subject string        // part of the subject, in any case; empty: any
+	Wait    time.Duration // how long to wait for one, 0 to MaxWait
+}
+
+// maxSubject is how long a part of a subject may be, in octets.
+const maxSubject = 1000
+
+// Validate names every wrong field: to, subject, wait.
+func (w Wanted) Validate() error {
+	wrong := fault.Fields{}
+	if w.To != "" {
+		switch parsed, err := address.Parse(w.To); {
+		case err != nil:
+			wrong.Add("to", "%s", err)
+		case parsed.Name != "":
+			wrong.Add("to", "must be a bare address, without a name")
+		}
+	}
+	if len(w.Subject) > maxSubject || !utf8.ValidString(w.Subject) || strings.ContainsRune(w.Subject, 0) {
+		wrong.Add("subject", "must be text of at most %d octets", maxSubject)
+	}
+	if w.Wait < 0 || w.Wait > MaxWait {
+		wrong.Add("wait", "must be between 0s and %.0fs", MaxWait.Seconds())
+	}
+	return wrong.Err()
+}
+
+// Latest gives the newest mail that matches, with its content, and waits for one while
+// there is none. Errors: Invalid, NotFound when the wait is over, Away when a stop begins
+// meanwhile, and that of ctx.
+func (s *Service) Latest(ctx context.Context, w Wanted) (*ent.CapturedMail, error) {
+	if err := w.Validate(); err != nil {
+		return nil, err
+	}
+	over := time.NewTimer(w.Wait)
+	defer over.Stop()
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
+	for {
+		stored := s.stored.next() // taken before the look: what comes after it is heard
+		found, err := s.newest(ctx, w)
+		if err != nil || found != nil {
+			return found, err
+		}
+		select {
+		case <-stored:
+		case <-again.C:
+		case <-over.C:
+			return nil, &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: w.nothing()}
+		case <-s.draining:
+			return nil, &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Second, Message: "The service is stopping"}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// nothing is a sentence about what was looked for.
+func (w Wanted) nothing() string {
+	said := "No mail"
+	if w.To != "" {
+		said += " to " + w.To
+	}
+	if w.Subject != "" {
+		said += fmt.Sprintf(" with %q in its subject", w.Subject)
+	}
+	if w.Wait > 0 {
+		return fmt.Sprintf("%s within %s", said, w.Wait)
+	}
+	return said
+}
+
+// newest gives nil when nothing matches.
+func (s *Service) newest(ctx context.Context, w Wanted) (*ent.CapturedMail, error) {
+	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc()))
+	if parsed, err := address.Parse(w.To); err == nil {
+		query.Where(func(sel *sql.Selector) {
+			sel.Where(sql.ExprP("EXISTS (SELECT FROM jsonb_array_elements_text("+sel.C(capturedmail.FieldRcptTo)+") AS one WHERE lower(one) = lower($1))", parsed.AddrSpec()))
+		})
+	}
+	if w.Subject != "" {
+		query.Where(capturedmail.SubjectContainsFold(w.Subject))
+	}
+	id, err := query.FirstID(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // nothing matches is no error here
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for captured mail: %w", err)
+	}
+	found, err := s.Get(ctx, id)
+	if fault.KindOf(err) == fault.NotFound { // it was cleared between the two looks
+		return nil, nil //nolint:nilnil // as above
+	}
+	return found, err
+}
+
+// Drain ends every wait of Latest.
+func (s *Service) Drain() { s.drained.Do(func() { close(s.draining) }) }
+
+// broadcast tells all who wait that something has happened. The zero value is ready.
+type broadcast struct {
+	mu      sync.Mutex
+	waiting chan struct{} // nil: nobody waits
+}
+
+// next gives a channel that is closed by the next tell.
+func (b *broadcast) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting == nil {
+		b.waiting = make(chan struct{})
+	}
+	return b.waiting
+}
+
+func (b *broadcast) tell() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting != nil {
+		close(b.waiting)
+		b.waiting = nil
+	}
+}

@@ -1,0 +1,116 @@
+package devinbox
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+const hello = "From: ada@dev.test\r\nSubject: Your code: 100% (A_B)\r\n\r\nHello\r\n"
+
+func TestLatestFindsTheNewestThatMatches(t *testing.T) {
+	t.Parallel()
+	s := startInbox(t)
+	deliver(t, s, []string{"bob@example.net", "Carol+1@Example.net"}, hello)
+	deliver(t, s, []string{"bob@example.net"}, hello+"again\r\n")
+	deliver(t, s, []string{"notbob@example.net"}, "Subject: Other\r\n\r\nx\r\n")
+	for _, c := range []struct {
+		wanted Wanted
+		raw    string // "" for none
+	}{
+		{Wanted{}, "Subject: Other\r\n\r\nx\r\n"},
+		{Wanted{To: "bob@example.net"}, hello + "again\r\n"},
+		{Wanted{To: "BOB@EXAMPLE.NET"}, hello + "again\r\n"},
+		{Wanted{To: "carol+1@example.net"}, hello},
+		{Wanted{To: "carol@example.net"}, ""},
+		{Wanted{To: "ob@example.net"}, ""},
+		{Wanted{Subject: "YOUR CODE"}, hello + "again\r\n"},
+		{Wanted{Subject: "100%"}, hello + "again\r\n"},
+		{Wanted{Subject: "A_B"}, hello + "again\r\n"},
+		{Wanted{Subject: "AxB"}, ""},
+		{Wanted{Subject: "%"}, hello + "again\r\n"},
+		{Wanted{Subject: `\`}, ""},
+		{Wanted{To: "carol+1@example.net", Subject: "code"}, hello},
+		{Wanted{To: "notbob@example.net", Subject: "code"}, ""},
+	} {
+		found, err := s.Latest(t.Context(), c.wanted)
+		switch {
+		case c.raw == "" && fault.KindOf(err) != fault.NotFound:
+			t.Errorf("looking for %+v gave %v and %v, want NotFound", c.wanted, found, err)
+		case c.raw != "" && (err != nil || string(found.Raw) != c.raw):
+			t.Errorf("looking for %+v gave %v and %v, want the mail\n%s", c.wanted, found, err, c.raw)
+		}
+	}
+}
+
+func TestLatestWaitsForAMail(t *testing.T) {
+	t.Parallel()
+	s := startInbox(t)
+	type answer struct {
+		raw string
+		err error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		found, err := s.Latest(t.Context(), Wanted{To: "bob@example.net", Wait: MaxWait})
+		a := answer{err: err}
+		if err == nil {
+			a.raw = string(found.Raw)
+		}
+		got <- a
+	}()
+	deliver(t, s, []string{"carol@example.net"}, hello)
+	deliver(t, s, []string{"bob@example.net"}, hello)
+	select {
+	case a := <-got:
+		if a.err != nil || a.raw != hello {
+			t.Errorf("waiting for a mail gave %q and %v, want the mail", a.raw, a.err)
+		}
+	case <-time.After(MaxWait / 2):
+		t.Error("a mail came, and who waited for it was not told")
+	}
+}
+
+// Another process may have stored it: nobody tells this one.
+func TestLatestSeesMailOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	s := startInbox(t)
+	if err := s.insert(t.Context(), newMail("", []string{"bob@example.net"}, []byte(hello)), nil, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Latest(t.Context(), Wanted{To: "bob@example.net", Wait: MaxWait}); err != nil {
+		t.Errorf("a mail that is there is not found: %v", err)
+	}
+}
+
+func TestWaitsEnd(t *testing.T) {
+	t.Parallel()
+	s := startInbox(t)
+	if _, err := s.Latest(t.Context(), Wanted{Wait: time.Millisecond}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a wait that is over ends with %v, want NotFound", err)
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := s.Latest(left, Wanted{Wait: MaxWait}); !errors.Is(err, context.Canceled) {
+		t.Errorf("who has left is answered with %v, want that he has left", err)
+	}
+	s.Drain()
+	s.Drain()
+	if _, err := s.Latest(t.Context(), Wanted{Wait: MaxWait}); fault.KindOf(err) != fault.Away {
+		t.Errorf("a wait during a stop ends with %v, want Away", err)
+	}
+}
+
+func TestListHasSnippets(t *testing.T) {
+	t.Parallel()
+	s := startInbox(t)
+	deliver(t, s, []string{"bob@example.net"}, hello)
+	deliver(t, s, []string{"bob@example.net"}, "Subject: s\r\n\r\nSecond\r\n")
+	lines, err := s.List(t.Context(), Query{})
+	if err != nil || len(lines) != 2 || lines[0].Snippet != "Second" || lines[1].Snippet != "Hello" || lines[0].Raw != nil {
+		t.Errorf("list: %+v %v, want the snippets Second and Hello and no contents", lines, err)
+	}
+}

@@ -1,0 +1,91 @@
+package devinbox
+
+import (
+	"context"
+	"fmt"
+
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Query asks for mails, newest first.
+type Query struct {
+	To     string // part of an envelope recipient, in any case; empty: all
+	Before int64  // id to continue below; 0: from the newest
+	Limit  int    // 1-200; 0: 50
+}
+
+const (
+	defaultLimit = 50
+	maxLimit     = 200
+)
+
+// Line is a mail as a list shows it.
+type Line struct {
+	*ent.CapturedMail // without its content
+
+	Snippet string // how its text begins, on one line
+}
+
+// listColumns are all but the message itself.
+var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, capturedmail.FieldMailFrom, capturedmail.FieldRcptTo,
+	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
+
+// List gives mails without their content.
+func (s *Service) List(ctx context.Context, q Query) ([]Line, error) {
+	if q.Limit == 0 {
+		q.Limit = defaultLimit
+	}
+	if q.Limit < 1 || q.Limit > maxLimit {
+		return nil, fault.InvalidField("limit", "must be between 1 and %d", maxLimit)
+	}
+	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Limit(q.Limit)
+	if q.Before > 0 {
+		query.Where(capturedmail.IDLT(q.Before))
+	}
+	if q.To != "" {
+		query.Where(func(sel *sql.Selector) {
+			sel.Where(sql.ExprP("strpos(lower("+sel.C(capturedmail.FieldRcptTo)+"::text), lower($1)) > 0", q.To))
+		})
+	}
+	found, err := query.Select(listColumns...).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list captured mail: %w", err)
+	}
+	lines, err := s.lines(ctx, found)
+	if err != nil {
+		return nil, fmt.Errorf("list captured mail: %w", err)
+	}
+	return lines, nil
+}
+
+const beginningsSQL = `SELECT id, substring(raw FROM 1 FOR $2::int) FROM captured_mails WHERE id = ANY($1::bigint[])`
+
+// lines reads the beginning of each mail for its snippet.
+func (s *Service) lines(ctx context.Context, mails []*ent.CapturedMail) ([]Line, error) {
+	ids := make([]int64, 0, len(mails))
+	for _, m := range mails {
+		ids = append(ids, m.ID)
+	}
+	type beginning struct {
+		id  int64
+		raw []byte
+	}
+	read, err := db.All(ctx, s.db.SQL, func(b *beginning) []any { return []any{&b.id, &b.raw} }, beginningsSQL, db.Array(ids), snippetRead)
+	if err != nil {
+		return nil, err
+	}
+	snippets := map[int64]string{}
+	for _, b := range read {
+		snippets[b.id] = snippet(b.raw)
+	}
+	lines := make([]Line, 0, len(mails))
+	for _, m := range mails {
+		lines = append(lines, Line{CapturedMail: m, Snippet: snippets[m.ID]})
+	}
+	return lines, nil
+}
