@@ -38,11 +38,29 @@ func Compose(n Notification) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	parts := []reportPart{{"message/delivery-status", "7bit", status}}
+	if n.Headers != nil {
+		parts = append(parts, returnedHeaders(n.Headers))
+	}
+	return multipartReport("delivery-status", mime.Message{From: n.From, To: []address.Address{n.To}, Subject: n.Subject, MessageID: n.MessageID, Date: n.Date, Text: n.Text}, parts...)
+}
+
+// reportPart is a part of a report behind the text for people.
+type reportPart struct{ contentType, encoding, body string }
+
+// returnedHeaders is the part with the header of the message that a report is about.
+func returnedHeaders(header []byte) reportPart {
+	return reportPart{"text/rfc822-headers; charset=utf-8", "base64", inBase64(header)}
+}
+
+// multipartReport writes a message of RFC 6522: the header and the text of m, and the parts
+// of the report behind it.
+func multipartReport(reportType string, m mime.Message, parts ...reportPart) ([]byte, error) {
 	// The header is that of any message of ours; its own content is replaced.
-	plain, err := mime.Compose(mime.Message{From: n.From, To: []address.Address{n.To}, Subject: n.Subject, MessageID: n.MessageID, Date: n.Date,
-		Headers: []mime.Header{{Name: "Auto-Submitted", Value: "auto-replied"}}, Text: n.Text})
+	m.Headers = []mime.Header{{Name: "Auto-Submitted", Value: "auto-replied"}}
+	plain, err := mime.Compose(m)
 	if err != nil {
-		return nil, fmt.Errorf("compose notification: %w", err)
+		return nil, fmt.Errorf("compose report: %w", err)
 	}
 	head, _, _ := bytes.Cut(plain, []byte("\r\n\r\n"))
 	var out bytes.Buffer
@@ -53,15 +71,10 @@ func Compose(n Notification) ([]byte, error) {
 		}
 	}
 	// A boundary with an underscore after "=" occurs in neither base64 nor our fields.
-	const boundary = "=_delivery_status"
-	out.WriteString("Content-Type: multipart/report; report-type=delivery-status;\r\n boundary=\"" + boundary + "\"\r\n")
-	part := func(contentType, encoding, body string) {
-		fmt.Fprintf(&out, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: %s\r\n\r\n%s", boundary, contentType, encoding, body)
-	}
-	part("text/plain; charset=utf-8", "base64", inBase64([]byte(crlf(n.Text))))
-	part("message/delivery-status", "7bit", status)
-	if n.Headers != nil {
-		part("text/rfc822-headers; charset=utf-8", "base64", inBase64(n.Headers))
+	boundary := "=_" + strings.ReplaceAll(reportType, "-", "_")
+	out.WriteString("Content-Type: multipart/report; report-type=" + reportType + ";\r\n boundary=\"" + boundary + "\"\r\n")
+	for _, p := range append([]reportPart{{"text/plain; charset=utf-8", "base64", inBase64([]byte(crlf(m.Text)))}}, parts...) {
+		fmt.Fprintf(&out, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: %s\r\n\r\n%s", boundary, p.contentType, p.encoding, p.body)
 	}
 	out.WriteString("\r\n--" + boundary + "--\r\n")
 	return out.Bytes(), nil

@@ -1,5 +1,6 @@
-// Package dsn reads what comes back to a return path, and writes the one kind of
-// report that this platform may have to return.
+// Package dsn reads what comes back to a return path, and writes two kinds of report: the
+// notification of a delivery that failed (Compose), and the complaint of a reader
+// (ComposeComplaint), which development mode plays.
 //
 // Parse tells apart delivery status notifications (RFC 3464, and the texts that
 // servers sent before it and still send), feedback reports (RFC 5965), receipts
