@@ -20,6 +20,12 @@ func startInbox(t *testing.T) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
+	start(t, s)
+	return s
+}
+
+func start(t *testing.T, s *Service) {
+	t.Helper()
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +34,6 @@ func startInbox(t *testing.T) *Service {
 			t.Error(err)
 		}
 	})
-	return s
 }
 
 func deliver(t *testing.T, s *Service, to []string, raw string) {

@@ -64,7 +64,7 @@ func (s *Service) Latest(ctx context.Context, w Wanted) (*ent.CapturedMail, erro
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()
 	for {
-		stored := s.stored.next() // taken before the look: what comes after it is heard
+		stored := s.waits.stored.next() // taken before the look: what comes after it is heard
 		found, err := s.newest(ctx, w)
 		if err != nil || found != nil {
 			return found, err
@@ -74,7 +74,7 @@ func (s *Service) Latest(ctx context.Context, w Wanted) (*ent.CapturedMail, erro
 		case <-again.C:
 		case <-over.C:
 			return nil, &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: w.nothing()}
-		case <-s.draining:
+		case <-s.waits.draining:
 			return nil, &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Second, Message: "The service is stopping"}
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -123,7 +123,14 @@ func (s *Service) newest(ctx context.Context, w Wanted) (*ent.CapturedMail, erro
 }
 
 // Drain ends every wait of Latest.
-func (s *Service) Drain() { s.drained.Do(func() { close(s.draining) }) }
+func (s *Service) Drain() { s.waits.drained.Do(func() { close(s.waits.draining) }) }
+
+// waits are those of Latest.
+type waits struct {
+	stored   broadcast // a mail was stored
+	drained  sync.Once
+	draining chan struct{} // is closed when nobody is to wait any more
+}
 
 // broadcast tells all who wait that something has happened. The zero value is ready.
 type broadcast struct {

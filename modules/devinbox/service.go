@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"sync"
 
 	"github.com/emersion/go-smtp"
 	"go.uber.org/fx"
@@ -15,6 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Keep is how many mails are kept, MaxSize how large one may be, in octets.
@@ -27,8 +27,10 @@ const (
 type Params struct {
 	fx.In
 
-	DB     *db.DB
-	Logger *slog.Logger
+	Config  Config `optional:"true"`
+	DB      *db.DB
+	Logger  *slog.Logger
+	Workers *worker.Metrics `optional:"true"`
 }
 
 // Service is the sink and what it has caught.
@@ -39,9 +41,10 @@ type Service struct {
 	server   *smtp.Server
 	served   chan struct{}
 	trimmed  counter
-	stored   broadcast // a mail was stored
-	drained  sync.Once
-	draining chan struct{} // is closed when nobody is to wait any more
+	waits    waits
+	stage    stage
+	reports  *reports
+	tasks    *worker.Tasks
 }
 
 // New takes a free port on loopback; nothing is answered there before Start.
@@ -50,7 +53,8 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("development inbox: %w", err)
 	}
-	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{}), draining: make(chan struct{})}
+	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{}), waits: waits{draining: make(chan struct{})},
+		stage: newStage(p.Config), reports: newReports(), tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.server = newServer(s)
 	return s, nil
 }
@@ -66,11 +70,14 @@ func (s *Service) Start(context.Context) error {
 			s.log.Error("the development inbox has ended", telemetry.KeyError, err)
 		}
 	}()
+	s.tasks.Start(s.reporting())
 	return nil
 }
 
 // Stop ends the sink; deliveries have ended before.
-func (s *Service) Stop(context.Context) error {
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
+	s.stage.stop()
 	err := s.server.Close()
 	<-s.served
 	if err != nil && !errors.Is(err, smtp.ErrServerClosed) {

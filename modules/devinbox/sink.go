@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -51,9 +52,20 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	switch s.inbox.stage.plays(to) {
+	case bounces:
+		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "<" + to + ">: no such mailbox (development mode plays this)"}
+	case delays:
+		if !s.inbox.stage.greylist.admits(s.from, to) {
+			return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "<" + to + ">: greylisted, come back in a minute (development mode plays this)"}
+		}
+	}
 	s.to = append(s.to, to)
 	return nil
 }
+
+// errStopping is the answer to a mail that a stop interrupts.
+var errStopping = &smtp.SMTPError{Code: 421, EnhancedCode: smtp.EnhancedCode{4, 3, 2}, Message: "The inbox is stopping"}
 
 func (s *session) Data(r io.Reader) error {
 	buffer := make([]byte, partSize)
@@ -61,11 +73,34 @@ func (s *session) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	said := s.reports(head)
+	if slices.ContainsFunc(s.to, func(to string) bool { return s.inbox.stage.plays(to) == slow }) {
+		select {
+		case <-time.After(s.inbox.stage.slowness):
+		case <-s.inbox.stage.stopping:
+			return errStopping
+		}
+	}
 	if err := s.inbox.capture(newMail(s.from, s.to, head), buffer, more, r); err != nil {
 		s.inbox.log.Error("captured mail could not be stored", telemetry.KeyError, err)
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "The inbox cannot store it now"}
 	}
+	if !s.inbox.reports.put(said...) {
+		s.inbox.log.Warn("too many reports wait: development mode does not play the rest", "reports", len(said))
+	}
 	return nil
+}
+
+// reports are what the recipients have to say of a mail later. Nothing is said of one
+// without a return path.
+func (s *session) reports(head []byte) (list []report) {
+	now := time.Now()
+	for _, to := range s.to {
+		if p := s.inbox.stage.plays(to); s.from != "" && (p == softBounces || p == complains) {
+			list = append(list, report{part: p, mailFrom: s.from, recipient: to, header: headerOf(head), arrived: now, due: now.Add(s.inbox.stage.later)})
+		}
+	}
+	return list
 }
 
 func (s *session) Reset()        { s.from, s.to = "", nil }
@@ -100,7 +135,7 @@ func (s *Service) capture(m mail, buffer []byte, more bool, r io.Reader) error {
 	if err := s.insert(ctx, m, buffer, more, r); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	s.stored.tell()
+	s.waits.stored.tell()
 	if s.trimmed.due() {
 		return s.trim(ctx)
 	}

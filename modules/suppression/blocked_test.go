@@ -75,3 +75,23 @@ func TestBlockedLooksUpInIndexesOnly(t *testing.T) {
 		}
 	}
 }
+
+// Development mode has mailboxes whose subaddresses are suppressed with them.
+func TestSubaddressesOfAMailboxCountAsOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hashes.mailboxes = []string{"suppress@dev.test"}
+	w.add(t, ada, "suppress@dev.test")
+	for email, want := range map[string]bool{
+		"suppress@dev.test": true, "suppress+1@dev.test": true, "Suppress+A+b@Dev.Test": true, "suppress+@dev.test": true,
+		"suppress-1@dev.test": false, "suppress+1@sub.dev.test": false, "suppress+1@dev.test.example": false, "xsuppress+1@dev.test": false, "bob+1@dev.test": false,
+	} {
+		blocks, err := w.Blocked(t.Context(), w.db.SQL, []Address{{AccountID: ada, Email: email}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := blocks[0].Reason != ""; got != want {
+			t.Errorf("%s is blocked: %t, want %t", email, got, want)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, ent
 	for _, key := range s.hashes.keys[1:] {
 		var older, fresh [][]byte
 		for _, e := range entries {
-			older, fresh = append(older, hash(key, e.email)), append(fresh, s.hashes.fresh(e.email))
+			older, fresh = append(older, s.hashes.of(key, e.email)), append(fresh, s.hashes.fresh(e.email))
 		}
 		for _, t := range tables {
 			for _, query := range []string{t.move, t.drop} {

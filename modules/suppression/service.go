@@ -51,7 +51,7 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
-		hashes: hasher{keys: p.Box.DeriveEach("suppression addresses")},
+		hashes: hasher{keys: p.Box.DeriveEach("suppression addresses"), mailboxes: p.Config.Mailboxes},
 		links:  linker{base: strings.TrimSuffix(p.Config.BaseURL, "/"), keys: p.Box.DeriveEach("unsubscribe links")},
 	}, nil
 }

@@ -38,7 +38,13 @@ var (
 )
 
 func parseTemplate(name, body string) *template.Template {
-	return template.Must(template.Must(template.New(name).Parse(body)).New("layout").Parse(layoutHTML)).Lookup(name)
+	root := template.New(name).Funcs(template.FuncMap{"addresses": addresses})
+	return template.Must(template.Must(root.Parse(body)).New("layout").Parse(layoutHTML)).Lookup(name)
+}
+
+// addresses shows a text that may go on in the next line behind an @, and not within a word.
+func addresses(text string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(text), "@", "@<wbr>")) //nolint:gosec // escaped
 }
 
 // pagePolicy allows our own style and script by their hashes, the frame, and our icon.

@@ -6,7 +6,9 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 
+	"github.com/postrider/postrider/modules/devinbox"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/store"
@@ -55,7 +57,7 @@ const banner = `
     receives   %s
     inbox      %s
     docs       %s/docs
-
+%s
   Send a first mail:
 
 curl %s/emails -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -d '{"from":"Postrider <hello@%s>","to":"you@example.com","subject":"Hello from Postrider","html":"<h1>It works</h1><p>Your first mail.</p>"}'
@@ -68,6 +70,10 @@ func printBanner(w io.Writer, cfg config.Config, r Ready) error {
 	where := "no login, and mail is caught in the inbox instead of leaving this machine."
 	if cfg.Mail.Outbound.How != config.Capture {
 		where = "no login. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" + string(cfg.Mail.Outbound.How) + ")."
+	}
+	played := ""
+	if domains := playedConfig(cfg).Domains; r.InboxURL != nil && len(domains) > 0 {
+		played = "    failures   " + strings.Join(devinbox.Parts(), "@ ") + "@ at " + domains[0] + ", with +anything behind the name\n"
 	}
 	inbox, smtp, received, domain := "(off)", "(off)", "(off)", "your-verified-domain"
 	if r.Relay != nil {
@@ -82,6 +88,6 @@ func printBanner(w io.Writer, cfg config.Config, r Ready) error {
 	if r.VerifiedDomain != nil {
 		domain = *r.VerifiedDomain
 	}
-	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, smtp, received, inbox, r.APIURL, r.APIURL, r.APIKey, domain)
+	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, smtp, received, inbox, r.APIURL, played, r.APIURL, r.APIKey, domain)
 	return err
 }

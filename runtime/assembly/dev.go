@@ -13,9 +13,11 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/relay"
+	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/secret"
@@ -43,6 +45,8 @@ type seeder struct {
 	Inbound  *listeners.Inbound      // nil: no mail comes in
 	Received *inbound.Service        `optional:"true"`
 	Relay    *relay.Service          `optional:"true"`
+	Listed   *suppression.Service    `optional:"true"`
+	Played   devinbox.Config         `optional:"true"`
 	Sockets  *listeners.RelaySockets `optional:"true"`
 }
 
@@ -90,6 +94,9 @@ func (s seeder) development(ctx context.Context, dataDir string) (seeded, error)
 			}
 		}
 	}
+	if err := s.suppress(ctx, account.ID); err != nil {
+		return seeded{}, err
+	}
 	if s.Relay != nil {
 		password, err := devSecret(filepath.Join(dataDir, passwordFile), relay.PasswordPrefix)
 		if err == nil {
@@ -101,6 +108,19 @@ func (s seeder) development(ctx context.Context, dataDir string) (seeded, error)
 		out.relay = &ReadyRelay{Addr: s.Sockets.StartTLS.Addr().String(), TLSAddr: s.Sockets.Implicit.Addr().String(), Username: relay.Username, Password: password.Reveal()}
 	}
 	return out, nil
+}
+
+// suppress puts the addresses on the account's list that count as suppressed.
+func (s seeder) suppress(ctx context.Context, accountID string) error {
+	if s.Listed == nil {
+		return nil
+	}
+	for _, address := range s.Played.SuppressedAddresses() {
+		if _, err := s.Listed.Add(ctx, accountID, suppression.AddInput{Email: address}); err != nil {
+			return fmt.Errorf("suppress %s: %w", address, err)
+		}
+	}
+	return nil
 }
 
 // devSecret reads the key's secret from its file, which it makes at first.

@@ -15,12 +15,12 @@ var homePage = template.Must(template.New("home").Parse(`<!doctype html>
 <title>Postrider</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <style>
-:root{color-scheme:light dark;font:16px/1.55 system-ui,sans-serif}
+:root{color-scheme:light dark;font:16px/1.55 system-ui,sans-serif;background:Canvas;color:CanvasText}
 body{max-width:40rem;margin:4rem auto;padding:0 1.25rem}
 h1{font-size:1.6rem;margin:0 0 .25rem}p{margin:.5rem 0}ul{padding-left:1.1rem}
 .dev{background:#b45309;color:#fff;padding:.5rem .75rem;border-radius:.4rem}
 code{font:.9em ui-monospace,monospace}
-</style></head><body>
+</style></head><body><main>
 <h1>Postrider</h1>
 <p>Transactional email, on your own machine. Version <code>{{.Version}}</code>.</p>
 {{if .Dev}}<p class="dev">Development mode: mail does not leave this machine.</p>{{end}}
@@ -28,7 +28,7 @@ code{font:.9em ui-monospace,monospace}
 {{range .Links}}<li><a href="{{.Path}}">{{.Name}}</a>: {{.Line}}</li>
 {{end}}</ul>
 <p>The web dashboard is not part of this version yet.</p>
-</body></html>
+</main></body></html>
 `))
 
 type homeLink struct{ Path, Name, Line string }

@@ -209,7 +209,7 @@ var registry = []Module{
 		Graph:    []part{shows[graph.EventLog, eventlog.Service]},
 	},
 	{
-		Name: "devinbox", Line: "catches outbound mail in development mode and shows it at /dev/inbox", Dev: true,
-		Option: devinbox.Module, Edges: inboxPages,
+		Name: "devinbox", Line: "catches outbound mail in development mode, shows it at /dev/inbox, plays failures", Dev: true,
+		Option: fx.Options(devinbox.Module, playedFailures), Edges: inboxPages,
 	},
 }

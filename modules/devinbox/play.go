@@ -1,0 +1,113 @@
+package devinbox
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config of the module.
+type Config struct {
+	// Domains are those at which the sink plays receivers with whom something goes wrong;
+	// none: it takes all mail.
+	Domains []string
+}
+
+// part is what the sink plays for a recipient.
+type part string
+
+// The parts. Each is the local part of an address, alone or with +anything behind it: who
+// has bounced or complained is suppressed, so each test needs an address of its own.
+const (
+	takes       part = ""
+	bounces     part = "bounce"      // refused for good
+	softBounces part = "soft-bounce" // taken, then sent back as a report: the mailbox was full too long
+	delays      part = "delay"       // refused for now, and taken at the next attempt
+	complains   part = "complain"    // taken, then reported as spam through the feedback loop
+	slow        part = "slow"        // taken, after slowness
+)
+
+// Suppressed is the local part whose addresses are on the suppression list. The sink has
+// nothing to play for it: no mail to them is sent.
+const Suppressed = "suppress"
+
+// slowness is long enough to notice, and short enough for a test to wait for.
+const slowness = 10 * time.Second
+
+// Parts are the local parts of the addresses that something goes wrong with, for people.
+func Parts() []string {
+	return []string{string(bounces), string(softBounces), string(delays), string(complains), Suppressed, string(slow)}
+}
+
+// plays is pure: the part of a recipient, as RCPT names it.
+func (c Config) plays(recipient string) part {
+	at := strings.LastIndexByte(recipient, '@')
+	if at < 0 || !slices.ContainsFunc(c.Domains, func(d string) bool { return strings.EqualFold(d, recipient[at+1:]) }) {
+		return takes
+	}
+	local, _, _ := strings.Cut(recipient[:at], "+")
+	switch p := part(strings.ToLower(local)); p {
+	case bounces, softBounces, delays, complains, slow:
+		return p
+	}
+	return takes
+}
+
+// SuppressedAddresses are those that stand for all that are on the list.
+func (c Config) SuppressedAddresses() []string {
+	all := make([]string, 0, len(c.Domains))
+	for _, domain := range c.Domains {
+		all = append(all, Suppressed+"@"+domain)
+	}
+	return all
+}
+
+// stage is what failures are played with.
+type stage struct {
+	Config
+
+	greylist greylist
+	slowness time.Duration // of slow
+	later    time.Duration // until a report
+	stopped  sync.Once
+	stopping chan struct{} // is closed at the stop
+}
+
+func newStage(c Config) stage {
+	return stage{Config: c, slowness: slowness, later: reportAfter, stopping: make(chan struct{})}
+}
+
+func (s *stage) stop() { s.stopped.Do(func() { close(s.stopping) }) }
+
+// maxGreylisted bounds what greylist remembers.
+const maxGreylisted = 10_000
+
+// greylist refuses whom it has not seen, and knows them the next time. It is in memory: a
+// restart delays once more, as the restart of a greylisting server may.
+type greylist struct {
+	mu    sync.Mutex
+	seen  map[string]bool
+	order []string // oldest first; those that came back are still in it
+}
+
+// admits tells whether an envelope came before, and forgets it then.
+func (g *greylist) admits(from, to string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	envelope := from + "\n" + to
+	if g.seen[envelope] {
+		delete(g.seen, envelope)
+		return true
+	}
+	if g.seen == nil {
+		g.seen = map[string]bool{}
+	}
+	g.seen[envelope] = true
+	g.order = append(g.order, envelope)
+	if len(g.order) > maxGreylisted {
+		delete(g.seen, g.order[0])
+		g.order = g.order[1:]
+	}
+	return false
+}

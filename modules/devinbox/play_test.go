@@ -1,0 +1,290 @@
+package devinbox
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"net/smtp"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/mail/bounce"
+	"github.com/postrider/postrider/runtime/mail/dsn"
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+)
+
+var played = Config{Domains: []string{"dev.test", "sandbox.dev.test"}}
+
+func TestWhatIsPlayedForWhom(t *testing.T) {
+	t.Parallel()
+	for recipient, want := range map[string]part{
+		"bounce@dev.test":                 bounces,
+		"BOUNCE@Dev.Test":                 bounces,
+		"bounce+1@dev.test":               bounces,
+		"bounce+@dev.test":                bounces,
+		"bounce+a+b@sandbox.dev.test":     bounces,
+		"soft-bounce+x@dev.test":          softBounces,
+		"delay@sandbox.dev.test":          delays,
+		"complain+spam@dev.test":          complains,
+		"slow@dev.test":                   slow,
+		"suppress@dev.test":               takes, // the list stops it before
+		"bob@dev.test":                    takes,
+		"bounces@dev.test":                takes,
+		"bounce-1@dev.test":               takes,
+		"bounce@other.test":               takes,
+		"bounce@mail.dev.test":            takes,
+		"bounce@dev.test.example":         takes,
+		"bounce+token@rp.dev.test":        takes,
+		`"bounce@x"@dev.test`:             takes,
+		"bounce":                          takes,
+		"":                                takes,
+		"+bounce@dev.test":                takes,
+		"bounce@dev.test@sandbox.example": takes,
+	} {
+		if got := played.plays(recipient); got != want {
+			t.Errorf("for %s the sink plays %q, want %q", recipient, got, want)
+		}
+	}
+	if got := (Config{}).plays("bounce@dev.test"); got != takes {
+		t.Errorf("without a domain the sink plays %q, want nothing", got)
+	}
+	if diff := cmp.Diff([]string{"suppress@dev.test", "suppress@sandbox.dev.test"}, played.SuppressedAddresses()); diff != "" {
+		t.Errorf("suppressed addresses (-want +got):\n%s", diff)
+	}
+}
+
+func TestGreylistKnowsWhoComesBack(t *testing.T) {
+	t.Parallel()
+	var g greylist
+	for i, want := range []bool{false, true, false, true} {
+		if got := g.admits("a@b.c", "delay@dev.test"); got != want {
+			t.Errorf("attempt %d is admitted: %t, want %t", i+1, got, want)
+		}
+	}
+	for i := range maxGreylisted + 10 {
+		g.admits("a@b.c", strconv.Itoa(i))
+	}
+	if len(g.seen) > maxGreylisted || len(g.order) > maxGreylisted {
+		t.Errorf("the greylist remembers %d envelopes in a list of %d, want %d at most", len(g.seen), len(g.order), maxGreylisted)
+	}
+	if g.admits("a@b.c", "0") {
+		t.Error("the oldest envelope is remembered, want it forgotten")
+	}
+}
+
+// startPlaying is an inbox that plays, at once, and the server that its reports go to.
+func startPlaying(t *testing.T) (*Service, *smtptest.Server) {
+	t.Helper()
+	s, err := New(Params{Config: played, DB: dbtest.New(t), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := smtptest.New(t, smtptest.Config{})
+	s.ReportTo(server.Addr())
+	s.stage.later, s.stage.slowness = 0, 0
+	start(t, s)
+	return s, server
+}
+
+const returnPath = "bounce+token@rp.dev.test"
+
+// tryTo hands in a mail and gives the code of the refusal, 0 for none.
+func tryTo(t *testing.T, s *Service, to string) (code int, text string) {
+	t.Helper()
+	err := smtp.SendMail(s.Addr(), nil, returnPath, []string{to}, []byte(hello))
+	if refusal, is := errors.AsType[*textproto.Error](err); is {
+		return refusal.Code, refusal.Msg
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return 0, ""
+}
+
+func TestRefusalsArePlayed(t *testing.T) {
+	t.Parallel()
+	s, _ := startPlaying(t)
+	code, text := tryTo(t, s, "bounce+spam.quota.greylist@dev.test")
+	if class := bounce.Classify(bounce.Reply{Code: code, Enhanced: "5.1.1", Text: text}); code != 550 || !strings.HasPrefix(text, "5.1.1 <bounce+") || class != bounce.BadAddress {
+		t.Errorf("bounce@ is answered %d %s, which is %s; want 550 5.1.1 for a bad address", code, text, class)
+	}
+	code, text = tryTo(t, s, "delay+1@dev.test")
+	if class := bounce.Classify(bounce.Reply{Code: code, Enhanced: "4.7.1", Text: text}); code != 451 || class != bounce.Greylist {
+		t.Errorf("delay@ is answered %d %s, which is %s; want 451 from a greylisting server", code, text, class)
+	}
+	if code, text = tryTo(t, s, "delay+1@dev.test"); code != 0 {
+		t.Errorf("the second attempt to delay@ is answered %d %s, want it taken", code, text)
+	}
+	for _, to := range []string{"slow@dev.test", "suppress@dev.test", "bounce@example.net"} {
+		if code, text = tryTo(t, s, to); code != 0 {
+			t.Errorf("%s is answered %d %s, want it taken", to, code, text)
+		}
+	}
+	lines, err := s.List(t.Context(), Query{})
+	if err != nil || len(lines) != 4 {
+		t.Errorf("the inbox has %d mails (%v), want the 4 that were taken", len(lines), err)
+	}
+}
+
+// A mail to a slow recipient holds nobody up, and a stop does not wait for it.
+func TestSlownessEndsAtTheStop(t *testing.T) {
+	t.Parallel()
+	s, err := New(Params{Config: played, DB: dbtest.New(t), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stage.slowness = time.Hour
+	start(t, s)
+	answered := make(chan error, 1)
+	go func() { answered <- smtp.SendMail(s.Addr(), nil, returnPath, []string{"slow@dev.test"}, []byte(hello)) }()
+	if code, text := tryTo(t, s, "bob@dev.test"); code != 0 {
+		t.Errorf("a mail beside a slow one is answered %d %s, want it taken", code, text)
+	}
+	s.stage.stop()
+	if err := <-answered; err == nil {
+		t.Error("a slow mail that a stop interrupted was taken, want it refused for now")
+	}
+	if lines, err := s.List(t.Context(), Query{To: "slow@"}); err != nil || len(lines) != 0 {
+		t.Errorf("a mail that was not taken is in the inbox: %v %v", lines, err)
+	}
+}
+
+// reportsAt waits for so many reports that the server took.
+func reportsAt(t *testing.T, server *smtptest.Server, n int) []smtptest.Message {
+	t.Helper()
+	expect.Within(t, time.Minute, strconv.Itoa(n)+" reports are handed in", func() bool { return len(server.Messages()) >= n })
+	return server.Messages()
+}
+
+func parsed(t *testing.T, m smtptest.Message) dsn.Report {
+	t.Helper()
+	r, err := dsn.Parse(bytes.NewReader(m.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestAFullMailboxIsReportedLater(t *testing.T) {
+	t.Parallel()
+	s, server := startPlaying(t)
+	if code, text := tryTo(t, s, "soft-bounce+1@dev.test"); code != 0 {
+		t.Fatalf("soft-bounce@ is answered %d %s, want it taken", code, text)
+	}
+	m := reportsAt(t, server, 1)[0]
+	r := parsed(t, m)
+	if m.From != "" || !cmp.Equal(m.To, []string{returnPath}) || r.Kind != dsn.Failed || !r.Structured || len(r.Recipients) != 1 ||
+		r.Original.Subject != "Your code: 100% (A_B)" || r.ReportingMTA != "mx.dev.test" {
+		t.Fatalf("the report from %q to %v reads %+v, want a failure from nobody to the return path", m.From, m.To, r)
+	}
+	one := r.Recipients[0]
+	if class := bounce.Classify(bounce.Reply{Code: one.Code, Enhanced: one.Status, Text: one.Diagnostic}); one.Address != "soft-bounce+1@dev.test" || one.Action != dsn.ActionFailed ||
+		one.Status != "4.2.2" || one.Code != 452 || class != bounce.MailboxFull {
+		t.Errorf("the report says %+v, which is %s; want a mailbox that is full", one, class)
+	}
+}
+
+func TestAComplaintIsReportedLater(t *testing.T) {
+	t.Parallel()
+	s, server := startPlaying(t)
+	if code, text := tryTo(t, s, "complain+1@sandbox.dev.test"); code != 0 {
+		t.Fatalf("complain@ is answered %d %s, want it taken", code, text)
+	}
+	m := reportsAt(t, server, 1)[0]
+	r := parsed(t, m)
+	if m.From != "feedback@sandbox.dev.test" || !cmp.Equal(m.To, []string{returnPath}) || r.Kind != dsn.Complaint || r.Feedback.Type != "abuse" ||
+		r.Feedback.UserAgent != userAgent || r.Feedback.OriginalMailFrom != returnPath || !cmp.Equal(r.Feedback.OriginalRcptTo, []string{"complain+1@sandbox.dev.test"}) {
+		t.Errorf("the report from %q to %v reads %+v with %+v, want a complaint to the return path", m.From, m.To, r, r.Feedback)
+	}
+}
+
+func TestAReportThatIsRefusedForNowComesAgain(t *testing.T) {
+	t.Parallel()
+	s, server := startPlaying(t)
+	server.On(smtptest.Rcpt, returnPath, smtptest.Reply(451, "4.3.0", "Not now"))
+	tryTo(t, s, "complain@dev.test")
+	reportsAt(t, server, 1)
+}
+
+func TestReportsThatAreGivenUp(t *testing.T) {
+	t.Parallel()
+	var log expect.Log
+	s, err := New(Params{Config: played, DB: dbtest.New(t), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stage.later = 0
+	server := smtptest.New(t, smtptest.Config{})
+	server.Always(smtptest.Rcpt, returnPath, smtptest.Reply(550, "5.1.1", "The message of this return path is over"))
+	s.ReportTo(server.Addr())
+	start(t, s)
+	tryTo(t, s, "complain@dev.test")
+	expect.Within(t, time.Minute, "the log says that a report was given up", func() bool {
+		return strings.Contains(log.String(), "was given up") && strings.Contains(log.String(), "is over")
+	})
+	// Without a server there is nowhere to report to; without a return path, nobody.
+	s.ReportTo("")
+	deliver(t, s, []string{"complain+2@dev.test"}, hello)
+	if err := smtp.SendMail(s.Addr(), nil, "", []string{"complain+3@dev.test"}, []byte(hello)); err != nil {
+		t.Error(err)
+	}
+	expect.Within(t, time.Minute, "the log says why nothing is reported", func() bool { return strings.Contains(log.String(), "bounces is off") })
+	if n := strings.Count(log.String(), "was given up"); n != 2 {
+		t.Errorf("%d reports were given up, want 2:\n%s", n, &log)
+	}
+}
+
+func TestReportsAreBounded(t *testing.T) {
+	t.Parallel()
+	q := newReports()
+	now := time.Now()
+	for i := range maxReports {
+		if !q.put(report{due: now.Add(time.Duration(i) * time.Second)}) {
+			t.Fatalf("the queue takes %d reports, want %d", i, maxReports)
+		}
+	}
+	if q.put(report{}) {
+		t.Errorf("the queue takes more than %d reports", maxReports)
+	}
+	if due := q.take(now.Add(9 * time.Second)); len(due) != 10 {
+		t.Errorf("after 9 seconds %d reports are due, want 10", len(due))
+	}
+	if wait := q.wait(now); wait != 10*time.Second {
+		t.Errorf("the next report is due in %s, want 10s", wait)
+	}
+}
+
+// What a mail's header holds cannot spoil the report about it.
+func TestHeadersThatComeBack(t *testing.T) {
+	t.Parallel()
+	for what, head := range map[string]string{
+		"no body":   "Subject: s\r\nFrom: a@b.c\r\n",
+		"no header": "\r\nbody",
+		"nothing":   "",
+		"no line":   strings.Repeat("x", 2*maxReturned),
+		"much":      strings.Repeat("X-Long: "+strings.Repeat("é", 100)+"\r\n", 2*maxReturned/100) + "\r\nbody",
+		"boundary":  "Subject: --=_delivery_status--\r\n\r\n",
+	} {
+		header := headerOf([]byte(head))
+		if len(header) > maxReturned+2 || bytes.Contains(header, []byte("body")) {
+			t.Errorf("%s: %d octets of the header go back, want %d at most and nothing of the body", what, len(header), maxReturned)
+		}
+		for _, p := range []part{softBounces, complains} {
+			raw, err := report{part: p, mailFrom: returnPath, recipient: "bob@dev.test", header: header}.compose(time.Now())
+			if err != nil {
+				t.Errorf("%s: no report of %s: %v", what, p, err)
+				continue
+			}
+			if r, err := dsn.Parse(bytes.NewReader(raw)); err != nil || !r.Structured {
+				t.Errorf("%s: the report of %s reads %+v, %v; want a report", what, p, r, err)
+			}
+		}
+	}
+}

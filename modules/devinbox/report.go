@@ -1,0 +1,122 @@
+package devinbox
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/dsn"
+)
+
+// report is what a played receiver has to say of a mail that it took.
+type report struct {
+	part      part   // softBounces or complains
+	mailFrom  string // the return path of the mail: where the report goes
+	recipient string
+	header    []byte // of the mail
+	arrived   time.Time
+	due       time.Time
+	tries     int
+}
+
+const (
+	maxReturned = 32 << 10 // octets of a mail's header that go back
+	userAgent   = "Postrider-Development-Mode/1.0"
+)
+
+// headerOf cuts the header from the beginning of a mail.
+func headerOf(head []byte) []byte {
+	if bytes.HasPrefix(head, []byte("\r\n")) {
+		head = nil
+	}
+	header, _, _ := bytes.Cut(head, []byte("\r\n\r\n"))
+	if len(header) > maxReturned {
+		header = header[:max(0, bytes.LastIndex(header[:maxReturned], []byte("\r\n")))]
+	}
+	return append(bytes.Clone(header), "\r\n"...)
+}
+
+// compose writes the message. The error is of addresses that no header may hold.
+func (r report) compose(now time.Time) (raw []byte, err error) {
+	to, err := address.Parse(r.mailFrom)
+	if err != nil {
+		return nil, fmt.Errorf("return path %w", err)
+	}
+	domain := r.domain()
+	messageID := strings.ToLower(rand.Text()) + "@" + domain
+	if r.part == complains {
+		return dsn.ComposeComplaint(dsn.ComplaintReport{From: address.Address{Name: "Feedback Loop", Local: "feedback", Domain: domain}, To: to,
+			Subject: "A reader complains", MessageID: messageID, Date: now, Headers: r.header,
+			Text:     "A reader marked a message as spam. Development mode plays this for " + r.recipient + ".\n",
+			Feedback: dsn.Feedback{Type: "abuse", UserAgent: userAgent, OriginalMailFrom: r.mailFrom, OriginalRcptTo: []string{r.recipient}, ArrivalDate: r.arrived}})
+	}
+	return dsn.Compose(dsn.Notification{From: address.Address{Name: "Mail Delivery System", Local: "mailer-daemon", Domain: domain}, To: to, Subject: "Undelivered Mail Returned to Sender", MessageID: messageID, Date: now,
+		Text:         "The mailbox of " + r.recipient + " was full for too long. Development mode plays this.\n",
+		ReportingMTA: "mx." + domain, ArrivalDate: r.arrived, Headers: r.header,
+		Recipients: []dsn.RecipientReport{{Address: r.recipient, Action: dsn.ActionFailed, Status: "4.2.2", RemoteMTA: "store." + domain,
+			Diagnostic: "452 4.2.2 <" + r.recipient + ">: the mailbox is over quota (development mode plays this)"}}})
+}
+
+func (r report) domain() string { return r.recipient[strings.LastIndexByte(r.recipient, '@')+1:] }
+
+const reportTimeout = 30 * time.Second
+
+// hand gives a report to the server that takes mail to return paths, as any other mail
+// system would.
+func (r report) hand(ctx context.Context, server string) error {
+	if server == "" {
+		return refusedForGood{errors.New("nothing takes mail to return paths: the module bounces is off")}
+	}
+	raw, err := r.compose(time.Now())
+	if err != nil {
+		return refusedForGood{err}
+	}
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // a stop does not wait for an answer
+	defer stop()
+	client := smtp.NewClient(conn)
+	client.CommandTimeout, client.SubmissionTimeout = reportTimeout, reportTimeout
+	err = r.talk(client, raw)
+	if refusal, is := errors.AsType[*smtp.SMTPError](err); is && !refusal.Temporary() {
+		err = refusedForGood{err}
+	}
+	return err
+}
+
+// talk is one transaction: a bounce from nobody (RFC 5321, 4.5.5), a complaint from the
+// feedback loop.
+func (r report) talk(client *smtp.Client, raw []byte) error {
+	if err := client.Hello("mx." + r.domain()); err != nil {
+		return err
+	}
+	from := ""
+	if r.part == complains {
+		from = "feedback@" + r.domain()
+	}
+	if err := client.SendMail(from, []string{r.mailFrom}, bytes.NewReader(raw)); err != nil {
+		return err
+	}
+	if err := client.Quit(); err != nil {
+		return nil //nolint:nilerr // the report was taken: once more would be one too many
+	}
+	return nil
+}
+
+// refusedForGood is the error of a report that no repetition brings there.
+type refusedForGood struct{ error }
+
+func (r refusedForGood) Unwrap() error { return r.error }

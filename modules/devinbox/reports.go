@@ -1,0 +1,111 @@
+package devinbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+const (
+	// reportAfter lets the delivery be stored first, as a real report comes later.
+	reportAfter = 2 * time.Second
+	reportTries = 8
+	maxReports  = 1000 // that wait; a mail that needs one more is refused for now
+)
+
+// reports are those that wait to be handed in. They are in memory: a stop loses them.
+type reports struct {
+	mu      sync.Mutex
+	server  string // host:port that takes mail to return paths; empty: none does
+	waiting []report
+	woken   chan struct{}
+}
+
+func newReports() *reports { return &reports{woken: make(chan struct{}, 1)} }
+
+// ReportTo says which server takes mail to our return paths, as host:port; none, "".
+func (s *Service) ReportTo(server string) {
+	s.reports.mu.Lock()
+	defer s.reports.mu.Unlock()
+	s.reports.server = server
+}
+
+func (q *reports) to() (server string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.server
+}
+
+// put adds reports; false: there is no room for them.
+func (q *reports) put(list ...report) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting)+len(list) > maxReports {
+		return false
+	}
+	q.waiting = append(q.waiting, list...)
+	select {
+	case q.woken <- struct{}{}:
+	default: // a wake is under way
+	}
+	return true
+}
+
+// take gives what is due.
+func (q *reports) take(now time.Time) (due []report) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(r report) bool {
+		over := !r.due.After(now)
+		if over {
+			due = append(due, r)
+		}
+		return over
+	})
+	return due
+}
+
+// wait is how long it is until one is due.
+func (q *reports) wait(now time.Time) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	wait := worker.UntilWoken
+	for _, r := range q.waiting {
+		wait = min(wait, max(r.due.Sub(now), 0))
+	}
+	return wait
+}
+
+// reporting hands in the reports that are due.
+func (s *Service) reporting() worker.Task {
+	return worker.Task{Name: "reports of development mode", First: worker.UntilWoken, Woken: s.reports.woken,
+		Step: func(ctx context.Context) (time.Duration, error) {
+			var failed error
+			for _, r := range s.reports.take(time.Now()) {
+				failed = errors.Join(failed, s.handIn(ctx, r))
+			}
+			return s.reports.wait(time.Now()), failed
+		}}
+}
+
+// handIn gives one report to the server. One that is not taken now comes again after 4, 8,
+// 16 … seconds, sooner than those of real systems.
+func (s *Service) handIn(ctx context.Context, r report) error {
+	err := r.hand(ctx, s.reports.to())
+	if err == nil {
+		return nil
+	}
+	r.tries++
+	r.due = time.Now().Add(reportAfter << r.tries)
+	if _, final := errors.AsType[refusedForGood](err); final || r.tries == reportTries || !s.reports.put(r) {
+		s.log.WarnContext(ctx, "a report that development mode plays was given up", "part", string(r.part), telemetry.KeyError, err)
+		return nil
+	}
+	return fmt.Errorf("report of %s: %w", r.part, err)
+}

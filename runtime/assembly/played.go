@@ -1,0 +1,35 @@
+package assembly
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/assembly/listeners"
+	"github.com/postrider/postrider/runtime/config"
+)
+
+// playedConfig says where development mode plays receivers with whom something goes wrong:
+// at its own domain and at the sandbox domain, while mail is caught.
+func playedConfig(cfg config.Config) devinbox.Config {
+	if cfg.Mode != config.Dev || cfg.Mail.Outbound.How != config.Capture {
+		return devinbox.Config{}
+	}
+	return devinbox.Config{Domains: []string{devDomain, cfg.Names.SandboxDomain}}
+}
+
+// playedFailures join what plays them with the rest. Reports go to the listener for mail
+// servers. The addresses that count as suppressed are one mailbox for each domain, which
+// the seeder puts on the list.
+var playedFailures = fx.Options(
+	fx.Provide(playedConfig),
+	fx.Decorate(func(c suppression.Config, played devinbox.Config) suppression.Config {
+		c.Mailboxes = append(c.Mailboxes, played.SuppressedAddresses()...)
+		return c
+	}),
+	fx.Invoke(func(s *devinbox.Service, in *listeners.Inbound) {
+		if in != nil {
+			s.ReportTo(in.Addr())
+		}
+	}),
+)
