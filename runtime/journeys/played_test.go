@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
 
-// told waits for an event about an email at a webhook; what comes before it is passed over.
-func told(t *testing.T, heard <-chan hook, event, emailID string) (data json.RawMessage) {
+// webhookOf waits for an event about an email at a webhook; what comes before it is passed over.
+func webhookOf(t *testing.T, heard <-chan hook, event, emailID string) (data json.RawMessage) {
 	t.Helper()
 	over := time.After(time.Minute)
 	for {
@@ -67,7 +67,7 @@ func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its 
 			if !strings.Contains(said, "<"+to+">: no such mailbox") {
 				t.Errorf("the attempt's words are %q, want the server's", said)
 			}
-			if data := string(told(t, heard, "email.bounced", id)); !strings.Contains(data, "no such mailbox") || !strings.Contains(data, `"recipient":"`+to+`"`) {
+			if data := string(webhookOf(t, heard, "email.bounced", id)); !strings.Contains(data, "no such mailbox") || !strings.Contains(data, `"recipient":"`+to+`"`) {
 				t.Errorf("the webhook was told %s, want the server's words", data)
 			}
 			if got := s.reasonOf(t, to); got != "bounce" {
@@ -77,7 +77,7 @@ func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its 
 		t.Run("soft-bounce@"+domain, func(t *testing.T) {
 			to := "Soft-Bounce+a.b@" + domain
 			id := s.message(t, []string{to})
-			data := string(told(t, heard, "email.bounced", id))
+			data := string(webhookOf(t, heard, "email.bounced", id))
 			for _, want := range []string{`"type":"transient"`, `"code":452`, `"enhanced_code":"4.2.2"`, "over quota", "store." + domain} {
 				if !strings.Contains(data, want) {
 					t.Errorf("the webhook was told %s, which lacks %s", data, want)
@@ -89,7 +89,7 @@ func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its 
 		t.Run("complain@"+domain, func(t *testing.T) {
 			to := "complain+1@" + domain
 			id := s.message(t, []string{to})
-			if data := string(told(t, heard, "email.complained", id)); !strings.Contains(data, `"type":"abuse"`) || !strings.Contains(data, "Postrider-Development-Mode") {
+			if data := string(webhookOf(t, heard, "email.complained", id)); !strings.Contains(data, `"type":"abuse"`) || !strings.Contains(data, "Postrider-Development-Mode") {
 				t.Errorf("the webhook was told %s, want a complaint of development mode's feedback loop", data)
 			}
 			waitForStatus(t, s.App, id, "delivered")
@@ -99,7 +99,7 @@ func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its 
 		})
 		t.Run("delay@"+domain, func(t *testing.T) {
 			id := s.message(t, []string{"delay+1@" + domain})
-			if data := string(told(t, heard, "email.delivery_delayed", id)); !strings.Contains(data, "greylisted") {
+			if data := string(webhookOf(t, heard, "email.delivery_delayed", id)); !strings.Contains(data, "greylisted") {
 				t.Errorf("the webhook was told %s, want the server's words", data)
 			}
 			s.expect(t, id, waits("451 4.7.1", "deferred rcpt 451 4.7.1 127"))
@@ -113,7 +113,7 @@ func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its 
 				if receipt.Status != "failed" {
 					t.Errorf("an email to %s is answered %+v, want it failed at once", to, receipt)
 				}
-				if data := string(told(t, heard, "email.suppressed", receipt.ID)); !strings.Contains(data, to) {
+				if data := string(webhookOf(t, heard, "email.suppressed", receipt.ID)); !strings.Contains(data, to) {
 					t.Errorf("the webhook was told %s, want that %s is suppressed", data, to)
 				}
 				if got := s.reasonOf(t, to); got != "manual" {

@@ -157,7 +157,7 @@ func Addresses() Form[[]netip.Addr] {
 		for _, item := range List(text) {
 			ip, err := netip.ParseAddr(item)
 			if err != nil {
-				wrong = append(wrong, fmt.Errorf("has %q, which is not an address", item))
+				wrong = append(wrong, fmt.Errorf("has %q, which is no address", item))
 				continue
 			}
 			addresses = append(addresses, ip.Unmap())
