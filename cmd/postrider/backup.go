@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/backup"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/postgres"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -23,7 +24,7 @@ func (c *backupCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, s.log)
+	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), s.log)
 	reached, err := store.Reach(s.ctx, cfg, log)
 	if err != nil {
 		return err
@@ -41,8 +42,8 @@ func (c *backupCommand) Run(s *session) error {
 }
 
 // clientsOf says where the client programs of PostgreSQL are looked for.
-func clientsOf(cfg config.Config, log *slog.Logger) postgres.Config {
-	return postgres.Config{DataDir: cfg.DataDir, BinDir: cfg.Database.PostgresBin, Fallback: cfg.Database.PostgresFallback, Logger: log}
+func clientsOf(cfg setting.Values, log *slog.Logger) postgres.Config {
+	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg), Fallback: config.PostgresFallback.Of(cfg), Logger: log}
 }
 
 type restoreCommand struct {
@@ -57,7 +58,7 @@ func (c *restoreCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	log := telemetry.NewLogger(cfg.Log.Format, cfg.Log.Level, s.log)
+	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), s.log)
 	from, err := backup.Open(c.From)
 	if err != nil {
 		return err
@@ -71,10 +72,10 @@ func (c *restoreCommand) Run(s *session) error {
 		TakenAt  time.Time `json:"taken_at"`
 		SetAside string    `json:"set_aside,omitempty"` // folder of the database that was there
 	}{Held: true, TakenAt: from.Manifest.TakenAt}
-	if cfg.Database.Embedded() {
+	if config.Embedded(cfg) {
 		target.SetAside, err = from.IntoDataDir(s.ctx, clientsOf(cfg, log), reason, c.Replace)
 	} else {
-		err = from.IntoDatabase(s.ctx, cfg.Database.URL.Reveal(), clientsOf(cfg, log), reason)
+		err = from.IntoDatabase(s.ctx, config.DatabaseURL.Of(cfg).Reveal(), clientsOf(cfg, log), reason)
 	}
 	if err != nil {
 		return err

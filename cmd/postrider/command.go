@@ -158,10 +158,12 @@ func (c *openAPICommand) Run(s *session) error {
 	return err
 }
 
-type modulesCommand struct{ config.ModuleSettings }
+type modulesCommand struct {
+	settingFlags `settings:"POSTRIDER_MODULES"`
+}
 
 func (c *modulesCommand) Run(s *session) error {
-	cfg, err := config.Load(config.Tool, config.Settings{ModuleSettings: c.ModuleSettings})
+	cfg, err := c.load()
 	if err != nil {
 		return err
 	}

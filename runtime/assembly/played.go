@@ -4,18 +4,20 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // playedConfig says where development mode plays receivers with whom something goes wrong:
 // at its own domain and at the sandbox domain, while mail is caught.
-func playedConfig(cfg config.Config) devinbox.Config {
-	if cfg.Mode != config.Dev || cfg.Mail.Outbound.How != config.Capture {
+func playedConfig(cfg setting.Values) devinbox.Config {
+	if cfg.Mode != setting.Dev || outbound.MainExit.Of(cfg).How != outbound.Capture {
 		return devinbox.Config{}
 	}
-	return devinbox.Config{Domains: []string{devDomain, cfg.Names.SandboxDomain}}
+	return devinbox.Config{Domains: []string{devDomain, config.SandboxDomain.Of(cfg)}}
 }
 
 // playedFailures join what plays them with the rest. Reports go to the listener for mail

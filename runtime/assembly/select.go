@@ -51,7 +51,7 @@ func ModuleNames(dev bool) []string {
 }
 
 // ModuleTable is what `postrider modules` prints.
-func ModuleTable(cfg config.Config) (string, error) {
+func ModuleTable(cfg setting.Values) (string, error) {
 	modules, err := selectModules(cfg)
 	if err != nil {
 		return "", err

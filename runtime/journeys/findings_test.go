@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 // A program that hands in mail for somebody who is suppressed learns that nothing is sent, to
@@ -140,6 +140,6 @@ func TestFindingA7TestEventsGoWithTheWebhooks(t *testing.T) {
 	}
 }
 
-func modules(spec string) func(*config.Settings) {
-	return func(s *config.Settings) { s.Modules = spec }
+func modules(spec string) func(setting.Texts) {
+	return func(s setting.Texts) { s["POSTRIDER_MODULES"] = spec }
 }

@@ -116,21 +116,21 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(
 // Reach finds the address of the database for programs that are not ours, and runs the
 // embedded server where nobody does. It neither connects nor migrates. Error: there is no
 // database in the data directory; none is made.
-func Reach(ctx context.Context, cfg config.Config, log *slog.Logger) (*Store, error) {
-	s := &Store{URL: cfg.Database.URL.Reveal()}
-	if !cfg.Database.Embedded() {
+func Reach(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
+	s := &Store{URL: config.DatabaseURL.Of(cfg).Reveal()}
+	if !config.Embedded(cfg) {
 		return s, nil
 	}
-	if !HoldsData(cfg.DataDir) {
-		return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and DATABASE_URL is not set", cfg.DataDir)
+	if !HoldsData(config.DataDir.Of(cfg)) {
+		return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and DATABASE_URL is not set", config.DataDir.Of(cfg))
 	}
 	return s, s.startServer(ctx, cfg, log)
 }
 
 // KeyMark tells installations with different master keys apart, and nothing about the keys.
 // It is empty where no key is known.
-func KeyMark(cfg config.Config) string {
-	if !FindKeys(&cfg) {
+func KeyMark(cfg setting.Values) string {
+	if !HasKeys(cfg) {
 		return ""
 	}
 	box, err := openBox(cfg)
