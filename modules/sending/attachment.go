@@ -2,7 +2,9 @@ package sending
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -65,6 +67,10 @@ func isBlockedExtension(name string) bool {
 	ext := strings.TrimPrefix(strings.ToLower(path.Ext(trimmed)), ".")
 	return blockedExtensions[strings.TrimSpace(ext)]
 }
+
+// BlockedExtensions lists the extensions that attachments may not have, sorted, without
+// the dot.
+func BlockedExtensions() []string { return slices.Sorted(maps.Keys(blockedExtensions)) }
 
 // blockedExtensions are files that a double click may run: the types that large
 // providers refuse to carry, and disk images and packages that hide them.

@@ -51,17 +51,17 @@ type Change struct {
 // Events are the types that an endpoint gets.
 func (s *Service) Events(endpoint *ent.Webhook) []string {
 	if len(endpoint.Events) == 0 {
-		return slices.Clone(s.public)
+		return slices.Clone(s.types)
 	}
 	return endpoint.Events
 }
 
 func (s *Service) checkEvents(wrong fault.Fields, events []string) []string {
 	for i, name := range events {
-		if !slices.Contains(s.public, name) {
-			wrong.Add(fmt.Sprintf("events[%d]", i), "is no event type; there are %s", strings.Join(s.public, ", "))
+		if !slices.Contains(s.types, name) {
+			wrong.Add(fmt.Sprintf("events[%d]", i), "is no event type; there are %s", strings.Join(s.types, ", "))
 		}
-		if i > len(s.public) { // more than that are repetitions, and one reason is enough
+		if i > len(s.types) { // more than that are repetitions, and one reason is enough
 			break
 		}
 	}

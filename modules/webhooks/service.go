@@ -64,7 +64,7 @@ type Service struct {
 	guard   *egress.Guard
 	client  *http.Client
 	lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
-	public  []string // the types that endpoints can have, by name
+	types   []string // of events that endpoints can have, by name
 
 	interest   interest
 	queued     atomic.Bool // deliveries that the bus has not committed yet
@@ -90,7 +90,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: c.Lookup}),
-		lookup: c.Lookup, public: publicTypes(), flights: newFlights(c.Concurrency, c.PerEndpoint), tasks: worker.NewTasks(p.Logger, p.Workers)}
+		lookup: c.Lookup, types: event.Names(), flights: newFlights(c.Concurrency, c.PerEndpoint), tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.deliveries = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: s.claim, Run: s.deliver, Settle: s.settle, Release: s.release,
 	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
@@ -113,16 +113,6 @@ func withLocalhost(lookup func(context.Context, string) ([]netip.Addr, error)) f
 		}
 		return lookup(ctx, host)
 	}
-}
-
-func publicTypes() []string {
-	var names []string
-	for _, entry := range event.Catalog() {
-		if entry.Public {
-			names = append(names, string(entry.Type))
-		}
-	}
-	return names
 }
 
 // Start begins to deliver, unless this process only accepts.

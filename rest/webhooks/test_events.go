@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/emails"
+	"github.com/postrider/postrider/rest/events"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -42,17 +42,17 @@ type testEventAnswer struct {
 }
 
 type testEvent struct {
-	Type      string          `json:"type" example:"email.delivered"`
-	CreatedAt wire.Time       `json:"created_at"`
-	Data      json.RawMessage `json:"data" doc:"The payload of the type, with sample values; those of the email where one was named."`
+	Type      string      `json:"type" example:"email.delivered"`
+	CreatedAt wire.Time   `json:"created_at"`
+	Data      events.Data `json:"data" doc:"The payload of the type, with sample values; those of the email where one was named."`
 }
 
-// Schema says that data is an object; Huma takes a RawMessage for anything.
+// Schema implements huma.SchemaProvider. The component TestEvent is the request.
 func (testEvent) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Required: []string{"type", "created_at", "data"}, Properties: map[string]*huma.Schema{
 		"type":       {Type: huma.TypeString, Examples: []any{"email.delivered"}},
 		"created_at": wire.Time{}.Schema(r),
-		"data":       {Type: huma.TypeObject, AdditionalProperties: true, Description: "The payload of the type, with sample values; those of the email where one was named."},
+		"data":       events.Data{}.Schema(r),
 	}}
 }
 
@@ -77,17 +77,6 @@ func TestEventRoutes(reader EmailReader, delivery Delivery) rest.Routes {
 			Example: testEventExample(), Problems: []int{http.StatusNotFound},
 		}, testEventBody, e.create)
 	})
-}
-
-// publicEvents are the types that webhook endpoints can get, by name.
-func publicEvents() []string {
-	var out []string
-	for _, entry := range event.Catalog() {
-		if entry.Public {
-			out = append(out, string(entry.Type))
-		}
-	}
-	return out
 }
 
 func testEventExample() map[string]any {
@@ -118,11 +107,11 @@ func testEventBody(in *testEventRequest) body.Object {
 func (in *testEventRequest) check(d *body.Decoder) {
 	entry, known := event.Lookup(event.Type(in.name))
 	in.entry = entry
-	one := "one of " + strings.Join(publicEvents(), ", ")
+	one := "one of " + strings.Join(event.Names(), ", ")
 	switch {
 	case in.name == "":
 		d.Refuse("event", "is required: %s", one)
-	case !known || !entry.Public:
+	case !known:
 		d.Refuse("event", "must be %s", one)
 	case in.emailID != "" && !aboutEmail(entry):
 		d.Refuse("email_id", "does not go with %s, which is not about an email that was sent", in.name)
@@ -150,7 +139,7 @@ func (e *testEventEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, 
 		payload = fromEmail(payload, email)
 	}
 	fact := event.New(c.AccountID, in.entry.Type, time.Now(), payload)
-	out = testEventAnswer{Event: testEvent{Type: string(fact.Type), CreatedAt: wire.Time(fact.CreatedAt), Data: fact.Data}, Deliveries: []string{}}
+	out = testEventAnswer{Event: testEvent{Type: string(fact.Type), CreatedAt: wire.Time(fact.CreatedAt), Data: events.Data(fact.Data)}, Deliveries: []string{}}
 	if in.deliver && e.delivery != nil {
 		queued, err := e.delivery.Deliver(ctx, c.AccountID, fact)
 		if err != nil {
