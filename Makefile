@@ -83,6 +83,10 @@ verify: toolchain postgres ## prove that generated code, migrations, format and 
 lint: toolchain ## run the linters
 	$(GO) run $(GOLANGCI) run ./...
 
+.PHONY: clients
+clients: build postgres ## make TypeScript and Go clients of the served API document and call every operation with them
+	@.ci/clients/run bin/postrider
+
 .PHONY: fuzz
 fuzz: toolchain postgres ## fuzz every target for FUZZTIME (default 20s) each
 	@.ci/fuzz $(FUZZTIME)

@@ -166,6 +166,7 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	checked := 0
+	schemas := b.api.Schemas()
 	check := func(what string, m media) {
 		examples := map[string]any{}
 		for name, e := range m.Examples {
@@ -181,6 +182,9 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 			checked++
 			for _, wrong := range b.api.Against(m.Schema, example) {
 				t.Errorf("%s: the example %s does not match its schema: %s", what, name, wrong)
+			}
+			for _, field := range undeclared(schemas, []*huma.Schema{m.Schema}, "", example) {
+				t.Errorf("%s: the example %s has the field %s, which the schema does not declare", what, name, field)
 			}
 		}
 	}
@@ -198,6 +202,57 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 	if len(b.api.Against(&huma.Schema{Ref: "#/components/schemas/SendEmail"}, map[string]any{"from": 5})) == 0 {
 		t.Error("what is wrong passes")
 	}
+}
+
+// undeclared lists the fields of a value that none of some schemas declares. JSON Schema
+// calls them unevaluated properties.
+func undeclared(components map[string]*huma.Schema, schemas []*huma.Schema, at string, v any) (all []string) {
+	schemas = branches(components, schemas)
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			var declared []*huma.Schema
+			open := false
+			for _, s := range schemas {
+				if property := s.Properties[name]; property != nil {
+					declared = append(declared, property)
+				}
+				open = open || s.AdditionalProperties != nil && s.AdditionalProperties != false
+			}
+			switch {
+			case len(declared) > 0:
+				all = append(all, undeclared(components, declared, at+"."+name, member)...)
+			case !open:
+				all = append(all, at+"."+name)
+			}
+		}
+	case []any:
+		var items []*huma.Schema
+		for _, s := range schemas {
+			if s.Items != nil {
+				items = append(items, s.Items)
+			}
+		}
+		for _, item := range v {
+			all = append(all, undeclared(components, items, at+"[]", item)...)
+		}
+	}
+	return all
+}
+
+// branches follows references and alternatives. A schema that says nothing takes anything.
+func branches(components map[string]*huma.Schema, schemas []*huma.Schema) (all []*huma.Schema) {
+	for _, s := range schemas {
+		if s.Ref != "" {
+			s = components[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
+		}
+		parts := slices.Concat(s.AllOf, s.AnyOf, s.OneOf)
+		if s.Type == "" && len(parts)+len(s.Properties)+len(s.Required) == 0 {
+			s = &huma.Schema{AdditionalProperties: true}
+		}
+		all = append(append(all, s), branches(components, parts)...)
+	}
+	return all
 }
 
 // paths lists the fields of a JSON value, once for all items of an array. The

@@ -13,3 +13,6 @@ func (a *API) Against(schema *huma.Schema, v any) []error {
 	huma.Validate(registry, schema, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, v, &found)
 	return found.Errors
 }
+
+// Schemas gives the components of the document.
+func (a *API) Schemas() map[string]*huma.Schema { return a.huma.OpenAPI().Components.Schemas.Map() }

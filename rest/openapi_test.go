@@ -1,12 +1,15 @@
 package rest_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/expect"
 )
 
@@ -48,19 +51,120 @@ func TestDocumentsAreServed(t *testing.T) {
 	}
 }
 
-// Nothing on the reference page comes from elsewhere or runs.
+// Nothing on the reference page comes from elsewhere, and nothing runs but its own script,
+// which the policy names by its hash.
 func TestReferencePageIsSelfContained(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	got := b.do(t, request{method: "GET", path: "/api/docs", key: "-"})
 	policy := got.header.Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
-		t.Errorf("policy %q", policy)
+		t.Errorf("the page came with the policy %q, want one that allows nothing but hashes", policy)
 	}
-	for _, banned := range []string{"<script", "src=", "url(", "@import", "<link", " style="} {
+	_, after, _ := strings.Cut(got.body, "<script>")
+	script, remainder, _ := strings.Cut(after, "</script>")
+	sum := sha256.Sum256([]byte(script))
+	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+		t.Errorf("the page's script is not what the policy %q allows, want %s", policy, want)
+	}
+	if strings.Contains(remainder, "<script") {
+		t.Error("the page has more than one script, want one")
+	}
+	for _, banned := range []string{"<script ", "src=", "url(", "@import", "<link", " style=", `\u003c`, "onclick"} {
 		if strings.Contains(got.body, banned) {
-			t.Errorf("the page has %q", banned)
+			t.Errorf("the page has %q, want none", banned)
 		}
 	}
 	expect.Golden(t, "docs.html", got.body)
+}
+
+// In development the samples send from the sender that is verified there.
+func TestSamplesSendFromTheSenderOfTheInstallation(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, func(o *rest.Options) { o.Sender = "hello@dev.test" })
+	page := b.do(t, request{method: "GET", path: "/api/docs", key: "-"}).body
+	if strings.Contains(page, "ada@example.com&#34;,\n  &#34;html") || !strings.Contains(page, "&#34;from&#34;: &#34;hello@dev.test&#34;") {
+		t.Error("the samples of the page do not send from hello@dev.test")
+	}
+	for _, language := range []string{"curl", "Node", "Python", "Go", "PHP"} {
+		if got, want := strings.Count(page, `aria-label="Sample in `+language+`: `), len(asked)+1; got != want {
+			t.Errorf("the page has %d samples in %s, want %d: one for each operation, and the first one", got, language, want)
+		}
+	}
+}
+
+// The document describes every event of the catalog, with a payload that has every field
+// of the sample, and its 3.0 form has them too.
+func TestWebhooksOfTheDocument(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	var document struct {
+		Webhooks map[string]struct {
+			Post struct {
+				RequestBody struct{ Content map[string]media }
+			}
+		}
+	}
+	if err := json.Unmarshal(b.api.Document().JSON, &document); err != nil {
+		t.Fatalf("the document does not decode: %v", err)
+	}
+	for _, name := range event.Names() {
+		m := document.Webhooks[name].Post.RequestBody.Content["application/json"]
+		if m.Schema == nil || m.Example == nil {
+			t.Errorf("the document has no webhook %s with a schema and an example", name)
+			continue
+		}
+		for _, wrong := range b.api.Against(m.Schema, m.Example) {
+			t.Errorf("the example of %s is not of its schema: %s", name, wrong)
+		}
+	}
+	if len(document.Webhooks) != len(event.Names()) {
+		t.Errorf("the document has %d webhooks, want %d: the types of the catalog", len(document.Webhooks), len(event.Names()))
+	}
+	if older := string(b.api.Document().JSON30); !strings.Contains(older, `"x-webhooks"`) || strings.Contains(older, `"type":"null"`) {
+		t.Error("the 3.0 form has no x-webhooks, or the type null, which 3.0 does not know")
+	}
+}
+
+// Every reference of the document leads to something, in both versions of OpenAPI.
+func TestReferencesResolve(t *testing.T) {
+	t.Parallel()
+	document := newBundle(t).api.Document()
+	for version, text := range map[string][]byte{"3.1": document.JSON, "3.0": document.JSON30} {
+		var whole any
+		if err := json.Unmarshal(text, &whole); err != nil {
+			t.Fatalf("the document in %s does not decode: %v", version, err)
+		}
+		refs := references(whole)
+		for _, ref := range refs {
+			at := whole
+			for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+				object, _ := at.(map[string]any)
+				at = object[part]
+			}
+			if at == nil {
+				t.Errorf("in %s the reference %s leads to nothing", version, ref)
+			}
+		}
+		if len(refs) < 100 {
+			t.Errorf("in %s there are %d references, want hundreds", version, len(refs))
+		}
+	}
+}
+
+func references(v any) (all []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if ref, is := member.(string); is && name == "$ref" {
+				all = append(all, ref)
+			}
+			all = append(all, references(member)...)
+		}
+	case []any:
+		for _, item := range v {
+			all = append(all, references(item)...)
+		}
+	}
+	return all
 }

@@ -103,6 +103,9 @@ func (a *API) Tag(name, about string) *Group {
 	return &Group{api: a, tag: name}
 }
 
+// Describe adds to the document what is no operation.
+func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
+
 // Raw adds an operation whose handler makes the whole answer, or an error by
 // [Call.Fail].
 func Raw[I, O any](g *Group, op Operation, handle func(context.Context, *Call, *I) (*O, error)) {

@@ -8,7 +8,7 @@ import (
 
 // publish serves the document and the page that is made from it.
 func (a *API) publish() error {
-	reference, err := openapi.Page(a.huma.OpenAPI())
+	reference, err := openapi.Page(a.huma.OpenAPI(), a.sender)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (a *API) publish() error {
 	serve("/openapi.yaml", "application/yaml", a.document.YAML, nil)
 	serve("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
 	serve("/docs", "text/html; charset=utf-8", reference, map[string]string{
-		"Content-Security-Policy": "default-src 'none'; style-src 'sha256-" + openapi.StyleHash() + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		"Content-Security-Policy": openapi.PagePolicy(),
 		"Referrer-Policy":         "no-referrer",
 	})
 	return nil

@@ -63,6 +63,7 @@ type Options struct {
 	Logger  *slog.Logger
 	Version string         // of the service, shown in the OpenAPI document
 	BaseURL string         // where this installation is reached, without /api; empty leaves the document relative
+	Sender  string         // that the samples of the reference page send from; empty: one that stands for any
 	Budget  *intake.Budget // of bodies, and of answers that are large
 }
 
@@ -88,6 +89,7 @@ type API struct {
 	log     *slog.Logger
 
 	bodies   body.Components
+	sender   string
 	document openapi.Document
 }
 
@@ -106,7 +108,7 @@ func New(o Options) (*API, error) {
 // assemble registers every route and completes the document.
 func assemble(o Options) (*API, error) {
 	a := &API{mux: &router{}, auth: o.Auth, limits: o.Limits, log: o.Logger,
-		rate: o.Rate, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bodies: body.Components{}}
+		rate: o.Rate, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bodies: body.Components{}, sender: o.Sender}
 	a.huma = humago.NewWithPrefix(a.mux, Prefix, humaConfig(o))
 	routes := slices.SortedFunc(slices.Values(o.Routes), func(x, y Routes) int { return cmp.Compare(x.name, y.name) })
 	for _, r := range routes {

@@ -114,7 +114,8 @@ func (f *fakeWebhooks) Attempts(context.Context, string, ...string) (map[string]
 }
 
 func (f *fakeWebhooks) Body(context.Context, *ent.WebhookDelivery) (json.RawMessage, error) {
-	return json.RawMessage(`{"type":"contact.unsubscribed","created_at":"2026-01-15T09:30:00.000Z","data":{"email":"bob@example.net"}}`), nil
+	return json.RawMessage(`{"type":"contact.unsubscribed","created_at":"2026-01-15T09:30:00.000Z","data":{"email":"bob@example.net","source":"one_click",` +
+		`"scope":"category","category":"product-news","category_label":"Product news","suppression_id":null,"category_opt_out_id":"opt_01kf0m4w7he6x8q2v5b3n9c1ta","email_id":null}}`), nil
 }
 
 func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string, keep webhooks.KeepReplay) (*ent.WebhookDelivery, error) {

@@ -88,7 +88,7 @@ func New(p Params) *Service {
 // Query asks for events.
 type Query struct {
 	After string   // a position, Latest, or empty: from the beginning
-	Types []string // empty: all public ones
+	Types []string // empty: all
 	Limit int
 }
 
@@ -99,8 +99,8 @@ func (q Query) Validate() error {
 		wrong.Add("after", "is neither the id of an event nor %s", Latest)
 	}
 	for _, t := range q.Types {
-		if !slices.Contains(public, event.Type(t)) {
-			wrong.Add("types", "must be types of events, separated by commas: %s", names())
+		if !slices.Contains(event.Names(), t) {
+			wrong.Add("types", "must be types of events, separated by commas: %s", strings.Join(event.Names(), ", "))
 		}
 	}
 	if q.Limit < 1 || q.Limit > MaxLimit {
@@ -137,33 +137,13 @@ func (s *Service) read(ctx context.Context, accountID string, q Query, horizon t
 // PositionAt stands for a moment: what happened then or later is behind it.
 func PositionAt(t time.Time) string { return id.Since(id.Fact, t) }
 
-var public = publicTypes()
-
-func publicTypes() []event.Type {
-	var all []event.Type
-	for _, e := range event.Catalog() {
-		if e.Public {
-			all = append(all, e.Type)
-		}
-	}
-	return all
-}
-
 func types(wanted []string) []event.Type {
 	if len(wanted) == 0 {
-		return public
+		wanted = event.Names()
 	}
 	out := make([]event.Type, len(wanted))
 	for i, t := range wanted {
 		out[i] = event.Type(t)
 	}
 	return out
-}
-
-func names() string {
-	all := make([]string, len(public))
-	for i, t := range public {
-		all[i] = string(t)
-	}
-	return strings.Join(all, ", ")
 }

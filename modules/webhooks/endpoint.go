@@ -51,7 +51,7 @@ type Change struct {
 // Events are the types that an endpoint gets.
 func (s *Service) Events(endpoint *ent.Webhook) []string {
 	if len(endpoint.Events) == 0 {
-		return slices.Clone(s.public)
+		return slices.Clone(s.types)
 	}
 	return endpoint.Events
 }
@@ -61,7 +61,7 @@ func (s *Service) checkEvents(wrong fault.Fields, events []string) []string {
 		if reason := s.offer.Refusal(event.Type(name)); reason != "" {
 			wrong.Add(fmt.Sprintf("events[%d]", i), "%s", reason)
 		}
-		if i > len(s.public) { // more than that are repetitions, and one reason is enough
+		if i > len(s.types) { // more than that are repetitions, and one reason is enough
 			break
 		}
 	}

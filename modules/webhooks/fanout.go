@@ -15,8 +15,8 @@ import (
 
 // consumer is the module's interest in facts.
 func (s *Service) consumer() bus.Consumer {
-	types := make([]event.Type, len(s.public))
-	for i, name := range s.public {
+	types := make([]event.Type, len(s.types))
+	for i, name := range s.types {
 		types[i] = event.Type(name)
 	}
 	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, Wants: s.interest.wants, Refresh: s.reread, Committed: s.committed}

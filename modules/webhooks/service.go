@@ -71,7 +71,7 @@ type Service struct {
 	client  *http.Client
 	lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	offer   event.Offer
-	public  []string // the types that endpoints can have, by name
+	types   []string // of events that endpoints can have, by name
 
 	interest   interest
 	queued     atomic.Bool // deliveries that the bus has not committed yet
@@ -103,7 +103,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: c.Lookup}),
-		lookup: c.Lookup, offer: p.Offer, public: p.Offer.Types(), flights: newFlights(c.Concurrency, c.PerEndpoint), tasks: worker.NewTasks(p.Logger, p.Workers), results: counters, tracing: p.Tracing}
+		lookup: c.Lookup, offer: p.Offer, types: p.Offer.Types(), flights: newFlights(c.Concurrency, c.PerEndpoint), tasks: worker.NewTasks(p.Logger, p.Workers), results: counters, tracing: p.Tracing}
 	s.deliveries = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: s.claim, Run: s.deliver, Settle: s.settle, Release: s.release,
 	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)

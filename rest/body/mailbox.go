@@ -35,7 +35,7 @@ func named(email, name *string) Object {
 func (mailbox[M]) Schema(c Components) *huma.Schema {
 	return c.Ref("Mailbox", func() *huma.Schema {
 		s := OneOf(&huma.Schema{Type: huma.TypeString, Description: "`a@b`, or `Name <a@b>`.", Examples: []any{"Ada <ada@example.com>"}},
-			named(new(string), new(string)).Schema(c))
+			c.Ref("NamedMailbox", func() *huma.Schema { return named(new(string), new(string)).Schema(c) }))
 		s.Description = "An email address, with or without a display name."
 		return s
 	})
@@ -59,6 +59,10 @@ func (t mailboxes[M]) Read(d *Decoder, path string, v Value) {
 }
 
 func (mailboxes[M]) Schema(c Components) *huma.Schema {
-	one := Mailbox(new(M))
-	return OneOf(one.Schema(c), ArrayOf(one.Schema(c)))
+	return c.Ref("Mailboxes", func() *huma.Schema {
+		one := Mailbox(new(M))
+		s := OneOf(one.Schema(c), ArrayOf(one.Schema(c)))
+		s.Description = "One email address, or an array of them."
+		return s
+	})
 }

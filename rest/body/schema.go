@@ -1,6 +1,7 @@
 package body
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -44,8 +45,8 @@ func (o Object) describe(c Components) *huma.Schema {
 			alias := *p
 			p.Description = strings.TrimSpace(p.Description + " Aliases: `" + strings.Join(f.Aliases, "`, `") + "`.")
 			alias.Description = "Another name for `" + f.Name + "`; give one of them."
-			for _, other := range f.Aliases {
-				s.Properties[other] = &alias
+			for i, other := range f.Aliases {
+				s.Properties[other] = withGoName(alias, f.Name, i)
 			}
 		}
 		s.Properties[f.Name] = p
@@ -72,6 +73,17 @@ func (o Object) describe(c Components) *huma.Schema {
 		s.MaxProperties = &one
 	}
 	return s
+}
+
+// withGoName gives an alias a name in generated Go clients, where html_body and htmlBody
+// would be the same name.
+func withGoName(alias huma.Schema, field string, i int) *huma.Schema {
+	var name strings.Builder
+	for word := range strings.SplitSeq(field, "_") {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	alias.Extensions = map[string]any{"x-go-name": fmt.Sprintf("%sAlias%d", name.String(), i+1)}
+	return &alias
 }
 
 // combinations requires fields, the last of them under any of its names.

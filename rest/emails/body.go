@@ -66,15 +66,15 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 		{Name: "html", Aliases: HTMLAliases, Type: html, About: "The body as HTML, at most 5 MB. `html`, `text` or both are required."},
 		{Name: "text", Aliases: TextAliases, Type: text, About: "The body as plain text, at most 5 MB. Left out, one is made from `html`; an empty one says that there is to be none."},
 		{Name: "tags", Type: tagsType{&m.Tags, tagNames}, About: "At most 10 pairs that are stored with the email."},
-		{Name: "headers", Type: headersType{&m.Headers}, About: "Custom header fields. Those that the service writes itself are refused."},
+		{Name: "headers", Type: headersType{&m.Headers}, About: "Custom header fields. Refused are: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."},
 		{Name: "attachments", Type: body.List(&m.Attachments, attachment).Count(0, sending.MaxAttachments), About: "At most 10 files of 10 MB each."},
 	}
 }
 
 func attachment(f *sending.Attachment) body.Object {
 	return body.Object{Name: "AttachmentInput", Fields: []body.Field{
-		{Name: "name", Aliases: nameAliases, Type: body.Text(&f.Name), About: "File name; of a path its last element. Refused, whatever the letter case, are files that can run code: " +
-			strings.Join(sending.BlockedExtensions(), ", ") + "."},
+		{Name: "name", Aliases: nameAliases, Type: body.Text(&f.Name), About: "File name; of a path its last element. Refused, whatever the letter case, are files that can run code: `" +
+			strings.Join(sending.BlockedExtensions(), "`, `") + "`."},
 		{Name: "content_type", Aliases: typeAliases, Type: body.Text(&f.ContentType), About: "Default: from the name.", Example: "application/pdf"},
 		{Name: "data", Aliases: dataAliases, Type: base64Type{&f.Data}, Need: body.RequiredByService,
 			About: "The file in base64: standard or URL alphabet, padding optional, white space tolerated. A file may be empty."},

@@ -2,13 +2,13 @@ package eventlog
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/events"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/page"
@@ -25,10 +25,10 @@ var _ Service = (*eventlog.Service)(nil)
 const tagEventLog = "Event log"
 
 type loggedEvent struct {
-	ID        string          `json:"id" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"As in the header Service-Event-Id of webhooks."`
-	Type      string          `json:"type" example:"email.delivered"`
-	CreatedAt wire.Time       `json:"created_at"`
-	Data      json.RawMessage `json:"data" doc:"The payload of the type, as webhooks carry it."`
+	ID        string      `json:"id" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"As in the header Service-Event-Id of webhooks."`
+	Type      string      `json:"type" example:"email.delivered"`
+	CreatedAt wire.Time   `json:"created_at"`
+	Data      events.Data `json:"data" doc:"The payload of the type, as webhooks carry it."`
 }
 
 type eventLogPage struct {
@@ -83,7 +83,7 @@ func (e *edge) list(ctx context.Context, c *rest.Call, in *eventLogQuery) (out e
 }
 
 func newLoggedEvent(f event.Fact) loggedEvent {
-	return loggedEvent{ID: f.ID, Type: string(f.Type), CreatedAt: wire.Time(f.CreatedAt), Data: f.Data}
+	return loggedEvent{ID: f.ID, Type: string(f.Type), CreatedAt: wire.Time(f.CreatedAt), Data: events.Data(f.Data)}
 }
 
 func typeNames(list string) []string {

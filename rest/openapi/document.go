@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ func New(version, server string) *huma.OpenAPI {
 			License: &huma.License{Name: "Apache-2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"}},
 		Servers: []*huma.Server{{URL: server, Description: "This installation"}},
 		Components: &huma.Components{
-			Schemas:    huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+			Schemas:    huma.NewMapRegistry("#/components/schemas/", schemaName),
 			Responses:  map[string]*huma.Response{},
 			Headers:    responseHeaders(),
 			Parameters: map[string]*huma.Param{"IdempotencyKey": idempotencyParameter()},
@@ -60,6 +61,19 @@ func New(version, server string) *huma.OpenAPI {
 	}
 	d.OnAddOperation = []huma.AddOpFunc{complete}
 	return d
+}
+
+// schemaName names the component of a type. The payloads of events have short names of
+// their own, which the records of resources have too.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if strings.HasSuffix(t.PkgPath(), "/runtime/event") {
+		name += "Payload"
+	}
+	return name
 }
 
 func idempotencyParameter() *huma.Param {
@@ -195,8 +209,8 @@ func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
 	if out.YAML, err = d.YAML(); err != nil {
 		return Document{}, fmt.Errorf("openapi document: %w", err)
 	}
-	if out.JSON30, err = d.Downgrade(); err != nil {
-		return Document{}, fmt.Errorf("openapi document: %w", err)
+	if out.JSON30, err = older(d); err != nil {
+		return Document{}, fmt.Errorf("openapi document in 3.0: %w", err)
 	}
 	return out, nil
 }

@@ -2,23 +2,21 @@ package openapi
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// The reference page is made from the document once, at start: plain HTML and one
-// style sheet, nothing from elsewhere, no scripts.
+// The reference page is made from the document once, at start: HTML, one style sheet and
+// one script, all in the page. Nothing comes from elsewhere. Without the script the page
+// shows everything, with samples for curl only.
 
 //go:embed docs.html
 var referenceHTML string
@@ -26,9 +24,18 @@ var referenceHTML string
 //go:embed docs.css
 var referenceCSS string
 
-// StyleHash lets the content security policy allow exactly our style sheet.
-func StyleHash() string {
-	sum := sha256.Sum256([]byte(referenceCSS))
+//go:embed docs.js
+var referenceJS string
+
+// PagePolicy returns the content security policy of the reference page, which allows
+// exactly its own style sheet and script.
+func PagePolicy() string {
+	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		hashOf(referenceCSS), hashOf(referenceJS))
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
@@ -50,8 +57,11 @@ func prose(text string) template.HTML {
 type reference struct {
 	Title, Version, Server string
 	Style                  template.CSS
+	Script                 template.JS
 	Intro                  []string
+	First                  *referenceOperation
 	Tags                   []referenceTag
+	Events                 []referenceEvent
 	Schemas                []referenceSchema
 }
 
@@ -65,13 +75,22 @@ type referenceOperation struct {
 	Description               []string
 	Parameters                []referenceField
 	Body                      string // component name
-	Curl                      string
+	Samples                   []sample
 	Example                   string
+	Result                    string // component name
 	Answers                   []referenceAnswer
+}
+
+type referenceEvent struct {
+	ID, Name, Payload string
+	Description       []string
+	Fields            []referenceField
+	Example           string
 }
 
 type referenceField struct {
 	Name, In, Type, Description string
+	Schema                      string // component that the field refers to
 	Required                    bool
 }
 
@@ -82,24 +101,37 @@ type referenceSchema struct {
 	Fields                  []referenceField
 }
 
-// Page makes the reference page of a complete document.
-func Page(d *huma.OpenAPI) ([]byte, error) {
-	r := reference{Title: d.Info.Title, Version: d.Info.Version, Server: d.Servers[0].URL, Style: template.CSS(referenceCSS), //nolint:gosec // our own file
-		Intro: strings.Split(d.Info.Description, "\n\n")}
+// pageMaker makes the reference page of a complete document.
+type pageMaker struct {
+	document *huma.OpenAPI
+	server   string
+	sender   string
+}
+
+// Page returns the reference page of a complete document. The samples send from the
+// sender; without one, from the sender of the examples.
+func Page(d *huma.OpenAPI, sender string) ([]byte, error) {
+	p := &pageMaker{document: d, server: d.Servers[0].URL, sender: sender}
+	if strings.HasPrefix(p.server, "/") {
+		p.server = "https://mail.example.com" + p.server
+	}
+	r := reference{Title: d.Info.Title, Version: d.Info.Version, Server: p.server, Intro: strings.Split(d.Info.Description, "\n\n"),
+		Style: template.CSS(referenceCSS), Script: template.JS(referenceJS)} //nolint:gosec // our own files
 	for _, tag := range d.Tags {
-		t := referenceTag{Name: tag.Name, Description: tag.Description}
-		for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
-			for _, op := range operationsOf(d.Paths[path]) {
-				if slices.Contains(op.Tags, tag.Name) {
-					described, err := describeOperation(d, op, r.Server)
-					if err != nil {
-						return nil, err
-					}
-					t.Operations = append(t.Operations, described)
-				}
-			}
+		t, err := p.tag(tag)
+		if err != nil {
+			return nil, err
 		}
 		r.Tags = append(r.Tags, t)
+		for i := range t.Operations {
+			if t.Operations[i].ID == "sendEmail" {
+				r.First = &t.Operations[i]
+			}
+		}
+	}
+	var err error
+	if r.Events, err = p.events(); err != nil {
+		return nil, err
 	}
 	schemas := d.Components.Schemas.Map()
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
@@ -113,18 +145,37 @@ func Page(d *huma.OpenAPI) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+func (p *pageMaker) tag(tag *huma.Tag) (referenceTag, error) {
+	t := referenceTag{Name: tag.Name, Description: tag.Description}
+	for _, path := range slices.Sorted(maps.Keys(p.document.Paths)) {
+		for _, op := range operationsOf(p.document.Paths[path]) {
+			if !slices.Contains(op.Tags, tag.Name) {
+				continue
+			}
+			described, err := p.operation(op)
+			if err != nil {
+				return t, err
+			}
+			t.Operations = append(t.Operations, described)
+		}
+	}
+	return t, nil
+}
+
 func operationsOf(item *huma.PathItem) []*huma.Operation {
 	all := []*huma.Operation{item.Get, item.Post, item.Patch, item.Put, item.Delete}
 	return slices.DeleteFunc(all, func(op *huma.Operation) bool { return op == nil })
 }
 
-func describeOperation(d *huma.OpenAPI, op *huma.Operation, server string) (referenceOperation, error) {
+func (p *pageMaker) operation(op *huma.Operation) (referenceOperation, error) {
+	d := p.document
 	out := referenceOperation{ID: op.OperationID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: strings.Split(op.Description, "\n\n")}
-	for _, p := range op.Parameters {
-		if p.Ref != "" {
-			p = d.Components.Parameters[p.Ref[strings.LastIndex(p.Ref, "/")+1:]]
+	for _, parameter := range op.Parameters {
+		if parameter.Ref != "" {
+			parameter = d.Components.Parameters[parameter.Ref[strings.LastIndex(parameter.Ref, "/")+1:]]
 		}
-		out.Parameters = append(out.Parameters, referenceField{Name: p.Name, In: p.In, Type: typeName(p.Schema), Description: p.Description, Required: p.Required})
+		out.Parameters = append(out.Parameters, referenceField{Name: parameter.Name, In: parameter.In, Type: typeName(parameter.Schema),
+			Description: parameter.Description, Required: parameter.Required})
 	}
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		answer := op.Responses[status]
@@ -133,14 +184,17 @@ func describeOperation(d *huma.OpenAPI, op *huma.Operation, server string) (refe
 		}
 		out.Answers = append(out.Answers, referenceAnswer{Status: status, Description: answer.Description})
 	}
+	if op.RequestBody != nil {
+		out.Body = componentOf(op.RequestBody.Content[jsonType].Schema)
+	}
+	if media := op.Responses["200"].Content[jsonType]; media != nil {
+		out.Result = componentOf(media.Schema)
+	}
 	var err error
 	if out.Example, err = answerExample(op); err != nil {
 		return out, fmt.Errorf("example of %s: %w", op.OperationID, err)
 	}
-	out.Curl, err = curl(op, server)
-	if op.RequestBody != nil {
-		out.Body = strings.TrimPrefix(op.RequestBody.Content[jsonType].Schema.Ref, "#/components/schemas/")
-	}
+	out.Samples, err = p.samplesOf(op)
 	return out, err
 }
 
@@ -151,72 +205,23 @@ func answerExample(op *huma.Operation) (string, error) {
 			return text, nil
 		}
 	}
-	example, err := json.MarshalIndent(op.Responses["200"].Content[jsonType].Example, "", "  ")
-	return string(example), err
+	return shown(op.Responses["200"].Content[jsonType].Example)
 }
 
-// curl is a command that can be pasted once the key is set.
-func curl(op *huma.Operation, server string) (string, error) {
-	path := strings.ReplaceAll(op.Path, "{id}", "$ID")
-	if strings.HasPrefix(server, "/") {
-		server = "$BASE_URL" + server
-	}
-	line := fmt.Sprintf("curl %q -H \"Authorization: Bearer $POSTRIDER_API_KEY\"", server+path)
-	if op.Method != http.MethodGet {
-		line = strings.Replace(line, "curl ", "curl -X "+op.Method+" ", 1)
-	}
-	if op.RequestBody == nil {
-		return line, nil
-	}
-	examples := op.RequestBody.Content[jsonType].Examples
-	first := slices.SortedFunc(maps.Keys(examples), func(a, b string) int { return cmp.Compare(b, a) })[0]
-	body, err := json.Marshal(examples[first].Value)
-	if err != nil {
-		return "", fmt.Errorf("example of %s: %w", op.OperationID, err)
-	}
-	quoted := strings.ReplaceAll(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(body)), "'", `'\''`)
-	return line + " \\\n  -H 'Content-Type: application/json' \\\n  -d '" + quoted + "'", nil
-}
-
-func fieldsOf(s *huma.Schema) []referenceField {
-	var fields []referenceField
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		p := s.Properties[name]
-		fields = append(fields, referenceField{Name: name, Type: typeName(p), Description: p.Description, Required: slices.Contains(s.Required, name)})
-	}
-	return fields
-}
-
-// typeName says in one line what a schema takes.
-func typeName(s *huma.Schema) string {
-	switch {
-	case s == nil:
-		return ""
-	case s.Ref != "":
-		return s.Ref[strings.LastIndex(s.Ref, "/")+1:]
-	case len(s.AllOf) == 1:
-		return typeName(s.AllOf[0])
-	case len(s.OneOf) > 0:
-		var options []string
-		for _, option := range s.OneOf {
-			options = append(options, typeName(option))
+// events describes what webhook endpoints are sent.
+func (p *pageMaker) events() ([]referenceEvent, error) {
+	schemas := p.document.Components.Schemas.Map()
+	var all []referenceEvent
+	for _, name := range slices.Sorted(maps.Keys(p.document.Webhooks)) {
+		op := p.document.Webhooks[name].Post
+		media := op.RequestBody.Content[jsonType]
+		payload := componentOf(schemas[componentOf(media.Schema)].Properties["data"])
+		example, err := shown(media.Example)
+		if err != nil {
+			return nil, fmt.Errorf("example of %s: %w", name, err)
 		}
-		return strings.Join(options, " or ")
-	case s.Type == huma.TypeArray:
-		return "array of " + typeName(s.Items)
-	case len(s.Enum) > 0:
-		var values []string
-		for _, v := range s.Enum {
-			values = append(values, fmt.Sprint(v))
-		}
-		return strings.Join(values, " | ")
+		all = append(all, referenceEvent{ID: op.OperationID, Name: name, Description: strings.Split(op.Description, "\n\n")[:1],
+			Payload: payload, Fields: fieldsOf(schemas[payload]), Example: example})
 	}
-	name := s.Type
-	if s.Format == "date-time" {
-		name = "timestamp"
-	}
-	if s.Nullable {
-		name += " or null"
-	}
-	return name
+	return all, nil
 }

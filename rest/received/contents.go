@@ -29,22 +29,22 @@ type receivedField struct {
 	Value string `json:"value"`
 }
 
-// receivedBody is what is read from the content.
-type receivedBody struct {
+// ReceivedBody is what is read from the content. It is embedded, and so exported.
+type ReceivedBody struct {
 	HTML    *string         `json:"html" doc:"The first HTML body, at most 5 MB; null without one. It is a stranger's: show it in a sandbox without scripts."`
 	Text    *string         `json:"text" doc:"The first text body, at most 5 MB; null without one."`
 	Headers []receivedField `json:"headers" nullable:"false" doc:"The header fields in their order, unfolded and decoded."`
 }
 
 type receivedFileData struct {
-	receivedFile
+	ReceivedFile
 	Data *string `json:"data" doc:"The octets in base64 (standard alphabet, padded); null once the content was deleted by age."`
 }
 
 // receivedWhole is for the document; contents are written piece by piece.
 type receivedWhole struct {
-	receivedHead
-	receivedBody
+	ReceivedHead
+	ReceivedBody
 	Attachments []receivedFileData `json:"attachments" nullable:"false"`
 }
 
@@ -143,9 +143,9 @@ func tell(ctx context.Context, a *intake.Answer, err error) {
 
 // purged is the record without its content.
 func purged(found *ent.ReceivedEmail) []byte {
-	out := receivedWhole{receivedHead: newReceivedHead(found), receivedBody: receivedBody{Headers: []receivedField{}}, Attachments: []receivedFileData{}}
+	out := receivedWhole{ReceivedHead: newReceivedHead(found), ReceivedBody: ReceivedBody{Headers: []receivedField{}}, Attachments: []receivedFileData{}}
 	for _, f := range receivedFiles(found.Attachments) {
-		out.Attachments = append(out.Attachments, receivedFileData{receivedFile: f})
+		out.Attachments = append(out.Attachments, receivedFileData{ReceivedFile: f})
 	}
 	return wire.Encode(receivedAnswer{out})
 }
@@ -154,7 +154,7 @@ func purged(found *ent.ReceivedEmail) []byte {
 // without their octets.
 type wholeAnswer struct {
 	head  *intake.Content
-	files []receivedFile
+	files []ReceivedFile
 }
 
 // headPatience is how long room for a large head is waited for.

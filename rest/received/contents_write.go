@@ -64,7 +64,7 @@ func (a *wholeAnswer) write(w io.Writer, content *inbound.Content) error {
 // fileWriter writes the files of a message into an array.
 type fileWriter struct {
 	out     io.Writer
-	files   []receivedFile
+	files   []ReceivedFile
 	begun   int
 	current io.WriteCloser
 	err     error

@@ -31,8 +31,9 @@ var _ Service = (*inbound.Service)(nil)
 
 const tagReceived = "Received emails"
 
-// receivedHead is what lists show: what the event email.received told, and who sent it.
-type receivedHead struct {
+// ReceivedHead is what lists show: what the event email.received told, and who sent it. The document has the fields of an embedded
+// struct only if its type is exported.
+type ReceivedHead struct {
 	ID              string       `json:"id" example:"inb_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	EmailID         string       `json:"email_id" doc:"The same as id, as the event email.received has it."`
 	DomainID        string       `json:"domain_id" doc:"The domain that it came in for."`
@@ -71,8 +72,8 @@ type receivedAuth struct {
 	TLS         string   `json:"tls" doc:"The version of TLS that it came by; empty: in clear."`
 }
 
-// receivedFile is a file of a list, without its octets.
-type receivedFile struct {
+// ReceivedFile is a file of a list, without its octets. It is embedded, and so exported.
+type ReceivedFile struct {
 	Filename    string  `json:"filename"`
 	ContentType string  `json:"content_type"`
 	ContentID   *string `json:"content_id" doc:"What cid: links of the html name it by; null for a file that has none."`
@@ -81,8 +82,8 @@ type receivedFile struct {
 }
 
 type receivedItem struct {
-	receivedHead
-	Attachments []receivedFile `json:"attachments" nullable:"false"`
+	ReceivedHead
+	Attachments []ReceivedFile `json:"attachments" nullable:"false"`
 }
 
 type query struct {
@@ -146,9 +147,9 @@ func newReceivedItem(e *ent.ReceivedEmail) receivedItem {
 	return receivedItem{newReceivedHead(e), receivedFiles(e.Attachments)}
 }
 
-func newReceivedHead(e *ent.ReceivedEmail) receivedHead {
+func newReceivedHead(e *ent.ReceivedEmail) ReceivedHead {
 	auth := e.Authentication
-	return receivedHead{
+	return ReceivedHead{
 		ID: e.ID, EmailID: e.ID, DomainID: e.DomainID, Status: "received", RcptTo: e.RcptTo, MailFrom: e.MailFrom, From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc),
 		ReplyTo: wire.List(e.ReplyTo), Subject: e.Subject, MessageID: e.MessageID, InReplyTo: e.InReplyTo, References: wire.List(e.References),
 		Auth: receivedAuth{SPF: auth.SPF, DKIM: auth.DKIM, DMARC: auth.DMARC, IPRev: auth.IPRev, DMARCPolicy: auth.DMARCPolicy, SPFDomain: auth.SPFDomain,
@@ -158,16 +159,16 @@ func newReceivedHead(e *ent.ReceivedEmail) receivedHead {
 	}
 }
 
-func receivedFiles(files []shape.ReceivedFile) []receivedFile {
-	out := make([]receivedFile, 0, len(files))
+func receivedFiles(files []shape.ReceivedFile) []ReceivedFile {
+	out := make([]ReceivedFile, 0, len(files))
 	for _, f := range files {
 		out = append(out, newReceivedFile(f))
 	}
 	return out
 }
 
-func newReceivedFile(f shape.ReceivedFile) receivedFile {
-	r := receivedFile{Filename: f.Filename, ContentType: f.ContentType, Inline: f.Inline, Size: f.Size}
+func newReceivedFile(f shape.ReceivedFile) ReceivedFile {
+	r := ReceivedFile{Filename: f.Filename, ContentType: f.ContentType, Inline: f.Inline, Size: f.Size}
 	if f.ContentID != "" {
 		r.ContentID = &f.ContentID
 	}

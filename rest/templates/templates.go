@@ -28,8 +28,8 @@ var _ Service = (*templates.Service)(nil)
 
 const tagTemplates = "Templates"
 
-// templateSummary is a template in a list.
-type templateSummary struct {
+// TemplateSummary is a template in a list. It is embedded, and so exported.
+type TemplateSummary struct {
 	ID                    string             `json:"id" example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Alias                 *string            `json:"alias" doc:"Your own name for it, for programs; null without one."`
 	Name                  string             `json:"name"`
@@ -49,7 +49,7 @@ type templateSummary struct {
 
 // templateRecord is a template as callers see it: its draft.
 type templateRecord struct {
-	templateSummary
+	TemplateSummary
 
 	HTML *string `json:"html" doc:"As it was written; null without one."`
 	Text *string `json:"text" doc:"As it was written; null without one: publishing makes it from html then."`
@@ -62,15 +62,15 @@ type templateVariable struct {
 	Fallback any    `json:"fallback" doc:"What stands there when a send does not give it."`
 }
 
-func newTemplateSummary(t templates.Template) templateSummary {
-	return templateSummary{ID: t.ID, Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject), From: wire.OrNull(t.From), ReplyTo: wire.List(t.ReplyTo),
+func newTemplateSummary(t templates.Template) TemplateSummary {
+	return TemplateSummary{ID: t.ID, Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject), From: wire.OrNull(t.From), ReplyTo: wire.List(t.ReplyTo),
 		Variables: variablesOf(t.Variables), UnsubscribeEnabled: t.UnsubscribeEnabled, Category: t.Category, Status: t.Status(), Version: t.Version,
 		PublishedAt: wire.OptionalTime{At: t.PublishedAt}, HasUnpublishedChanges: t.HasUnpublishedChanges,
 		CreatedAt: wire.Time(t.CreatedAt), UpdatedAt: wire.Time(t.UpdatedAt)}
 }
 
 func newTemplateRecord(t templates.Template) templateRecord {
-	return templateRecord{templateSummary: newTemplateSummary(t), HTML: t.HTML, Text: t.Text}
+	return templateRecord{TemplateSummary: newTemplateSummary(t), HTML: t.HTML, Text: t.Text}
 }
 
 func variablesOf(list []shape.Variable) []templateVariable {

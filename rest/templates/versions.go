@@ -40,7 +40,7 @@ func (e *edge) version(ctx context.Context, c *rest.Call, in *versionInput) (out
 	if err != nil {
 		return out, err
 	}
-	return versionAnswer{versionRecord{versionSummary: newVersionSummary(v), HTML: v.HTML, Text: v.Text}}, nil
+	return versionAnswer{versionRecord{VersionSummary: newVersionSummary(v), HTML: v.HTML, Text: v.Text}}, nil
 }
 
 // versionNumber reads the number of a version in a path.
@@ -53,13 +53,14 @@ func versionNumber(text string) (int, error) {
 }
 
 type versionRecord struct {
-	versionSummary
+	VersionSummary
 
 	HTML *string `json:"html" doc:"As it is sent, with its CSS inlined."`
 	Text *string `json:"text" doc:"As it is sent; made from html where none was given."`
 }
 
-type versionSummary struct {
+// VersionSummary is a version in a list. It is embedded, and so exported.
+type VersionSummary struct {
 	TemplateID         string             `json:"template_id"`
 	Version            int                `json:"version"`
 	Subject            *string            `json:"subject"`
@@ -71,7 +72,7 @@ type versionSummary struct {
 	PublishedAt        wire.Time          `json:"published_at"`
 }
 
-func newVersionSummary(v *ent.TemplateVersion) versionSummary {
-	return versionSummary{TemplateID: v.TemplateID, Version: v.Number, Subject: wire.OrNull(v.Subject), From: wire.OrNull(v.From), ReplyTo: wire.List(v.ReplyTo),
+func newVersionSummary(v *ent.TemplateVersion) VersionSummary {
+	return VersionSummary{TemplateID: v.TemplateID, Version: v.Number, Subject: wire.OrNull(v.Subject), From: wire.OrNull(v.From), ReplyTo: wire.List(v.ReplyTo),
 		Variables: variablesOf(v.Variables), UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category, PublishedAt: wire.Time(v.CreatedAt)}
 }

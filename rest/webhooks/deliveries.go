@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -29,7 +30,9 @@ type Log interface {
 
 var _ Log = (*webhooks.Service)(nil)
 
-type webhookDelivery struct {
+// WebhookDelivery is a delivery in a list. The document has the fields of an embedded
+// struct only if its type is exported.
+type WebhookDelivery struct {
 	ID            string            `json:"id" example:"whd_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	WebhookID     string            `json:"webhook_id" example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	EventID       string            `json:"event_id" doc:"The same in each attempt, as Service-Event-Id." example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta"`
@@ -58,7 +61,7 @@ type webhookAttempt struct {
 
 // webhookDeliveryDetail has what the list leaves out.
 type webhookDeliveryDetail struct {
-	webhookDelivery
+	WebhookDelivery
 
 	Body     webhookBody      `json:"body" doc:"What is sent; null when the event was erased."`
 	Attempts []webhookAttempt `json:"attempts" nullable:"false"`
@@ -87,7 +90,7 @@ type webhookDeliveryAnswer struct {
 }
 
 type webhookReplayAnswer struct {
-	Delivery webhookDelivery `json:"delivery"`
+	Delivery WebhookDelivery `json:"delivery"`
 }
 
 type webhookRecovered struct {
@@ -151,8 +154,8 @@ func recoveryBody(r *webhooks.Recovery) body.Object {
 	}}
 }
 
-func newWebhookDelivery(d *ent.WebhookDelivery) webhookDelivery {
-	return webhookDelivery{ID: d.ID, WebhookID: d.WebhookID, EventID: d.EventID, EventType: d.EventType, State: string(d.State), AttemptCount: d.Attempts,
+func newWebhookDelivery(d *ent.WebhookDelivery) WebhookDelivery {
+	return WebhookDelivery{ID: d.ID, WebhookID: d.WebhookID, EventID: d.EventID, EventType: d.EventType, State: string(d.State), AttemptCount: d.Attempts,
 		NextAttemptAt: wire.OptionalTime{At: d.DueAt}, Replays: d.Replays, StatusCode: d.StatusCode, Error: wire.OrNull(d.Error), CreatedAt: wire.Time(d.CreatedAt),
 		SettledAt: wire.OptionalTime{At: d.SettledAt}}
 }
@@ -183,7 +186,7 @@ func (e *logEdge) get(ctx context.Context, c *rest.Call, in *rest.Item) (out web
 	if err != nil {
 		return out, err
 	}
-	return webhookDeliveryAnswer{webhookDeliveryDetail{webhookDelivery: newWebhookDelivery(found), Body: webhookBody(sent),
+	return webhookDeliveryAnswer{webhookDeliveryDetail{WebhookDelivery: newWebhookDelivery(found), Body: webhookBody(sent),
 		Attempts: wire.ListOf(attempts[found.ID], newWebhookAttempt)}}, nil
 }
 
@@ -211,8 +214,9 @@ func webhookDeliveryExample() map[string]any {
 }
 
 func webhookDetailExample() map[string]any {
+	sample, _ := event.Lookup(event.ContactUnsubscribed)
 	out := webhookDeliveryExample()
-	out["body"] = map[string]any{"type": "contact.unsubscribed", "created_at": "2026-01-15T09:30:00.000Z", "data": map[string]any{"email": "bob@example.net"}}
+	out["body"] = map[string]any{"type": "contact.unsubscribed", "created_at": "2026-01-15T09:30:00.000Z", "data": sample.Sample}
 	out["event_type"] = "contact.unsubscribed"
 	out["attempts"] = []any{map[string]any{"number": 1, "started_at": "2026-01-15T09:30:00.000Z", "finished_at": "2026-01-15T09:30:10.000Z", "outcome": "failed",
 		"status_code": nil, "error": "no answer within 10s", "response": "", "remote_addr": "203.0.113.7:443", "duration_ms": 10000}}

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/emails"
+	"github.com/postrider/postrider/rest/events"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -42,17 +42,17 @@ type testEventAnswer struct {
 }
 
 type testEvent struct {
-	Type      string          `json:"type" example:"email.delivered"`
-	CreatedAt wire.Time       `json:"created_at"`
-	Data      json.RawMessage `json:"data" doc:"The payload of the type, with sample values; those of the email where one was named."`
+	Type      string      `json:"type" example:"email.delivered"`
+	CreatedAt wire.Time   `json:"created_at"`
+	Data      events.Data `json:"data" doc:"The payload of the type, with sample values; those of the email where one was named."`
 }
 
-// Schema says that data is an object; Huma takes a RawMessage for anything.
+// Schema implements huma.SchemaProvider. The component TestEvent is the request.
 func (testEvent) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Required: []string{"type", "created_at", "data"}, Properties: map[string]*huma.Schema{
 		"type":       {Type: huma.TypeString, Examples: []any{"email.delivered"}},
 		"created_at": wire.Time{}.Schema(r),
-		"data":       {Type: huma.TypeObject, AdditionalProperties: true, Description: "The payload of the type, with sample values; those of the email where one was named."},
+		"data":       events.Data{}.Schema(r),
 	}}
 }
 
@@ -79,9 +79,6 @@ func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) r
 		}, e.body, e.create)
 	})
 }
-
-// publicEvents are the types that webhook endpoints can get, by name.
-func publicEvents() []string { return event.Offer(nil).Types() }
 
 func testEventExample() map[string]any {
 	return map[string]any{"event": map[string]any{"type": "email.delivered", "created_at": "2026-01-15T09:30:01.250Z", "data": map[string]any{
@@ -115,7 +112,7 @@ func (in *testEventRequest) check(d *body.Decoder, offer event.Offer) {
 	switch {
 	case in.name == "":
 		d.Refuse("event", "is required: %s", one)
-	case !known || !entry.Public:
+	case !known:
 		d.Refuse("event", "must be %s", one)
 	case offer.Refusal(entry.Type) != "":
 		d.Refuse("event", "%s", offer.Refusal(entry.Type))
@@ -145,7 +142,7 @@ func (e *testEventEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, 
 		payload = fromEmail(payload, email)
 	}
 	fact := event.New(c.AccountID, in.entry.Type, time.Now(), payload)
-	out = testEventAnswer{Event: testEvent{Type: string(fact.Type), CreatedAt: wire.Time(fact.CreatedAt), Data: fact.Data}, Deliveries: []string{}}
+	out = testEventAnswer{Event: testEvent{Type: string(fact.Type), CreatedAt: wire.Time(fact.CreatedAt), Data: events.Data(fact.Data)}, Deliveries: []string{}}
 	if in.deliver && e.delivery != nil {
 		queued, err := e.delivery.Deliver(ctx, c.AccountID, fact)
 		if err != nil {

@@ -2,14 +2,20 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/events"
 	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
@@ -61,7 +67,8 @@ type edge struct{ hooks Service }
 func Routes(service Service) rest.Routes {
 	return rest.NewRoutes("webhooks", func(a *rest.API) {
 		e := &edge{hooks: service}
-		g := a.Tag(tagWebhooks, "Endpoints of yours that are told what happens, over signed POST requests, and the log of what they were told.")
+		g := a.Tag(tagWebhooks, "Endpoints of yours that are told what happens, over signed POST requests, and the log of what they were told. "+retries())
+		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, retries()) })
 		one := map[string]any{"webhook": webhookExample()}
 		withSecret := map[string]any{"webhook": webhookExample(), "secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}
 		rest.OnceBody(g, rest.Operation{
@@ -105,6 +112,18 @@ func Routes(service Service) rest.Routes {
 	})
 }
 
+// retries says when a delivery is tried again.
+func retries() string {
+	waits := webhooks.Retries()
+	words := make([]string, len(waits))
+	for i, wait := range waits {
+		words[i] = fmt.Sprintf("%d", int(wait.Seconds()))
+	}
+	last := len(words) - 1
+	return fmt.Sprintf("A delivery that is not answered with 2xx within ten seconds is tried again after %s and %s seconds: %d attempts in all. "+
+		"It can be replayed for 30 days.", strings.Join(words[:last], ", "), words[last], len(words)+1)
+}
+
 func newBody(in *webhooks.NewEndpoint) body.Object {
 	return body.Object{Name: "CreateWebhook", Fields: []body.Field{
 		{Name: "url", Type: address(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
@@ -128,7 +147,7 @@ func address(to *string) body.TextType { return body.Text(to).Length(0, 2048).Fo
 
 func eventTypes(to *[]string) body.Type { return body.List(to, eventType) }
 
-func eventType(to *string) body.Type { return body.Choice(to, publicEvents()...) }
+func eventType(to *string) body.Type { return body.Choice(to, event.Names()...) }
 
 func rateLimit(least int) func(*int) body.Type {
 	return func(to *int) body.Type { return body.Integer(to).From(least).UpTo(webhooks.MaxRateLimit) }

@@ -79,11 +79,20 @@ func (f Foundation) names() []string {
 	return on
 }
 
+// sampleSender is who the samples of the reference page send from, so that they work in
+// development as they stand.
+func sampleSender(mode config.Mode) string {
+	if mode == config.Dev {
+		return "Postrider <hello@" + devDomain + ">"
+	}
+	return ""
+}
+
 // handler is the one mux of the process.
 func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 	rate := accountRate{p.Rate}
 	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
-		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config)})
+		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
 	if err != nil {
 		return nil, err
 	}

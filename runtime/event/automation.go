@@ -5,11 +5,11 @@ type Run struct {
 	AutomationID   string  `json:"automation_id"`
 	AutomationName string  `json:"automation_name"`
 	RunID          string  `json:"run_id"`
-	Status         string  `json:"status"` // running, waiting, completed, failed, cancelled
-	EventName      string  `json:"event_name"`
-	StepIndex      int     `json:"step_index"` // from 0
+	Status         string  `json:"status" doc:"running, waiting, completed, failed or cancelled."`
+	EventName      string  `json:"event_name" doc:"The event that started the run."`
+	StepIndex      int     `json:"step_index" doc:"Of the step, from 0."`
 	StepType       string  `json:"step_type"`
-	Error          *string `json:"error"`
+	Error          *string `json:"error" doc:"Why the run failed; null otherwise."`
 }
 
 // SubjectID is the run.

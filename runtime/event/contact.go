@@ -9,14 +9,14 @@ const (
 // Unsubscribe is the payload of contact.unsubscribed. A receiver looks at Scope
 // before it takes the address for suppressed altogether.
 type Unsubscribe struct {
-	Email            string  `json:"email"`
-	Source           string  `json:"source"`              // one_click (RFC 8058), page
-	Scope            string  `json:"scope"`               // all, category
-	Category         *string `json:"category"`            // null with scope all
-	CategoryLabel    *string `json:"category_label"`      // null with scope all
-	SuppressionID    *string `json:"suppression_id"`      // null with scope category
-	CategoryOptOutID *string `json:"category_opt_out_id"` // null with scope all
-	EmailID          *string `json:"email_id"`            // the email whose link was used
+	Email            string  `json:"email" doc:"The address that opted out."`
+	Source           string  `json:"source" doc:"one_click: by the button of a mail program (RFC 8058); page: on the page that the link leads to."`
+	Scope            string  `json:"scope" doc:"all: the address was added to the suppressions, and all sends to it are blocked; category: only the mail of one category stops."`
+	Category         *string `json:"category" doc:"null with scope all."`
+	CategoryLabel    *string `json:"category_label" doc:"As sends wrote the category; null with scope all."`
+	SuppressionID    *string `json:"suppression_id" doc:"null with scope category."`
+	CategoryOptOutID *string `json:"category_opt_out_id" doc:"null with scope all."`
+	EmailID          *string `json:"email_id" doc:"The email whose link was used."`
 }
 
 // SubjectID is the email whose link was used, else what the unsubscribe made.

@@ -4,7 +4,7 @@ package event
 type Domain struct {
 	DomainID string `json:"domain_id"`
 	Name     string `json:"name"`
-	Status   string `json:"status"`
+	Status   string `json:"status" doc:"After the event: pending, verified, temporary_failure or failed."`
 }
 
 // SubjectID is the domain.
@@ -14,21 +14,21 @@ func (d Domain) SubjectID() string { return d.DomainID }
 type DomainUpdate struct {
 	Domain
 
-	OpenTracking   bool     `json:"open_tracking"`
+	OpenTracking   bool     `json:"open_tracking" doc:"The setting after the change, as the other settings here."`
 	ClickTracking  bool     `json:"click_tracking"`
-	TLSMode        string   `json:"tls_mode"`
+	TLSMode        string   `json:"tls_mode" doc:"opportunistic or enforced."`
 	InboundEnabled bool     `json:"inbound_enabled"`
-	Ed25519        bool     `json:"ed25519"`
-	Changed        []string `json:"changed"` // names of the settings that were changed
+	Ed25519        bool     `json:"ed25519" doc:"Whether mail is signed by an Ed25519 key as well."`
+	Changed        []string `json:"changed" nullable:"false" doc:"Names of the settings that were changed."`
 }
 
 // DomainKey is the payload of domain.dkim_rotated.
 type DomainKey struct {
 	DomainID         string `json:"domain_id"`
 	Name             string `json:"name"`
-	Selector         string `json:"selector"`
-	Algorithm        string `json:"algorithm"`
-	PreviousSelector string `json:"previous_selector"` // its record has to stay published for 7 days
+	Selector         string `json:"selector" doc:"Of the key that signs from now on."`
+	Algorithm        string `json:"algorithm" doc:"rsa-sha256 or ed25519-sha256."`
+	PreviousSelector string `json:"previous_selector" doc:"Of the key before it. Its record has to stay published for 7 days."`
 }
 
 // SubjectID is the domain.
@@ -36,9 +36,9 @@ func (k DomainKey) SubjectID() string { return k.DomainID }
 
 // DomainClaim is the payload of domain.claim_started.
 type DomainClaim struct {
-	ClaimID   string `json:"claim_id"`
+	ClaimID   string `json:"claim_id" doc:"Of the claim, for GET /domains/claims/{id}."`
 	Name      string `json:"name"`
-	ExpiresAt Time   `json:"expires_at"`
+	ExpiresAt Time   `json:"expires_at" doc:"Until when control can be proved."`
 }
 
 // SubjectID is the claim.

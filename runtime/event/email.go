@@ -10,25 +10,24 @@ import (
 type Email struct {
 	EmailID      string      `json:"email_id"`
 	From         string      `json:"from"`
-	To           []string    `json:"to"`
-	CC           []string    `json:"cc"`
+	To           []string    `json:"to" nullable:"false"`
+	CC           []string    `json:"cc" nullable:"false"`
 	Subject      string      `json:"subject"`
-	Status       string      `json:"status"`       // the state that the event tells of, for Recipient; New sets it
-	EmailStatus  string      `json:"email_status"` // of the email as a whole, after this event
-	Tags         []shape.Tag `json:"tags"`
+	Status       string      `json:"status" doc:"The state that the event tells of: of its recipient, where it is about one."` // New sets it
+	EmailStatus  string      `json:"email_status" doc:"Of the email as a whole, after this event: scheduled, cancelled, sent, delivered, bounced or failed."`
+	Tags         []shape.Tag `json:"tags" nullable:"false" doc:"As the send named them."`
 	CreatedAt    Time        `json:"created_at"`
-	Recipient    string      `json:"recipient,omitempty"` // the address that the event is about
-	BounceReason string      `json:"bounce_reason,omitempty"`
-	Bounce       *Bounce     `json:"bounce,omitempty"`
-	Delay        *Delay      `json:"delay,omitempty"`
-	Failure      *Failure    `json:"failure,omitempty"`
-	Click        *Click      `json:"click,omitempty"`
-	Open         *Open       `json:"open,omitempty"`
-	Complaint    *Complaint  `json:"complaint,omitempty"`
-	// ScheduledAt is when the email is to be sent, for email.scheduled and email.cancelled.
-	ScheduledAt *Time `json:"scheduled_at,omitempty"`
-	// SuppressedRecipients are the addresses for which email.suppressed blocked the whole message.
-	SuppressedRecipients []string `json:"suppressed_recipients,omitempty"`
+	Recipient    string      `json:"recipient,omitempty" doc:"The address that the event is about, where it is about one."`
+	BounceReason string      `json:"bounce_reason,omitempty" doc:"The receiving server's words, with email.bounced."`
+	Bounce       *Bounce     `json:"bounce,omitempty" doc:"With email.bounced: how the receiving server refused."`
+	Delay        *Delay      `json:"delay,omitempty" doc:"With email.delivery_delayed: why, and until when the recipient waits."`
+	Failure      *Failure    `json:"failure,omitempty" doc:"With email.failed: why no attempt could succeed."`
+	Click        *Click      `json:"click,omitempty" doc:"With email.clicked: which link, and by whom."`
+	Open         *Open       `json:"open,omitempty" doc:"With email.opened: who loaded the open pixel."`
+	Complaint    *Complaint  `json:"complaint,omitempty" doc:"With email.complained: what the feedback report said (RFC 5965)."`
+	ScheduledAt  *Time       `json:"scheduled_at,omitempty" doc:"With email.scheduled and email.cancelled: when the email is, or was, to be sent."`
+
+	SuppressedRecipients []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"With email.suppressed: the addresses for which the whole message was blocked."`
 }
 
 // SubjectID is the email.
@@ -36,37 +35,37 @@ func (e Email) SubjectID() string { return e.EmailID }
 
 // Bounce tells how a receiving server refused.
 type Bounce struct {
-	Type         string `json:"type"` // permanent, transient
-	Code         int    `json:"code"` // RFC 5321 reply code, 0 when there was none
-	EnhancedCode string `json:"enhanced_code"`
-	Diagnostic   string `json:"diagnostic"`
-	RemoteMTA    string `json:"remote_mta"`
-	Attempt      int    `json:"attempt,omitempty"` // from 1; left out when the report came later
+	Type         string `json:"type" doc:"permanent or transient."`
+	Code         int    `json:"code" doc:"SMTP reply code; 0 when there was none."`
+	EnhancedCode string `json:"enhanced_code" doc:"Enhanced status code (RFC 3463), as 5.1.1; empty when there was none."`
+	Diagnostic   string `json:"diagnostic" doc:"The receiving server's words."`
+	RemoteMTA    string `json:"remote_mta" doc:"The server that refused."`
+	Attempt      int    `json:"attempt,omitempty" doc:"Number of the attempt, from 1; left out when a report came later."`
 }
 
 // Delay tells why and until when a recipient waits.
 type Delay struct {
-	Attempt       int    `json:"attempt"`
-	NextAttemptAt Time   `json:"next_attempt_at"`
+	Attempt       int    `json:"attempt" doc:"Number of the attempt, from 1."`
+	NextAttemptAt Time   `json:"next_attempt_at" doc:"When the next attempt is due."`
 	Diagnostic    string `json:"diagnostic"`
 }
 
 // Failure tells why no attempt could succeed.
 type Failure struct {
-	Reason string `json:"reason"`
+	Reason string `json:"reason" doc:"In words."`
 	// Code of a recipient: tls_required, null_mx, no_such_domain, message_too_large, policy,
 	// smtputf8_required, expired, dropped. Where the server refused the message or its
 	// sender, what for: block, throttle, greylist, size, content, policy, challenge. Of a
 	// scheduled email that was refused at its time, the API's: domain_not_verified,
 	// sandbox_recipient_not_allowed, production_not_unlocked, not_found.
-	Code string `json:"code"`
+	Code string `json:"code" doc:"For programs. Of a recipient: tls_required, null_mx, no_such_domain, message_too_large, policy, smtputf8_required, expired or dropped. Where the server refused the message or its sender, what for: block, throttle, greylist, size, content, policy or challenge. Of a scheduled email that was refused at its time, the code of the API, as domain_not_verified."`
 }
 
 // Open tells who loaded the open pixel.
 type Open struct {
 	IP        string `json:"ip"`
 	UserAgent string `json:"user_agent"`
-	Machine   bool   `json:"machine"` // a prefetch or a scanner rather than a person
+	Machine   bool   `json:"machine" doc:"A prefetch or a scanner rather than a person."`
 }
 
 // Click tells which link was used and by whom.
@@ -74,13 +73,13 @@ type Click struct {
 	URL       string `json:"url"`
 	IP        string `json:"ip"`
 	UserAgent string `json:"user_agent"`
-	Machine   bool   `json:"machine"` // a prefetch or a scanner rather than a person
+	Machine   bool   `json:"machine" doc:"A prefetch or a scanner rather than a person."`
 }
 
 // Complaint is what a feedback report said (RFC 5965).
 type Complaint struct {
-	Type     string `json:"type"`     // abuse, fraud, virus, other, not-spam
-	Reporter string `json:"reporter"` // the report's User-Agent
+	Type     string `json:"type" doc:"abuse, fraud, virus, other or not-spam."`
+	Reporter string `json:"reporter" doc:"The program that wrote the report."`
 }
 
 const sampleAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15"

@@ -2,19 +2,19 @@ package event
 
 // Inbound is the payload of email.received.
 type Inbound struct {
-	EmailID         string           `json:"email_id"` // inb_…
-	To              []string         `json:"to"`
-	From            string           `json:"from"`
+	EmailID         string           `json:"email_id" doc:"Of the received email: inb_…"`
+	To              []string         `json:"to" nullable:"false" doc:"As the message says."`
+	From            string           `json:"from" doc:"As the message says."`
 	Subject         string           `json:"subject"`
-	Status          string           `json:"status"`  // received
-	RcptTo          string           `json:"rcpt_to"` // the envelope recipient
-	CC              []string         `json:"cc"`
-	MessageID       string           `json:"message_id"`
-	InReplyTo       *string          `json:"in_reply_to"`
-	References      []string         `json:"references"`
-	SpamStatus      string           `json:"spam_status"` // ham, spam, unknown
+	Status          string           `json:"status" doc:"received."`
+	RcptTo          string           `json:"rcpt_to" doc:"The envelope recipient: which of your addresses it came to."`
+	CC              []string         `json:"cc" nullable:"false"`
+	MessageID       string           `json:"message_id" doc:"Without angle brackets; empty when the message has none."`
+	InReplyTo       *string          `json:"in_reply_to" doc:"null when it answers nothing."`
+	References      []string         `json:"references" nullable:"false"`
+	SpamStatus      string           `json:"spam_status" doc:"ham, spam or unknown."`
 	AttachmentCount int              `json:"attachment_count"`
-	Attachments     []AttachmentInfo `json:"attachments"`
+	Attachments     []AttachmentInfo `json:"attachments" nullable:"false" doc:"Without their bytes."`
 	ReceivedAt      Time             `json:"received_at"`
 }
 
@@ -22,7 +22,7 @@ type Inbound struct {
 type AttachmentInfo struct {
 	Filename    string `json:"filename"`
 	ContentType string `json:"content_type"`
-	Size        int    `json:"size"` // octets, decoded
+	Size        int    `json:"size" doc:"Octets, decoded."`
 }
 
 // SubjectID is the received email.

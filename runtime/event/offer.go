@@ -12,7 +12,7 @@ type Offer []string
 func (o Offer) Types() []string {
 	var names []string
 	for _, entry := range catalog {
-		if entry.Public && o.happens(entry.Type) {
+		if entry.Public() && o.happens(entry.Type) {
 			names = append(names, string(entry.Type))
 		}
 	}
@@ -22,7 +22,7 @@ func (o Offer) Types() []string {
 // Refusal says why an endpoint cannot have a type, "" if it can.
 func (o Offer) Refusal(t Type) string {
 	switch entry, known := Lookup(t); {
-	case !known || !entry.Public:
+	case !known || !entry.Public():
 		return "is no event type; there are " + strings.Join(o.Types(), ", ")
 	case !o.happens(t):
 		return "is an event of the module " + moduleOf(t) + ", which is not on here; there are " + strings.Join(o.Types(), ", ")

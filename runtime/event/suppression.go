@@ -3,9 +3,9 @@ package event
 // Suppression is the payload of suppression.added and suppression.removed.
 type Suppression struct {
 	SuppressionID string  `json:"suppression_id"`
-	Email         *string `json:"email"`    // null once the address is erased
-	Reason        string  `json:"reason"`   // bounce, failure, complaint, unsubscribe, manual
-	EmailID       *string `json:"email_id"` // the email that led to it
+	Email         *string `json:"email" doc:"The address; null once it is erased."`
+	Reason        string  `json:"reason" doc:"bounce, failure, complaint, unsubscribe or manual."`
+	EmailID       *string `json:"email_id" doc:"The email that led to it; null without one."`
 }
 
 // SubjectID is the suppression.

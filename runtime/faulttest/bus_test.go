@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/faulttest"
 )
@@ -23,18 +21,8 @@ var unmade = map[string]string{
 	"suppression": `SELECT count(*) FROM facts f WHERE type = 'email.bounced'
 		AND NOT EXISTS (SELECT FROM suppressions s WHERE s.account_id = f.account_id AND s.email = f.data->>'recipient')`,
 	"webhooks": `SELECT count(*) FROM facts f JOIN webhooks w ON w.account_id = f.account_id AND w.created_at < f.created_at
-		WHERE f.type IN (` + publicTypes() + `) AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.event_id = f.id)`,
+		WHERE NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.event_id = f.id)`,
 	"tracking": `SELECT count(*) FROM facts f JOIN tracking_hosts h ON h.domain_id = f.subject_id WHERE f.type = 'domain.deleted'`,
-}
-
-func publicTypes() string {
-	var names []string
-	for _, e := range event.Catalog() {
-		if e.Public {
-			names = append(names, "'"+string(e.Type)+"'")
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // everythingIsMade waits until every consumer group has made what it makes of all facts,

@@ -88,7 +88,31 @@ func (e *ear) mail(t *testing.T, to string, more ...string) string {
 	return got.ID
 }
 
-// journeys cause each public event from the outside, and give what was told of it.
+// ask makes a request that has to succeed.
+func (e *ear) ask(t *testing.T, method, path, body string) []byte {
+	t.Helper()
+	var given any
+	if body != "" {
+		given = body
+	}
+	got := e.Do(t, method, path, given)
+	if got.Status != http.StatusOK {
+		t.Fatalf("%s %s with %s got %d %s, want 200", method, path, body, got.Status, got.Body)
+	}
+	return []byte(got.Body)
+}
+
+// domain adds a domain and returns its id.
+func (e *ear) domain(t *testing.T, name string) string {
+	t.Helper()
+	var made struct{ Domain struct{ ID string } }
+	if err := json.Unmarshal(e.ask(t, http.MethodPost, "/api/domains", `{"name":"`+name+`"}`), &made); err != nil {
+		t.Fatalf("the answer of adding %s does not decode: %v", name, err)
+	}
+	return made.Domain.ID
+}
+
+// journeys cause each event from the outside, and give what was told of it.
 var journeys = map[event.Type]func(*testing.T, *ear) announced{
 	event.EmailSent: func(t *testing.T, e *ear) announced {
 		return e.about(t, event.EmailSent, "email_id", e.mail(t, "sent@example.net"))
@@ -145,6 +169,35 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 		receive(t, e.App, "support@dev.test", strings.Replace(aQuestion, "Cc: carol@example.net\r\n", "", 1))
 		return e.about(t, event.EmailReceived, "rcpt_to", "support@dev.test")
 	},
+	event.EmailCancelled: func(t *testing.T, e *ear) announced {
+		at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+		id := e.mail(t, "never-sent@example.net", `,"scheduled_at":"`+at+`"`)
+		e.ask(t, http.MethodPatch, "/api/emails/"+id, `{"cancel":true}`)
+		return e.about(t, event.EmailCancelled, "email_id", id)
+	},
+	event.SuppressionAdded: func(t *testing.T, e *ear) announced {
+		e.ask(t, http.MethodPost, "/api/suppressions", `{"email":"added@example.net"}`)
+		return e.about(t, event.SuppressionAdded, "email", "added@example.net")
+	},
+	event.SuppressionRemoved: func(t *testing.T, e *ear) announced {
+		e.ask(t, http.MethodPost, "/api/suppressions", `{"email":"removed@example.net"}`)
+		id, _ := e.about(t, event.SuppressionAdded, "email", "removed@example.net").Data["suppression_id"].(string)
+		e.ask(t, http.MethodDelete, "/api/suppressions/"+id, "")
+		return e.about(t, event.SuppressionRemoved, "suppression_id", id)
+	},
+	event.DomainAdded: func(t *testing.T, e *ear) announced {
+		return e.about(t, event.DomainAdded, "domain_id", e.domain(t, "added.example"))
+	},
+	event.DomainUpdated: func(t *testing.T, e *ear) announced {
+		id := e.domain(t, "updated.example")
+		e.ask(t, http.MethodPatch, "/api/domains/"+id, `{"ed25519":true}`)
+		return e.about(t, event.DomainUpdated, "domain_id", id)
+	},
+	event.DomainDeleted: func(t *testing.T, e *ear) announced {
+		id := e.domain(t, "deleted.example")
+		e.ask(t, http.MethodDelete, "/api/domains/"+id, "")
+		return e.about(t, event.DomainDeleted, "domain_id", id)
+	},
 	event.ContactUnsubscribed: func(t *testing.T, e *ear) announced {
 		link := unsubscribeLink(t, e.App, "stop@example.net", `,"category":"Product news"`)
 		if status, page := visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click"); status != http.StatusOK {
@@ -157,6 +210,13 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 // laterModules cause events that nothing causes yet: they bring a journey when they come.
 var laterModules = map[event.Type]string{
 	event.AutomationStarted: "automations", event.AutomationStepCompleted: "automations", event.AutomationCompleted: "automations", event.AutomationFailed: "automations",
+}
+
+// causedBelow names the tests of modules/domains that cause what takes days, or another
+// account's DNS. Their facts go the way of the others.
+var causedBelow = map[event.Type]string{
+	event.DomainVerified: "verify_test.go", event.DomainTemporaryFailure: "recheck_test.go", event.DomainFailed: "verify_test.go",
+	event.DomainClaimStarted: "claim_test.go", event.DomainClaimed: "claim_test.go", event.DomainLost: "claim_test.go", event.DomainDKIMRotated: "rotate_test.go",
 }
 
 type trackedLinks struct{ click, pixel string }
@@ -175,22 +235,17 @@ func tracked(t *testing.T, e *ear) (id string, links trackedLinks) {
 	return id, trackedLinks{click[1], pixel[1]}
 }
 
-// Every public type of the catalog is caused from the outside and told to a webhook
+// Every type of the catalog is caused from the outside and told to a webhook
 // endpoint, signed, with the fields that its sample shows. A new type fails this until
 // somebody shows how it comes about, or names the module that will.
-func TestEveryPublicEventReachesAWebhook(t *testing.T) { //nolint:tparallel // its parts share one endpoint
+func TestEveryEventReachesAWebhook(t *testing.T) { //nolint:tparallel // its parts share one endpoint
 	t.Parallel()
 	e := newEar(t)
 	for _, entry := range event.Catalog() {
-		journey, later := journeys[entry.Type], laterModules[entry.Type]
+		journey, later := journeys[entry.Type], laterModules[entry.Type]+causedBelow[entry.Type]
 		switch {
-		case !entry.Public && journey == nil && later == "":
-			continue
-		case !entry.Public:
-			t.Errorf("%s is not public and needs no journey", entry.Type)
-			continue
 		case (journey == nil) == (later == ""):
-			t.Errorf("%s needs a journey that causes it, or the name of the module that will, and not both", entry.Type)
+			t.Errorf("%s needs a journey that causes it, or the name of the module or the test that does, and not both", entry.Type)
 			continue
 		case journey == nil:
 			continue

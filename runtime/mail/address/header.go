@@ -3,6 +3,8 @@ package address
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,6 +31,10 @@ const (
 	useField = "is set by a field of the request, not by a header"
 	ours     = "is a header that callers may not set"
 )
+
+// RefusedHeaders returns the names of header fields that callers may not set, sorted. A
+// name that ends in * stands for all that begin so.
+func RefusedHeaders() []string { return slices.Sorted(maps.Keys(reserved)) }
 
 // ValidateHeader judges a header field that a caller wants to add.
 func ValidateHeader(name, value string) error {

@@ -1,0 +1,5 @@
+// Prints the first sample in curl of the reference page, as its reader would copy it.
+const page = await (await fetch(`${process.env.POSTRIDER_API_URL}/docs`)).text()
+const code = /class="block sample" data-lang="curl">.*?<code>(.*?)<\/code>/s.exec(page)?.[1]
+if (!code) throw new Error('the page has no sample in curl')
+console.log(code.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&#34;', '"').replaceAll('&#39;', "'").replaceAll('&#43;', '+').replaceAll('&amp;', '&'))

@@ -1,0 +1,9 @@
+// A webhook endpoint that takes everything. Its address goes into the file that is named.
+import { createServer } from 'node:http'
+import { writeFileSync } from 'node:fs'
+
+const server = createServer((request, answer) => {
+  request.resume()
+  request.on('end', () => answer.writeHead(204).end())
+})
+server.listen(0, '127.0.0.1', () => writeFileSync(process.argv[2], `http://127.0.0.1:${server.address().port}/hook`))

@@ -1,0 +1,71 @@
+package events
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// The header fields of a delivery.
+const (
+	headerEvent     = "Service-Event-Id"
+	headerAttempt   = "Service-Delivery-Attempt"
+	headerSignature = "Service-Signature"
+)
+
+const sampleAt = "2026-01-15T09:30:00.000Z"
+
+// Webhooks adds to a document what an endpoint is sent for each type of the catalog. The
+// promise says when a delivery is tried again.
+func Webhooks(d *huma.OpenAPI, tag, promise string) {
+	Data{}.Schema(d.Components.Schemas) // which names the payloads
+	d.Webhooks = map[string]*huma.PathItem{}
+	for _, entry := range event.Catalog() {
+		d.Webhooks[string(entry.Type)] = &huma.PathItem{Post: webhook(d.Components.Schemas, entry, tag, promise)}
+	}
+}
+
+func webhook(r huma.Registry, entry event.Entry, tag, promise string) *huma.Operation {
+	name := goName(entry.Type) + "Event"
+	r.Map()[name] = &huma.Schema{Type: huma.TypeObject, Description: entry.When + ".", Required: []string{"type", "created_at", "data"},
+		Properties: map[string]*huma.Schema{
+			"type":       {Type: huma.TypeString, Enum: []any{string(entry.Type)}},
+			"created_at": wire.Time{}.Schema(r),
+			"data":       payloadOf(r, entry),
+		}}
+	return &huma.Operation{
+		OperationID: "on" + goName(entry.Type), Summary: string(entry.Type), Description: entry.When + ".\n\n" + promise, Tags: []string{tag},
+		Security:   []map[string][]string{{}},
+		Parameters: parameters(),
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
+			Schema:  &huma.Schema{Ref: "#/components/schemas/" + name},
+			Example: map[string]any{"type": string(entry.Type), "created_at": sampleAt, "data": entry.Sample},
+		}}},
+		Responses: map[string]*huma.Response{"2XX": {Description: "Any status of 200 to 299 within ten seconds: the event has arrived."},
+			"4XX": {Description: "Any other status: it is tried again. After 410 the endpoint is switched off."}},
+	}
+}
+
+func parameters() []*huma.Param {
+	text := &huma.Schema{Type: huma.TypeString}
+	return []*huma.Param{
+		{Name: headerEvent, In: "header", Required: true, Schema: text, Example: "evt_01kf0m4w7he6x8q2v5b3n9c1ta", Description: "The same in each attempt. Pass over what you have handled."},
+		{Name: headerAttempt, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger}, Example: 1, Description: "Number of the attempt, from 1."},
+		{Name: headerSignature, In: "header", Required: true, Schema: text, Example: fmt.Sprintf("t=1768469400,v1=%064x", 0),
+			Description: "`t=<unix seconds>,v1=<hexadecimal HMAC-SHA256 of \"<t>.<body>\" by the endpoint's secret>`. There are two `v1` for 24 hours after the secret was rotated. " +
+				"The scheme is Stripe's."},
+	}
+}
+
+// goName makes EmailDeliveryDelayed of email.delivery_delayed.
+func goName(t event.Type) string {
+	var name strings.Builder
+	for word := range strings.FieldsFuncSeq(string(t), func(r rune) bool { return r == '.' || r == '_' }) {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}

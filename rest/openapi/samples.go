@@ -1,0 +1,171 @@
+package openapi
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// sample is a program that makes one request.
+type sample struct{ Lang, Name, Text string }
+
+// asked is the request of a sample. The body is JSON, or empty.
+type asked struct{ Method, URL, Body string }
+
+// languages are those that have samples, in the order of the page. Each needs nothing but
+// the standard library and reads the key from POSTRIDER_API_KEY.
+var languages = []struct {
+	id, name string
+	program  *template.Template
+}{
+	{"curl", "curl", program(`curl{{if ne .Method "GET"}} -X {{.Method}}{{end}} '{{.URL}}' \
+  -H "Authorization: Bearer $POSTRIDER_API_KEY"{{if .Body}} \
+  -H 'Content-Type: application/json' \
+  -d '{{.Body}}'{{end}}`)},
+	{"node", "Node", program(`const answer = await fetch('{{.URL}}', {
+  method: '{{.Method}}',
+  headers: { Authorization: ` + "`Bearer ${process.env.POSTRIDER_API_KEY}`" + `{{if .Body}}, 'Content-Type': 'application/json'{{end}} },
+{{- if .Body}}
+  body: JSON.stringify({{.Body}}),
+{{- end}}
+})
+console.log(answer.status, await answer.text())`)},
+	{"python", "Python", program(`import os
+import urllib.request
+
+request = urllib.request.Request(
+    '{{.URL}}',
+    method='{{.Method}}',
+    headers={'Authorization': 'Bearer ' + os.environ['POSTRIDER_API_KEY']{{if .Body}}, 'Content-Type': 'application/json'{{end}}},
+{{- if .Body}}
+    data=r'''{{.Body}}'''.encode(),
+{{- end}}
+)
+print(urllib.request.urlopen(request).read().decode())`)},
+	{"go", "Go", program(`package main
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"os"
+{{- if .Body}}
+	"strings"
+{{- end}}
+)
+
+func main() {
+	request, err := http.NewRequest("{{.Method}}", "{{.URL}}", {{if .Body}}strings.NewReader(` + "`{{.Body}}`" + `){{else}}nil{{end}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("POSTRIDER_API_KEY"))
+{{- if .Body}}
+	request.Header.Set("Content-Type", "application/json")
+{{- end}}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer answer.Body.Close()
+	io.Copy(os.Stdout, answer.Body)
+}`)},
+	{"php", "PHP", program(`<?php
+{{- if .Body}}
+$body = <<<'JSON'
+{{.Body}}
+JSON;
+{{- end}}
+echo file_get_contents('{{.URL}}', false, stream_context_create(['http' => [
+    'method' => '{{.Method}}',
+    'header' => ['Authorization: Bearer ' . getenv('POSTRIDER_API_KEY'){{if .Body}}, 'Content-Type: application/json'{{end}}],
+{{- if .Body}}
+    'content' => $body,
+{{- end}}
+    'ignore_errors' => true,
+]]));`)},
+}
+
+func program(text string) *template.Template {
+	return template.Must(template.New("sample").Parse(text))
+}
+
+// samplesOf returns a sample of an operation in each language.
+func (p *pageMaker) samplesOf(op *huma.Operation) ([]sample, error) {
+	request, err := p.asked(op)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]sample, len(languages))
+	for i, l := range languages {
+		var text strings.Builder
+		if err := l.program.Execute(&text, request); err != nil {
+			return nil, fmt.Errorf("sample of %s in %s: %w", op.OperationID, l.name, err)
+		}
+		all[i] = sample{Lang: l.id, Name: l.name, Text: text.String()}
+	}
+	return all, nil
+}
+
+// asked makes the request of an operation from the examples of the document.
+func (p *pageMaker) asked(op *huma.Operation) (asked, error) {
+	path := op.Path
+	for _, parameter := range op.Parameters {
+		if parameter.In == "path" && parameter.Schema != nil && len(parameter.Schema.Examples) > 0 {
+			path = strings.ReplaceAll(path, "{"+parameter.Name+"}", fmt.Sprint(parameter.Schema.Examples[0]))
+		}
+	}
+	out := asked{Method: cmp.Or(op.Method, http.MethodGet), URL: p.server + path}
+	if op.RequestBody == nil {
+		return out, nil
+	}
+	examples := op.RequestBody.Content[jsonType].Examples
+	last := slices.Max(slices.Collect(maps.Keys(examples)))
+	body, err := shown(p.fromSender(examples[last].Value))
+	if err != nil {
+		return out, fmt.Errorf("example of %s: %w", op.OperationID, err)
+	}
+	// Each language quotes the body by one of these.
+	out.Body = strings.NewReplacer("'", `\u0027`, "`", `\u0060`).Replace(body)
+	return out, nil
+}
+
+// fromSender puts the installation's own sender into an example, where it has one, so that
+// the sample can be run as it is.
+func (p *pageMaker) fromSender(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			if out[name] = p.fromSender(member); name == "from" && p.sender != "" {
+				out[name] = p.sender
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = p.fromSender(item)
+		}
+		return out
+	}
+	return v
+}
+
+// shown is a value as indented JSON for people.
+func shown(v any) (string, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(v)
+	return strings.TrimSuffix(out.String(), "\n"), err
+}
