@@ -131,7 +131,7 @@ func (c *migrateCommand) Run(s *session) error {
 		return err
 	}
 	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), s.log)
-	opened, err := store.Open(s.ctx, cfg, log) // which migrates
+	opened, err := store.Open(s.ctx, config.Migrate.With(cfg, config.MigrateOn), log)
 	if err != nil {
 		return err
 	}

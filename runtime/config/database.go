@@ -48,6 +48,21 @@ var DataDir = setting.Declare(setting.Setting[string]{
 	},
 })
 
+// Migrate tells whether a service brings the database to the schema of its version.
+var Migrate = setting.Declare(setting.Setting[Migration]{
+	Name: "POSTRIDER_MIGRATE", Group: database, Form: setting.OneOf("HOW", MigrateOn, MigrateOff), Default: MigrateOn,
+	Help: "off: refuse a database that lacks migrations instead of applying them at the start, for who runs postrider migrate as a job.",
+})
+
+// Migration says what a service does with a database of an older schema.
+type Migration string
+
+// What POSTRIDER_MIGRATE may say.
+const (
+	MigrateOn  Migration = "on"
+	MigrateOff Migration = "off"
+)
+
 // PostgresBin is the folder of PostgreSQL's programs.
 var PostgresBin = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_POSTGRES_BIN", Group: database, Form: setting.Text("DIR"), DefaultText: "looked for in the usual places",

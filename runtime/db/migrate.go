@@ -35,6 +35,31 @@ func Schema() string {
 	return files[len(files)-1].version
 }
 
+// CheckSchema changes nothing. It refuses a database that lacks migrations of this binary, and
+// whatever Migrate refuses.
+func CheckSchema(ctx context.Context, d *DB) error {
+	files, err := readMigrations(migrations.Files)
+	if err != nil {
+		return fmt.Errorf("check the schema: %w", err)
+	}
+	made, err := One(ctx, d.SQL, Value[bool], `SELECT to_regclass('schema_migrations') IS NOT NULL`)
+	var applied []migration
+	if err == nil && made {
+		applied, err = appliedMigrations(ctx, d.SQL)
+	}
+	var pending []migration
+	if err == nil {
+		pending, err = pendingMigrations(files, applied)
+	}
+	if err == nil && len(pending) > 0 {
+		err = fmt.Errorf("the database lacks %d migrations, the first is %s, and POSTRIDER_MIGRATE is off: run `postrider migrate` of this version", len(pending), pending[0].name)
+	}
+	if err != nil {
+		return fmt.Errorf("check the schema: %w", err)
+	}
+	return nil
+}
+
 func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
 	files, err := readMigrations(source)
 	if err != nil {
@@ -130,7 +155,7 @@ func readMigrations(source fs.FS) ([]migration, error) {
 	return files, nil
 }
 
-func appliedMigrations(ctx context.Context, conn *sql.Conn) ([]migration, error) {
+func appliedMigrations(ctx context.Context, conn Execer) ([]migration, error) {
 	applied, err := All(ctx, conn, func(m *migration) []any { return []any{&m.version, &m.name, &m.checksum} },
 		`SELECT version, name, checksum FROM schema_migrations ORDER BY version`)
 	if err != nil {

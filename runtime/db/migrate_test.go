@@ -115,3 +115,33 @@ func TestIdsSortByBytes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A check changes nothing: it refuses a database without our tables, and one that was brought
+// up passes.
+func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
+	t.Parallel()
+	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), MaxConns: 2}, discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := db.CheckSchema(t.Context(), d); err == nil || !strings.Contains(err.Error(), "postrider migrate") {
+		t.Errorf("an empty database gives %v, want a word on postrider migrate", err)
+	}
+	if err := db.Migrate(t.Context(), d, discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.CheckSchema(t.Context(), d); err != nil {
+		t.Errorf("a database that was brought up gives %v, want nil", err)
+	}
+	if _, err := d.SQL.ExecContext(t.Context(), `DELETE FROM schema_migrations WHERE version = $1`, db.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.CheckSchema(t.Context(), d); err == nil || !strings.Contains(err.Error(), "lacks 1 migrations") {
+		t.Errorf("a database that lacks the newest gives %v, want a word on it", err)
+	}
+}

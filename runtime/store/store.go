@@ -47,7 +47,7 @@ const (
 )
 
 // Open opens the database that the configuration names, or runs a server of its own,
-// and brings it to the schema of this version. It waits a minute for a database that is
+// and brings it to the schema of this version, unless POSTRIDER_MIGRATE is off. It waits a minute for a database that is
 // away.
 func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
 	return open(ctx, cfg, log, nothing)
@@ -106,6 +106,9 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(
 	}
 	if err := check(ctx, cfg, s.DB); err != nil {
 		return nil, err
+	}
+	if config.Migrate.Of(cfg) == config.MigrateOff {
+		return s, db.CheckSchema(ctx, s.DB)
 	}
 	if err := db.Migrate(ctx, s.DB, log); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
