@@ -91,9 +91,17 @@ clients: build postgres ## make TypeScript and Go clients of the served API docu
 fuzz: toolchain postgres ## fuzz every target for FUZZTIME (default 20s) each
 	@.ci/fuzz $(FUZZTIME)
 
+.PHONY: dist
+dist: toolchain ## make static binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 makes less)
+	@GO=$(GO) VERSION=$(VERSION) deploy/dist
+
+.PHONY: test-deb
+test-deb: ## install dist/'s .deb into a clean Debian root, send a mail, upgrade and remove it (root; OLD=… upgrades from another)
+	@deploy/test/deb "$(or $(OLD),dist/postrider-linux-amd64.deb)" dist/postrider-linux-amd64.deb
+
 .PHONY: clean
 clean: ## remove what was built (the data directory stays)
-	rm -rf bin
+	rm -rf bin dist
 
 .PHONY: toolchain
 toolchain:

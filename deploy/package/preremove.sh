@@ -1,0 +1,10 @@
+#!/bin/sh
+# Stops the service when the package goes, and not before an upgrade.
+set -e
+case "$1" in
+  remove | 0)
+    if [ -d /run/systemd/system ]; then
+      systemctl disable --now postrider.service || true
+    fi
+    ;;
+esac
