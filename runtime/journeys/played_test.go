@@ -59,7 +59,7 @@ func (s *scenario) reasonOf(t *testing.T, address string) string {
 func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its parts share one endpoint
 	t.Parallel()
 	s, heard := playing(t)
-	for _, domain := range []string{"dev.test", "sandbox.dev.test"} {
+	for _, domain := range []string{"dev.test", "sandbox.postrider.test"} {
 		t.Run("bounce@"+domain, func(t *testing.T) {
 			to := "bounce+1@" + domain
 			id := s.message(t, []string{to})
@@ -104,7 +104,7 @@ func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its 
 			}
 			s.expect(t, id, waits("451 4.7.1", "deferred rcpt 451 4.7.1 127"))
 			s.pass(t, id, time.Minute)
-			s.expect(t, id, arrivedLate("deferred rcpt 451 4.7.1 127", "delivered data 250 2.0.0 127"))
+			s.expect(t, id, arrivedLate("deferred rcpt 451 4.7.1 127", "delivered dot 250 2.0.0 127"))
 		})
 		t.Run("suppress@"+domain, func(t *testing.T) {
 			for _, to := range []string{"suppress@" + domain, "suppress+anything@" + domain} {
@@ -132,7 +132,7 @@ func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its 
 		})
 	})
 	// What was caught is there for a test of its own, and what was refused is not.
-	for query, want := range map[string]int{"to=slow+1@dev.test&wait=10s": http.StatusOK, "to=delay%2B1@sandbox.dev.test&subject=hello": http.StatusOK,
+	for query, want := range map[string]int{"to=slow+1@dev.test&wait=10s": http.StatusOK, "to=delay%2B1@sandbox.postrider.test&subject=hello": http.StatusOK,
 		"to=bounce+1@dev.test": http.StatusNotFound, "to=nobody": http.StatusUnprocessableEntity, "wait=2m": http.StatusUnprocessableEntity} {
 		if answer := s.Do(t, http.MethodGet, "/dev/inbox/latest?"+query, nil); answer.Status != want {
 			t.Errorf("latest?%s is answered %d %s, want %d", query, answer.Status, answer.Body, want)
