@@ -68,6 +68,8 @@ INSERT INTO usage_recounts (account_id) VALUES ($1) ON CONFLICT (account_id) DO 
 	// The wait begins when a process sees the row, and so after the commit of the change.
 	readySQL = `UPDATE usage_recounts SET ready_at = clock_timestamp() + $1 * interval '1 microsecond' WHERE ready_at IS NULL`
 
+	askedSQL = `SELECT EXISTS (SELECT FROM usage_recounts)`
+
 	readyAccountsSQL = `SELECT account_id FROM usage_recounts WHERE ready_at < $1 ORDER BY account_id LIMIT $2`
 
 	takeRecountSQL = `DELETE FROM usage_recounts WHERE account_id IN (
@@ -98,6 +100,10 @@ const recountBatch = 100
 func (s *Service) recountDue(ctx context.Context) error {
 	if _, err := s.db.SQL.ExecContext(ctx, readySQL, s.config.RecountAfter.Microseconds()); err != nil {
 		return fmt.Errorf("recount: %w", err)
+	}
+	asked, err := db.One(ctx, s.db.SQL, db.Value[bool], askedSQL)
+	if err != nil || !asked {
+		return err
 	}
 	horizon, err := s.facts.Horizon(ctx)
 	if err != nil {
