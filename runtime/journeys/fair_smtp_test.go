@@ -81,6 +81,7 @@ func TestHalfMessagesHoldUpNoInboundMail(t *testing.T) {
 // The same at the relay, by one account against another.
 func TestHalfMessagesHoldUpNoRelayedMail(t *testing.T) {
 	app := proxied(t)
+	app.MailDomain(t, "example.net") // else it bounces, and who is suppressed is refused
 	stranger := app.Stranger(t, "stranger")
 	verifyDomain(t, stranger, "stranger.example")
 	var made struct{ Password string }

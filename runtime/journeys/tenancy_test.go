@@ -84,7 +84,7 @@ var owned = map[string]struct {
 		t.Helper()
 		endpoints(t, app)
 		var made struct{ Deliveries []string }
-		app.Do(t, http.MethodPost, "/api/emails/test", map[string]string{"event": "automation.failed"}).JSON(t, &made)
+		app.Do(t, http.MethodPost, "/api/emails/test", map[string]string{"event": "email.complained"}).JSON(t, &made)
 		for _, id := range made.Deliveries {
 			runtimetest.Eventually(t, "it is settled", func() bool {
 				return strings.Contains(string(app.Do(t, http.MethodGet, "/api/webhook-deliveries/"+id, nil).Body), `"state":"delivered"`)
