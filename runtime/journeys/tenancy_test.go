@@ -110,14 +110,14 @@ var owned = map[string]struct {
 	}},
 }
 
-// endpoints makes two that get nothing but automation.failed, and gives the second.
+// endpoints makes two that get nothing but email.complained, and gives the second.
 func endpoints(t *testing.T, app *runtimetest.App) string {
 	t.Helper()
 	r := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(r.Close)
 	var made struct{ Webhook struct{ ID string } }
 	for range 2 {
-		app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": r.URL, "events": []string{"automation.failed"}}).JSON(t, &made)
+		app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": r.URL, "events": []string{"email.complained"}}).JSON(t, &made)
 	}
 	return made.Webhook.ID
 }
