@@ -89,12 +89,16 @@ var useRows = batch.New("w",
 	batch.Int("emails", func(u cappedUse) int64 { return u.emails }),
 )
 
+// A counter that is not there yet is made: what cannot be locked would be waited for out of
+// order.
 const lockCountersSQL = `
-SELECT period FROM usages WHERE account_id = $1 AND period = ANY($2) ORDER BY period COLLATE "C" FOR UPDATE`
+INSERT INTO usages AS u (account_id, period, emails)
+SELECT $1::text, p.period, 0 FROM unnest($2::text[]) AS p (period) GROUP BY p.period ORDER BY p.period COLLATE "C"
+ON CONFLICT (account_id, period) DO UPDATE SET emails = u.emails`
 
 // lockCounters locks counters of an account before a transaction changes them in two steps.
 func lockCounters(ctx context.Context, tx db.Execer, accountID string, periods ...string) error {
-	_, err := db.All(ctx, tx, db.Value[string], lockCountersSQL, accountID, db.Array(periods))
+	_, err := tx.ExecContext(ctx, lockCountersSQL, accountID, db.Array(periods))
 	return err
 }
 

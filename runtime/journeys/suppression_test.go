@@ -29,7 +29,7 @@ func TestBouncesAndFailuresSuppressTheRecipient(t *testing.T) {
 	app.DNS.Add(t, "nomail.example. 60 IN MX 0 .")
 	app.MX.Always(smtptest.Rcpt, "gone@example.net", smtptest.Reply(550, "5.1.1", "No such user"))
 	app.MX.Always(smtptest.Rcpt, "strict@example.net", smtptest.Reply(550, "5.7.1", "Not from you"))
-	waitForStatus(t, app, send(t, app, `{"from":"ada@dev.test","to":"strict@example.net","subject":"s","text":"t"}`), "bounced")
+	waitForStatus(t, app, send(t, app, `{"from":"ada@dev.test","to":"strict@example.net","subject":"s","text":"t"}`), "failed")
 	for address, reason := range map[string]string{"gone@example.net": "bounce", "x@nomail.example": "failure"} {
 		id := send(t, app, `{"from":"ada@dev.test","to":"`+address+`","subject":"s","text":"t"}`)
 		var got suppressed
