@@ -59,7 +59,7 @@ func TestFindingA8ARescheduleIsToldToNoWebhook(t *testing.T) {
 		t.Errorf("the last event is %s, want email.scheduled; the timeline is (-want +got):\n%s", e.LastEvent, diff)
 	}
 	if entry, known := event.Lookup(event.EmailRescheduled); !known || entry.Public() {
-		t.Errorf("email.rescheduled is in the catalog: %v, offered to webhooks: %v, want true and false", known, entry.Public)
+		t.Errorf("email.rescheduled is in the catalog: %v, offered to webhooks: %v, want true and false", known, entry.Public())
 	}
 }
 

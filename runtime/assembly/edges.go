@@ -81,8 +81,8 @@ func (f Foundation) names() []string {
 
 // sampleSender is who the samples of the reference page send from, so that they work in
 // development as they stand.
-func sampleSender(mode config.Mode) string {
-	if mode == config.Dev {
+func sampleSender(mode setting.Mode) string {
+	if mode == setting.Dev {
 		return "Postrider <hello@" + devDomain + ">"
 	}
 	return ""
