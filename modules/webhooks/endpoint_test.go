@@ -45,7 +45,7 @@ func TestEndpointInputIsJudged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	zero := 0
-	_, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://example.com", Events: []string{"email.sent", "email.eaten", "domain.verified"}, RateLimit: &zero})
+	_, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://example.com", Events: []string{"email.sent", "email.eaten", "email.rescheduled"}, RateLimit: &zero})
 	if got := fault.From(err).Fields; got["events[1]"] == "" || got["events[2]"] == "" || got["events[0]"] != "" || got["rate_limit"] == "" {
 		t.Errorf("a wrong endpoint got errors of the fields %v, want events[1], events[2] and rate_limit", got)
 	}

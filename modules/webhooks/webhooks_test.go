@@ -212,7 +212,7 @@ func TestAnEventIsToldSignedToThoseWhoSubscribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	fact := w.happens(t, ada, event.EmailBounced)
-	w.happens(t, ada, event.DomainVerified) // not public
+	w.happens(t, ada, event.EmailRescheduled) // not public
 	within(t, "it is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 2 })
 	within(t, "both have heard", func() bool { return len(all.heard()) == 1 && len(some.heard()) == 1 })
 	within(t, "it is settled", func() bool { return w.only(t, first.ID).State == "delivered" })

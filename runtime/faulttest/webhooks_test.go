@@ -78,7 +78,7 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 	receiver := httptest.NewServer(endpoint)
 	t.Cleanup(receiver.Close)
 	var made struct{ Webhook struct{ ID string } }
-	if a := server.Do(t.Context(), http.MethodPost, "/api/webhooks", `{"url":"`+receiver.URL+`"}`); json.Unmarshal(a.Body, &made) != nil || made.Webhook.ID == "" {
+	if a := server.Do(t.Context(), http.MethodPost, "/api/webhooks", `{"url":"`+receiver.URL+`","events":["email.sent","email.delivered"]}`); json.Unmarshal(a.Body, &made) != nil || made.Webhook.ID == "" {
 		t.Fatalf("adding the webhook got status %d and %s, want its id", a.Status, a.Body)
 	}
 	var sending sync.WaitGroup
