@@ -12,9 +12,9 @@ import (
 
 func (w *world) enable(t testing.TB, d *ent.Domain, on bool) *ent.Domain {
 	t.Helper()
-	now, err := w.EnableEd25519(t.Context(), *d.AccountID, d.ID, on)
+	now, err := w.Update(t.Context(), *d.AccountID, d.ID, Change{Ed25519: new(on)})
 	if err != nil || now.Ed25519 != on {
-		t.Fatalf("EnableEd25519 to %t gives %+v, %v, want that setting", on, now, err)
+		t.Fatalf("Ed25519 changed to %t gives %+v, %v, want that setting", on, now, err)
 	}
 	return now
 }

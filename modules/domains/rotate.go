@@ -63,21 +63,10 @@ func mayRotate(d *ent.Domain, keys []*ent.DKIMKey) error {
 		waiting.Selector, address.ReadableDomain(d.Name), dkim.RecordName(waiting.Selector, d.Name)).With("selector", waiting.Selector)
 }
 
-// EnableEd25519 begins or ends the signing with a second key. Messages carry its
-// signature as soon as a check has seen its record, which verification does not
-// depend on.
-func (s *Service) EnableEd25519(ctx context.Context, accountID, domainID string, on bool) (*ent.Domain, error) {
-	err := s.changeKeys(ctx, accountID, domainID, nil, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
-		return s.switchEd25519(ctx, tx, d, keys, on)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("switch ed25519: %w", err)
-	}
-	return s.Get(ctx, accountID, domainID)
-}
-
-// setEd25519 is EnableEd25519 in a transaction that has locked the domain. The
-// caller forgets the identity after its commit.
+// setEd25519 begins or ends the signing with a second key, in a transaction that has
+// locked the domain. A message carries the second signature once a check has seen the
+// record of its key. Verification does not depend on that record. The caller forgets the
+// identity after its commit.
 func (s *Service) setEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, on bool) error {
 	return s.changeLockedKeys(ctx, tx, d, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
 		return s.switchEd25519(ctx, tx, d, keys, on)

@@ -134,8 +134,6 @@ func (s *Service) read(ctx context.Context, accountID string, q Query, horizon t
 	return page.Page[event.Fact]{Items: got.Facts, HasMore: got.More, NextCursor: got.Next}, nil
 }
 
-// PositionAt stands for a moment: what happened then or later is behind it.
-func PositionAt(t time.Time) string { return id.Since(id.Fact, t) }
 
 func types(wanted []string) []event.Type {
 	if len(wanted) == 0 {

@@ -3,8 +3,6 @@ package suppression
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/batch"
@@ -67,19 +65,6 @@ SELECT place, reason FROM (
 WHERE reason IS NOT NULL`
 
 var blockedAlone = db.Compile(blockingSQL)
-
-// BlockedSQL is BlockingSQL with numbers for its parameters, from first to before next. It
-// goes when modules/sending uses BlockingSQL.
-func (*Service) BlockedSQL(first int) (text string, next int) {
-	text = blockedAlone.Text
-	for i := 3; i >= 1; i-- {
-		text = strings.Replace(text, "$"+strconv.Itoa(i)+":", "$"+strconv.Itoa(first+i-1)+":", 1)
-	}
-	return text, first + 3
-}
-
-// BlockedArgs are the parameters of BlockedSQL.
-func (s *Service) BlockedArgs(list []Address) []any { return blockedAlone.Args(s.BlockingArg(list)) }
 
 // Blocked tells which addresses must not be written to, in the order of the list:
 // one statement for all of them, inside the caller's transaction and on either

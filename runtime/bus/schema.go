@@ -66,29 +66,6 @@ func (b *Bus) PublishArgs(facts ...event.Fact) ([]db.Argument, error) {
 	return []db.Argument{factRows.Rows(messages), messageRows.Rows(b.audience.wanted(messages))}, nil
 }
 
-// InsertSQL is PublishSQL with numbers for its parameters, from first: of a fact f, and of
-// a message m. It goes when modules/sending uses PublishSQL.
-func InsertSQL(first int, fact, message string) string {
-	return fmt.Sprintf(`fact AS (
-INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
-SELECT %s, account_id, type, subject_id, data::jsonb, created_at::timestamptz
-FROM unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[])
-     AS f (id, account_id, type, subject_id, data, created_at) WHERE %s),
-message AS (
-INSERT INTO bus_messages (consumer, fact_id)
-SELECT consumer, %s FROM unnest($%d::text[], $%d::text[]) AS m (consumer, fact_id) WHERE %s)`,
-		timed("f.id"), first, first+1, first+2, first+3, first+4, first+5, fact, timed("m.fact_id"), first+6, first+7, message)
-}
-
-// InsertArgs are the parameters of InsertSQL.
-func (b *Bus) InsertArgs(facts ...event.Fact) ([]any, error) {
-	args, err := b.PublishArgs(facts...)
-	if err != nil {
-		return nil, err
-	}
-	return insertFactsAndMessages.Args(args...), nil
-}
-
 // InsertQuery writes all facts and their messages in one statement.
 func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
 	facts, messages := factRows.Rows(p.Msgs), s.audience.wanted(p.Msgs)

@@ -79,11 +79,6 @@ func (p *PreparedTx) QueryContext(ctx context.Context, query string, args ...any
 	return p.Tx.QueryContext(ctx, query, args...)
 }
 
-// Look is QueryContext.
-func (p *PreparedTx) Look(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return p.QueryContext(ctx, query, args...)
-}
-
 // InPreparedTx is InHotTx with prepared statements.
 func (d *DB) InPreparedTx(ctx context.Context, fn func(tx *PreparedTx) error) error {
 	kept := &d.Prepared.statements
@@ -99,11 +94,6 @@ func (d *DB) InPreparedTx(ctx context.Context, fn func(tx *PreparedTx) error) er
 		kept.prepare(ctx, d.Hot, missing)
 	}
 	return err
-}
-
-// QueryPrepared is Prepared.QueryContext.
-func (d *DB) QueryPrepared(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return d.Prepared.QueryContext(ctx, query, args...)
 }
 
 // statements are kept by text.

@@ -9,12 +9,7 @@ import (
 
 // A Guard refuses addresses that are not public, except those that an operator allows.
 func ExampleGuard() {
-	allow, err := egress.ParseAllow("10.1.0.0/16")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	guard := egress.NewGuard(allow)
+	guard := egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")})
 	for _, a := range []string{"192.168.1.1", "10.1.2.3", "93.184.215.14"} {
 		fmt.Println(a, guard.Allowed(netip.MustParseAddr(a)) == nil)
 	}

@@ -13,10 +13,8 @@ package egress
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"syscall"
 
 	"code.dny.dev/ssrf"
@@ -117,37 +115,4 @@ func (g *Guard) Allowed(addr netip.Addr) error {
 		return &RefusedError{Address: addr.String(), cause: err}
 	}
 	return g.tunnelled(addr)
-}
-
-// ParseAllow reads an operator's setting: prefixes or single addresses,
-// separated by commas or spaces. All mistakes are reported at once.
-func ParseAllow(setting string) ([]netip.Prefix, error) {
-	var prefixes []netip.Prefix
-	var mistakes []error
-	fields := strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || r == ' ' })
-	for _, field := range fields {
-		prefix, err := parsePrefix(field)
-		if err != nil {
-			mistakes = append(mistakes, err)
-			continue
-		}
-		prefixes = append(prefixes, prefix)
-	}
-	return prefixes, errors.Join(mistakes...)
-}
-
-func parsePrefix(s string) (netip.Prefix, error) {
-	prefix, err := netip.ParsePrefix(s)
-	if err != nil {
-		addr, addrErr := netip.ParseAddr(s)
-		if addrErr != nil || addr.Zone() != "" {
-			return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a prefix such as 10.0.0.0/8", s)
-		}
-		prefix = netip.PrefixFrom(addr, addr.BitLen())
-	}
-	// A mapped prefix would allow nothing: the dialer always shows the IPv4 form.
-	if prefix.Addr().Is4In6() {
-		return netip.Prefix{}, fmt.Errorf("%q: write the IPv4 form", s)
-	}
-	return prefix.Masked(), nil
 }

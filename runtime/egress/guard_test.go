@@ -5,8 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // Our own list, written from the IANA registries and not from the library's:
@@ -95,30 +93,14 @@ func TestGuardRefusesWhatIsNotATCPAddress(t *testing.T) {
 
 func TestAllowListOpensExactlyItsPrefixes(t *testing.T) {
 	t.Parallel()
-	allow, err := ParseAllow("127.0.0.0/8, ::1 10.9.0.0/16 2606:4700::5efe:0:0/96")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := NewGuard(allow)
+	g := NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
+		netip.MustParsePrefix("10.9.0.0/16"), netip.MustParsePrefix("2606:4700::5efe:0:0/96")})
 	for addr, want := range map[string]bool{"127.0.0.1": true, "::1": true, "10.9.255.1": true,
 		"10.8.0.1": false, "::2": false, "169.254.169.254": false, "::ffff:127.0.0.1": false, "8.8.8.8": true,
 		"2606:4700::5efe:7f00:1": true, "2606:4700:1::5efe:7f00:1": false} {
 		if got := g.Allowed(netip.MustParseAddr(addr)) == nil; got != want {
 			t.Errorf("%s allowed = %v, want %v", addr, got, want)
 		}
-	}
-}
-
-func TestParseAllowReportsEveryMistake(t *testing.T) {
-	t.Parallel()
-	got, err := ParseAllow("10.1.2.3/8,nonsense,::ffff:10.0.0.0/104,fe80::1%eth0")
-	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
-		t.Error(diff)
-	}
-	mistakes, ok := err.(interface{ Unwrap() []error })
-	if !ok || len(mistakes.Unwrap()) != 3 {
-		t.Errorf("want three mistakes, got %v", err)
 	}
 }
 

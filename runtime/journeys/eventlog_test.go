@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/modules/eventlog"
+	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
 
@@ -187,8 +187,8 @@ func TestEventsAsASubscription(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	stranger := app.Stranger(t, "stranger")
 	first := send(t, app, anEmail)
-	foreign := subscribe(t, stranger, `subscription{events(after:\"`+eventlog.PositionAt(time.Now().Add(-time.Hour))+`\"){id}}`)
-	lines := subscribe(t, app, `subscription{events(after:\"`+eventlog.PositionAt(time.Now().Add(-time.Hour))+`\",types:[\"email.sent\"]){type data}}`)
+	foreign := subscribe(t, stranger, `subscription{events(after:\"`+id.Since(id.Fact, time.Now().Add(-time.Hour))+`\"){id}}`)
+	lines := subscribe(t, app, `subscription{events(after:\"`+id.Since(id.Fact, time.Now().Add(-time.Hour))+`\",types:[\"email.sent\"]){type data}}`)
 	if line := until(t, lines, "data: "); !strings.Contains(line, `{"data":{"events":{"type":"email.sent","data":{`) || !strings.Contains(line, first) {
 		t.Errorf("first on the stream: %s", line)
 	}

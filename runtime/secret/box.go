@@ -90,12 +90,6 @@ func (b *Box) Open(sealed, associatedData []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// Stale tells whether a value should be sealed again before an old key goes.
-func (b *Box) Stale(sealed []byte) bool {
-	id, known := keyID(sealed)
-	return !known || id != b.first
-}
-
 // Derive gives 32 octets for one purpose (as "cursor"), the same for the same
 // first key, useless for finding that key or the octets of another purpose.
 // Whatever was made with them stops working when the first key is rotated.

@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 )
 
@@ -18,7 +17,6 @@ type Request struct {
 	keyID     string
 	code      string
 	err       error
-	attrs     []slog.Attr
 }
 
 type requestKey struct{}
@@ -63,11 +61,6 @@ func SetError(ctx context.Context, code string, err error) {
 	change(ctx, func(r *Request) { r.code, r.err = code, err })
 }
 
-// AddAttrs adds to the request's log line.
-func AddAttrs(ctx context.Context, attrs ...slog.Attr) {
-	change(ctx, func(r *Request) { r.attrs = append(r.attrs, attrs...) })
-}
-
 // line is what is known, for the log.
 func (r *Request) line() (route string, attrs []slog.Attr) {
 	r.mu.Lock()
@@ -82,5 +75,5 @@ func (r *Request) line() (route string, attrs []slog.Attr) {
 	if r.err != nil {
 		attrs = append(attrs, slog.String(KeyError, r.err.Error()))
 	}
-	return r.route, slices.Concat(attrs, r.attrs)
+	return r.route, attrs
 }

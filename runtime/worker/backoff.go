@@ -26,20 +26,6 @@ func (b Backoff) Delay(failures int) time.Duration {
 	return full/2 + rand.N(full/2+1)
 }
 
-// Schedule is a fixed list of waits between attempts.
-type Schedule []time.Duration
-
-// Delay is the wait after the given number of failed attempts (1 for the
-// first), or false when the schedule is used up. Up to a tenth is added, so that
-// what failed together is not tried again together; it is never shorter.
-func (s Schedule) Delay(attempts int) (time.Duration, bool) {
-	if attempts < 1 || attempts > len(s) {
-		return 0, false
-	}
-	wait := s[attempts-1]
-	return wait + rand.N(wait/10+1), true
-}
-
 // spread moves a period by up to a tenth either way: replicas that were started
 // together do not poll together.
 func spread(period time.Duration) time.Duration {

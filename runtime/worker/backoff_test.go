@@ -26,21 +26,3 @@ func TestBackoffDoublesUpToItsLimitWithJitter(t *testing.T) {
 		}
 	}
 }
-
-func TestScheduleIsNeverEarlyAndEnds(t *testing.T) {
-	t.Parallel()
-	s := worker.Schedule{time.Minute, 5 * time.Minute}
-	for i, want := range s {
-		for range 50 {
-			got, ok := s.Delay(i + 1)
-			if !ok || got < want || got > want+want/10 {
-				t.Errorf("Delay(%d) = %v %v, want %v to a tenth more", i+1, got, ok, want)
-			}
-		}
-	}
-	for _, attempts := range []int{0, 3} {
-		if got, ok := s.Delay(attempts); ok {
-			t.Errorf("Delay(%d) = %v, want none", attempts, got)
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/search"
@@ -66,10 +67,10 @@ func (s *Service) Cursor(accountID, emailID string) string {
 func (s *Service) find(ctx context.Context, accountID string, c criteria, before string, n int) ([]string, error) {
 	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon"}
 	return emails.Find(ctx, s.db.Hot, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms,
-		Conditions: c.conditions, Index: func(q *search.Statement) []string { return c.rare(q, accountID) }})
+		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
 }
 
-func (c criteria) conditions(q *search.Statement) (all []string) {
+func (c criteria) conditions(q *db.Query) (all []string) {
 	if c.status != "" {
 		all = append(all, `status = `+q.Arg(string(c.status)))
 	}
@@ -80,7 +81,7 @@ func (c criteria) conditions(q *search.Statement) (all []string) {
 }
 
 // rare are the indexes that have few emails where the status is one that few have.
-func (c criteria) rare(q *search.Statement, accountID string) []string {
+func (c criteria) rare(q *db.Query, accountID string) []string {
 	switch c.status {
 	case "", email.StatusDelivered:
 		return nil

@@ -70,12 +70,6 @@ var structured = map[string]bool{
 	"in-reply-to": true, "references": true, "list-unsubscribe": true, "list-unsubscribe-post": true,
 }
 
-// IsUnsubscribeHeader names the two fields of RFC 8058, which callers may set
-// only when Postrider does not.
-func IsUnsubscribeHeader(name string) bool {
-	return strings.EqualFold(name, "List-Unsubscribe") || strings.EqualFold(name, "List-Unsubscribe-Post")
-}
-
 func reservedReason(name string) (string, bool) {
 	lower := strings.ToLower(name)
 	if reason, ok := reserved[lower]; ok {

@@ -63,11 +63,6 @@ func (c Class) Bounces() bool { return c.Hard() || c.Soft() || c == Unknown }
 // destination. Hammering a receiver that blocks makes its opinion worse.
 func (c Class) Throttles() bool { return c == Throttle || c == Block }
 
-// Retry says that the same message may be accepted later. It is advice beside the
-// reply's first digit: for servers that put a 5 before what passes, and for reports
-// that have no reply.
-func (c Class) Retry() bool { return c.Soft() || c == Throttle || c == Greylist }
-
 // Reply is what is known of a refusal; any part may be missing.
 type Reply struct {
 	Code     int    // 550; 0 when there was none

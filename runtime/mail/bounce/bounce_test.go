@@ -111,22 +111,22 @@ func TestRowsStandOnceAndAsTheyAreLookedUp(t *testing.T) {
 
 func TestWhatFollowsFromAClass(t *testing.T) {
 	t.Parallel()
-	type follows struct{ bounces, throttles, retry, hard, soft bool }
+	type follows struct{ bounces, throttles, hard, soft bool }
 	for class, want := range map[Class]follows{
 		BadAddress:  {bounces: true, hard: true},
 		BadDomain:   {bounces: true, hard: true},
-		MailboxFull: {bounces: true, soft: true, retry: true},
-		System:      {bounces: true, soft: true, retry: true},
+		MailboxFull: {bounces: true, soft: true},
+		System:      {bounces: true, soft: true},
 		Block:       {throttles: true},
-		Throttle:    {throttles: true, retry: true},
-		Greylist:    {retry: true},
+		Throttle:    {throttles: true},
+		Greylist:    {},
 		Size:        {},
 		Content:     {},
 		Policy:      {},
 		Challenge:   {},
 		Unknown:     {bounces: true},
 	} {
-		got := follows{class.Bounces(), class.Throttles(), class.Retry(), class.Hard(), class.Soft()}
+		got := follows{class.Bounces(), class.Throttles(), class.Hard(), class.Soft()}
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", class, got, want)
 		}

@@ -36,12 +36,6 @@ func (e *Error) Temporary() bool { return errors.Is(e.kind, ErrTemporary) }
 // Unwrap gives the network error, if there was one.
 func (e *Error) Unwrap() error { return e.cause }
 
-// IsNXDomain says that the name itself does not exist.
-func IsNXDomain(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.NXDomain
-}
-
 func notFound(q question, server string, nxdomain bool) *Error {
 	reason := "no such record"
 	if nxdomain {

@@ -15,16 +15,13 @@ import (
 // Compose writes a message. An error means that the message must not be sent;
 // the validators of this package and of address find everything of that kind at
 // accept.
-func Compose(m Message) ([]byte, error) { return ComposeAfter(m, 0) }
-
-// ComposeAfter leaves room before the message, for a field that is made from it:
-// the message begins at that offset. A large message is then never copied.
-func ComposeAfter(m Message, room int) ([]byte, error) {
-	return ComposeInto(m, room, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
+func Compose(m Message) ([]byte, error) {
+	return ComposeInto(m, 0, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
 }
 
-// ComposeInto is ComposeAfter into the place that buffer gives for a message of about a
-// size. Its error is given back.
+// ComposeInto writes a message into the place that buffer returns for about so many bytes,
+// and returns the error of buffer as its own. The message begins at the offset room, which
+// leaves space for a field that is made from the message. So a large message is never copied.
 func ComposeInto(m Message, room int, buffer func(size int) ([]byte, error)) ([]byte, error) {
 	top, err := structure(m)
 	if err != nil {

@@ -91,16 +91,12 @@ func (p part) decoded(message []byte) ([]byte, error) {
 // Write gives the message with other fields and with new contents for some texts. They
 // become UTF-8 in quoted-printable or base64; all else keeps its octets.
 func (m *Message) Write(fields []Field, changed map[*Text]string) ([]byte, error) {
-	return m.WriteAfter(0, fields, changed)
+	return m.WriteInto(0, fields, changed, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
 }
 
-// WriteAfter leaves room before the message, for fields that are made from it.
-func (m *Message) WriteAfter(room int, fields []Field, changed map[*Text]string) ([]byte, error) {
-	return m.WriteInto(room, fields, changed, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
-}
-
-// WriteInto is WriteAfter into the place that buffer gives for a size. Its error is given
-// back.
+// WriteInto is Write into the place that buffer returns for a size. The message begins at
+// the offset room, which leaves space for fields that are made from it. WriteInto returns
+// the error of buffer as its own.
 func (m *Message) WriteInto(room int, fields []Field, changed map[*Text]string, buffer func(size int) ([]byte, error)) ([]byte, error) {
 	edits := make([]edit, 0, len(changed))
 	for text, content := range changed {
