@@ -1,6 +1,7 @@
 package domains
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -10,9 +11,21 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 )
 
+// switchSecondKey changes whether a domain has a second key and nothing else, so that the
+// facts of a test are those of its keys.
+func (w *world) switchSecondKey(ctx context.Context, accountID, domainID string, on bool) (*ent.Domain, error) {
+	err := w.changeKeys(ctx, accountID, domainID, nil, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
+		return w.switchEd25519(ctx, tx, d, keys, on)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w.Get(ctx, accountID, domainID)
+}
+
 func (w *world) enable(t testing.TB, d *ent.Domain, on bool) *ent.Domain {
 	t.Helper()
-	now, err := w.Update(t.Context(), *d.AccountID, d.ID, Change{Ed25519: new(on)})
+	now, err := w.switchSecondKey(t.Context(), *d.AccountID, d.ID, on)
 	if err != nil || now.Ed25519 != on {
 		t.Fatalf("Ed25519 changed to %t gives %+v, %v, want that setting", on, now, err)
 	}

@@ -323,7 +323,7 @@ func TestRotationIsOfTheAccount(t *testing.T) {
 	for _, id := range []string{d.ID, sandbox.ID, "dom_unknown", ""} {
 		_, err := w.RotateDKIM(t.Context(), w.eve, id, nil)
 		wantFault(t, err, fault.NotFound, fault.CodeNotFound)
-		_, err = w.Update(t.Context(), w.eve, id, Change{Ed25519: new(true)})
+		_, err = w.switchSecondKey(t.Context(), w.eve, id, true)
 		wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 	}
 	if n := w.db.Ent.DKIMKey.Query().CountX(t.Context()); n != 2 {
@@ -339,7 +339,7 @@ func TestSeededDomainRotatesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := SigningKey(d).Selector
-	if d, err = w.Update(t.Context(), w.ada, d.ID, Change{Ed25519: new(true)}); err != nil {
+	if d, err = w.switchSecondKey(t.Context(), w.ada, d.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	d = w.rotate(t, d)
