@@ -6,6 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -47,7 +48,7 @@ func (in AddInput) parse() (content, fault.Fields) {
 	validateSource("text", in.Text, wrong)
 	validateCategory(in.Category, wrong)
 	c := content{subject: in.Subject, from: parseFrom(in.From, wrong), replyTo: parseReplyTo(in.ReplyTo, wrong), html: in.HTML, text: in.Text,
-		variables: validateVariables(in.Variables, wrong), unsubscribe: in.UnsubscribeEnabled, category: in.Category}
+		variables: language.ValidateVariables(in.Variables, wrong), unsubscribe: in.UnsubscribeEnabled, category: in.Category}
 	c.compile(wrong)
 	return c, wrong
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -74,7 +75,7 @@ func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
 		does = append(does, func(to *content) { to.text = changed.text })
 	}
 	if c.Variables != nil {
-		changed.variables = validateVariables(*c.Variables, wrong)
+		changed.variables = language.ValidateVariables(*c.Variables, wrong)
 		does = append(does, func(to *content) { to.variables = changed.variables })
 	}
 	if c.UnsubscribeEnabled != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
@@ -79,13 +80,13 @@ func orNull(s string) *string {
 // compiled are the parts of a content, ready to render.
 type compiled struct {
 	content content
-	subject *part
-	html    *part // nil where there is none
-	text    *part
+	subject *language.Part
+	html    *language.Part // nil where there is none
+	text    *language.Part
 }
 
-func (c compiled) parts() []*part {
-	return slices.DeleteFunc([]*part{c.subject, c.html, c.text}, func(p *part) bool { return p == nil })
+func (c compiled) parts() []*language.Part {
+	return slices.DeleteFunc([]*language.Part{c.subject, c.html, c.text}, func(p *language.Part) bool { return p == nil })
 }
 
 // weight is about what it takes in memory.
@@ -97,19 +98,19 @@ func (c compiled) weight() uint32 {
 // named by field.
 func (c content) compile(wrong fault.Fields) compiled {
 	out := compiled{content: c}
-	part := func(e *engine, name, source string) *part {
+	part := func(e *language.Engine, name, source string) *language.Part {
 		if source == "" || wrong[name] != "" {
 			return nil
 		}
-		p, err := e.compile(name, source)
+		p, err := e.Compile(name, source)
 		if err != nil {
 			wrong.Add(name, "%s", err)
 		}
 		return p
 	}
-	out.subject = part(textEngine, "subject", c.subject)
-	out.html = part(htmlEngine, "html", c.html)
-	out.text = part(textEngine, "text", c.text)
+	out.subject = part(language.Text, "subject", c.subject)
+	out.html = part(language.HTML, "html", c.html)
+	out.text = part(language.Text, "text", c.text)
 	return out
 }
 
@@ -119,8 +120,8 @@ func (c compiled) publishable(wrong fault.Fields) {
 		wrong.Add("html", "html or text is required")
 	}
 	for _, p := range c.parts() {
-		if missing := undeclared(p, c.content.variables); len(missing) > 0 {
-			wrong.Add(p.name, "line %d: uses {{%s}}, which is not declared in variables%s", p.findings.paths[missing[0]], missing[0], andMore(missing))
+		if missing := p.Undeclared(c.content.variables); len(missing) > 0 {
+			wrong.Add(p.Name, "line %d: uses {{%s}}, which is not declared in variables%s", p.Line(missing[0]), missing[0], andMore(missing))
 		}
 	}
 }
@@ -146,7 +147,7 @@ func validateName(name string, wrong fault.Fields) {
 }
 
 func validateSource(field, source string, wrong fault.Fields) {
-	if len(source) > MaxSource {
+	if len(source) > language.MaxSource {
 		wrong.Add(field, "is larger than 1 MB")
 	}
 }

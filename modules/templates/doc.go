@@ -16,17 +16,11 @@
 //	  └──────Rollback───────┘ what version n says is published again, as a new
 //	                          version, and is the draft
 //
-// # Language
+// # Rooms
 //
-// Templates are written in Liquid, in the part of it that is bounded: output,
-// if, unless, case, for, comment, raw, and the filters of filter.go. There is no
-// assign, capture, include, render, tablerow, cycle, range, nor a filter that
-// turns escaping off. Values are escaped in html, not in subject and text.
-// Who may save a template is a stranger: every source is judged when it is saved
-// and again before it is compiled for a send (scan.go, walk.go), and a render
-// ends at MaxRender octets or after RenderTime (budget.go), whatever it does.
-//
-// {{unsubscribe_url}} comes through a render as it stands; the send replaces it.
+// This package keeps templates and their versions. What an author may write, and how a
+// render puts values into it, is in modules/templates/language. The inlining of CSS and the
+// text part that is made from HTML are in modules/templates/mailhtml.
 //
 // # Publishing
 //

@@ -2,29 +2,13 @@ package templates
 
 import "time"
 
-// The limits of a template and of a render.
+// The limits of a template. Those of its sources, its variables and of a render are in
+// package language.
 const (
-	MaxName      = 200     // characters
-	MaxSource    = 1 << 20 // octets, html and text each
-	MaxSubject   = 998     // characters
-	MaxVariables = 100
-	MaxKey       = 100 // characters of a variable's key
-	MaxKeyParts  = 5
-	MaxCategory  = 100 // characters
-	MaxReplyTo   = 10
-	MaxList      = 1_000 // items of a list that is given as a value
-	MaxObject    = 200   // fields of an object that is given as a value
-	MaxValues    = 50_000
-	MaxRender    = 1 << 20         // octets of html and of text, filled
-	RenderTime   = 2 * time.Second // of one template, all of its parts
-
-	maxTags       = 5_000   // {{ }} and {% %} in one source
-	maxExpression = 1_000   // octets in one of them
-	maxNesting    = 30      // blocks in blocks
-	maxLoops      = 2       // for in for
-	maxText       = 256_000 // octets that a filter may make
-	maxFallbacks  = 64 << 10
-	maxDepth      = 16 // of a value
+	MaxName     = 200 // characters
+	MaxSubject  = 998 // characters
+	MaxCategory = 100 // characters
+	MaxReplyTo  = 10
 
 	// CacheTTL is how long another process may go on with an older version.
 	CacheTTL = time.Second

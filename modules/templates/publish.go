@@ -8,6 +8,8 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/modules/templates/language"
+	"github.com/postrider/postrider/modules/templates/mailhtml"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -95,10 +97,10 @@ func newVersionOf(source content) (newVersion, error) {
 		return newVersion{}, err
 	}
 	v := newVersion{source: source, content: source}
-	inlined, kept := inlineCSS(source.html)
+	inlined, kept := mailhtml.InlineCSS(source.html)
 	if kept == "" && inlined != source.html {
-		switch _, err := htmlEngine.compile("html", inlined); {
-		case len(inlined) > MaxSource:
+		switch _, err := language.HTML.Compile("html", inlined); {
+		case len(inlined) > language.MaxSource:
 			kept = "CSS was not inlined: html would be larger than 1 MB with it"
 		case err != nil:
 			kept = "CSS was not inlined: the result is no template any more"
@@ -110,11 +112,11 @@ func newVersionOf(source content) (newVersion, error) {
 		v.warnings = append(v.warnings, kept)
 	}
 	if source.text == "" {
-		text, err := plainText(source.html)
-		if err == nil && len(text) <= MaxSource {
-			_, err = textEngine.compile("text", text)
+		text, err := mailhtml.PlainText(source.html)
+		if err == nil && len(text) <= language.MaxSource {
+			_, err = language.Text.Compile("text", text)
 		}
-		if err != nil || len(text) > MaxSource {
+		if err != nil || len(text) > language.MaxSource {
 			v.warnings = append(v.warnings, "No text part could be made from html: give one in text")
 		} else {
 			v.content.text = text

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -26,7 +28,7 @@ func TestPublishWantsAWholeTemplate(t *testing.T) {
 	}{
 		"no body": {AddInput{Name: "n", Subject: "s"}, []string{"html"}},
 		"undeclared": {AddInput{Name: "n", Subject: "{{a}}", HTML: "x\n{{ b.c }}{% for i in l %}{{i.x}}{{forloop.index}}{% endfor %}{{i}}", Text: "{{ok}}{{unsubscribe_url}}",
-			Variables: []shape.Variable{{Key: "ok", Type: TypeString}}}, []string{"subject", "html"}},
+			Variables: []shape.Variable{{Key: "ok", Type: language.TypeString}}}, []string{"subject", "html"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,4 +202,29 @@ func TestDeletedTemplateIsGoneEverywhere(t *testing.T) {
 	if n := w.db.Ent.TemplateVersion.Query().CountX(t.Context()); n != 0 {
 		t.Errorf("%d versions stay", n)
 	}
+}
+
+func FuzzPublish(f *testing.F) {
+	receipt, err := os.ReadFile("mailhtml/testdata/receipt.html")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(receipt))
+	f.Add("<style>p{color:red}</style><p {% if a %}b{% endif %}>{{c}}")
+	f.Add("<style>@media x{p{color:red}}</style><table>{% for a in b %}<tr>{% endfor %}")
+	f.Fuzz(func(t *testing.T, source string) {
+		if len(source) > 4096 {
+			return
+		}
+		if _, err := language.HTML.Compile("html", source); err != nil {
+			return
+		}
+		v, err := newVersionOf(content{html: source})
+		if err != nil {
+			return
+		}
+		if _, err := language.HTML.Compile("html", v.content.html); err != nil {
+			t.Errorf("%q was published as %q: %v", source, v.content.html, err)
+		}
+	})
 }

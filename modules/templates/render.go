@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -107,20 +108,20 @@ func (n names) part(p string) string {
 
 func (c compiled) render(ctx context.Context, given map[string]any, call names) (Rendered, error) {
 	wrong := fault.Fields{}
-	values := fill(c.content.variables, given, call.variable, wrong)
+	values := language.Fill(c.content.variables, given, call.variable, wrong)
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
 	out := Rendered{From: c.content.from, ReplyTo: c.content.replyTo, Unsubscribe: c.content.unsubscribe, Category: c.content.category}
-	b := newBudget(ctx)
+	b := language.NewBudget(ctx)
 	for _, p := range c.parts() {
-		text, err := p.render(b, values)
+		text, err := p.Render(b, values)
 		switch {
 		case err == nil:
-		case isOver(err):
+		case language.IsOver(err):
 			return Rendered{}, err
 		default:
-			return Rendered{}, fault.InvalidField(call.part(p.name), "%s cannot be rendered: %s", p.name, err)
+			return Rendered{}, fault.InvalidField(call.part(p.Name), "%s cannot be rendered: %s", p.Name, err)
 		}
 		switch p {
 		case c.subject:
@@ -144,7 +145,7 @@ func (c compiled) render(ctx context.Context, given map[string]any, call names) 
 func (c compiled) blame(values map[string]any, reason error, call names, wrong fault.Fields) {
 	for _, v := range c.content.variables {
 		text, isText := lookUpText(values, v)
-		if isText && address.ValidateSubject(text) != nil && isUsed(c.subject, v) {
+		if isText && address.ValidateSubject(text) != nil && c.subject.Uses(v) {
 			wrong.Add(call.variable+v.Key, "%s, and is part of the subject", address.ValidateSubject(text))
 		}
 	}
@@ -154,18 +155,9 @@ func (c compiled) blame(values map[string]any, reason error, call names, wrong f
 }
 
 func lookUpText(values map[string]any, v shape.Variable) (string, bool) {
-	value, _ := lookUp(values, v.Key)
+	value, _ := language.LookUp(values, v.Key)
 	text, isText := value.(string)
 	return text, isText
-}
-
-func isUsed(p *part, v shape.Variable) bool {
-	for path := range p.findings.paths {
-		if isDeclared(path, []shape.Variable{v}) {
-			return true
-		}
-	}
-	return false
 }
 
 // find reads a template by its id or its alias.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/fault"
@@ -47,8 +48,8 @@ func (w *world) process(t testing.TB) *Service {
 
 var receipt = AddInput{Alias: "receipt", Name: "Receipt", Subject: "Receipt for {{customer.name}}", From: Mailbox{Email: "ada@example.com", Name: "Ada"},
 	ReplyTo: []Mailbox{{Text: "help@example.com"}}, HTML: "<p>Hi {{customer.name}}, you pay {{amount}}.</p>{% for i in items %}<i>{{i}}</i>{% endfor %}",
-	Variables: []shape.Variable{{Key: "customer.name", Type: TypeString, Required: true}, {Key: "amount", Type: TypeNumber, Fallback: 5},
-		{Key: "items", Type: TypeList}, {Key: "vip", Type: TypeBoolean}, {Key: "order", Type: TypeObject}},
+	Variables: []shape.Variable{{Key: "customer.name", Type: language.TypeString, Required: true}, {Key: "amount", Type: language.TypeNumber, Fallback: 5},
+		{Key: "items", Type: language.TypeList}, {Key: "vip", Type: language.TypeBoolean}, {Key: "order", Type: language.TypeObject}},
 	UnsubscribeEnabled: true, Category: "Receipts"}
 
 func (w *world) add(t testing.TB, in AddInput) Template {
@@ -141,7 +142,7 @@ func TestVariablesAreJudged(t *testing.T) {
 	w := newWorld(t)
 	w.add(t, receipt)
 	w.publish(t, "receipt")
-	long := make([]any, MaxList+1)
+	long := make([]any, language.MaxList+1)
 	for name, c := range map[string]struct {
 		values map[string]any
 		wrong  []string
@@ -195,7 +196,7 @@ func TestRefsThatNameNoTemplate(t *testing.T) {
 
 func TestInputIsJudgedAllAtOnce(t *testing.T) {
 	t.Parallel()
-	many := make([]shape.Variable, MaxVariables+1)
+	many := make([]shape.Variable, language.MaxVariables+1)
 	for name, c := range map[string]struct {
 		in    AddInput
 		wrong []string
@@ -204,7 +205,7 @@ func TestInputIsJudgedAllAtOnce(t *testing.T) {
 		"all": {AddInput{Alias: "No", Name: strings.Repeat("n", 201), Subject: "a\nb", From: Mailbox{Text: "x"}, ReplyTo: []Mailbox{{Text: "a@b.co"}, {Text: "y"}}, Category: "!!"},
 			[]string{"alias", "name", "subject", "from", "reply_to[1]", "category"}},
 		"sources":  {AddInput{Name: "n", Subject: "{{", HTML: "{% assign a = 1 %}", Text: "{{ a | safe }}"}, []string{"subject", "html", "text"}},
-		"large":    {AddInput{Name: "n", HTML: strings.Repeat("x", MaxSource+1)}, []string{"html"}},
+		"large":    {AddInput{Name: "n", HTML: strings.Repeat("x", language.MaxSource+1)}, []string{"html"}},
 		"alias":    {AddInput{Name: "n", Alias: "tpl_x"}, []string{"alias"}},
 		"too many": {AddInput{Name: "n", Variables: many}, []string{"variables"}},
 		"variables": {AddInput{Name: "n", Variables: []shape.Variable{{}, {Key: "a b", Type: "x"}, {Key: "a", Type: "string"}, {Key: "a", Type: "number", Fallback: "x"}, {Key: "unsubscribe_url", Type: "string"}}},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/emails"
 )
@@ -69,13 +70,13 @@ func subject(to *string) body.TextType { return body.Text(to).Length(0, template
 func category(to *string) body.TextType { return body.Text(to).NotEmpty(noneOf) }
 
 func variables(to *[]shape.Variable) body.Type {
-	return body.List(to, variable).Count(0, templates.MaxVariables)
+	return body.List(to, variable).Count(0, language.MaxVariables)
 }
 
 func variable(v *shape.Variable) body.Object {
 	return body.Object{Name: "TemplateVariableInput", Fields: []body.Field{
 		{Name: "key", Type: body.Text(&v.Key), Need: body.RequiredByService, About: "Letters, digits, `-` and `_` in up to 5 parts joined by dots.", Example: "customer.name"},
-		{Name: "type", Type: body.Choice(&v.Type, templates.Types()...), Need: body.RequiredByService, About: "A value of another type is refused."},
+		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService, About: "A value of another type is refused."},
 		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
 		{Name: "fallback", Type: body.Any(&v.Fallback), About: "What stands there when a send does not give it: a value of the type, or null for nothing."},
 	}}

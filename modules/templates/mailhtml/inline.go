@@ -1,4 +1,4 @@
-package templates
+package mailhtml
 
 import (
 	"cmp"
@@ -18,12 +18,11 @@ const (
 	maxMatches = 5_000_000 // rules and declarations, times elements
 )
 
-// inlineCSS moves the rules of <style> into style attributes, for the mail
-// programs that know no <style>; rules that cannot be moved, as those of media
-// queries, stay. It works on text in memory and fetches nothing. Where the result
-// would be another document than what was written, the source is kept as it is
-// and the reason is told.
-func inlineCSS(source string) (inlined, kept string) {
+// InlineCSS returns a source with the rules of <style> in style attributes, for mail programs
+// that know no <style>. Rules that cannot be moved, as those of media queries, stay where they
+// are. Where the result would be another document than the author wrote, InlineCSS returns
+// the source as it is, and kept says why. It fetches nothing.
+func InlineCSS(source string) (inlined, kept string) {
 	if !strings.Contains(strings.ToLower(source), "<style") {
 		return source, ""
 	}

@@ -1,6 +1,7 @@
-package templates
+package mailhtml
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,10 +10,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// plainText makes the text part of html. Liquid stays where it stood, so that a
-// loop over rows is one in the text as well.
-func plainText(source string) (text string, err error) {
-	defer recovered(&err, "cannot be made into text")
+// PlainText returns the text part for a source in HTML. Liquid stays where it stood, so that a
+// loop over rows is a loop in the text as well.
+func PlainText(source string) (text string, err error) {
+	defer func() { // the libraries panic where a number is too large for them
+		if r := recover(); r != nil {
+			err = errors.New("cannot be made into text: there is a value in it that is too large")
+		}
+	}()
 	hidden, err := hide(source)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package templates
+package language
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-func fillWith(t testing.TB, e *engine, source string, values map[string]any) (string, error) {
+func fillWith(t testing.TB, e *Engine, source string, values map[string]any) (string, error) {
 	t.Helper()
-	p, err := e.compile("html", source)
+	p, err := e.Compile("html", source)
 	if err != nil {
 		return "", err
 	}
@@ -25,7 +25,7 @@ func fillWith(t testing.TB, e *engine, source string, values map[string]any) (st
 		}
 		taken[key] = v
 	}
-	return p.render(newBudget(t.Context()), taken)
+	return p.Render(NewBudget(t.Context()), taken)
 }
 
 var people = map[string]any{
@@ -63,7 +63,7 @@ func TestWhatTheLanguageDoes(t *testing.T) {
 		{"{ {% if yes %}}{% endif %} } 50% {x} a{b", "{ } } 50% {x} a{b", ""},
 		{"@media screen{.a{color:red}}", "@media screen{.a{color:red}}", ""},
 	} {
-		for e, want := range map[*engine]string{htmlEngine: c.html, textEngine: c.text} {
+		for e, want := range map[*Engine]string{HTML: c.html, Text: c.text} {
 			if want == "" {
 				want = c.html
 			}
@@ -115,7 +115,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 		strings.Repeat("{{a}}", 5_001):             "there are more than 5000 tags",
 		"a\x00b":                                   "contains a NUL character",
 	} {
-		p, err := htmlEngine.compile("html", source)
+		p, err := HTML.Compile("html", source)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q (%v)", source, err, want, p)
 		}
@@ -153,7 +153,7 @@ func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			began := time.Now()
-			_, err := fillWith(t, htmlEngine, c.source, values)
+			_, err := fillWith(t, HTML, c.source, values)
 			if took := time.Since(began); took > RenderTime+20*time.Second {
 				t.Errorf("took %s", took)
 			}
@@ -178,7 +178,7 @@ func TestSourcesWithoutEndsAreJudgedQuickly(t *testing.T) {
 	for _, piece := range []string{"{%a {{b}}", "{%a %%}{{b}}", "{{", "{%", "{% raw %}", "{", "{{a}}", "}}", "{{'}}", "{%a\n", "{% if a %}"} {
 		source := strings.Repeat(piece, MaxSource/len(piece))
 		began := time.Now()
-		if p, err := htmlEngine.compile("html", source); err == nil && strings.Contains(piece, "{%") {
+		if p, err := HTML.Compile("html", source); err == nil && strings.Contains(piece, "{%") {
 			t.Errorf("%q is accepted: %v", piece, p)
 		}
 		if took := time.Since(began); took > 3*time.Second {
@@ -189,20 +189,20 @@ func TestSourcesWithoutEndsAreJudgedQuickly(t *testing.T) {
 
 func TestRenderEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	p, err := htmlEngine.compile("html", "{% for a in l %}{% for b in l %}{% if a == b %}{% endif %}{% endfor %}{% endfor %}")
+	p, err := HTML.Compile("html", "{% for a in l %}{% for b in l %}{% if a == b %}{% endif %}{% endfor %}{% endfor %}")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.render(newBudget(ctx), map[string]any{"l": make([]any, MaxList)}); !errors.Is(err, context.Canceled) {
+	if _, err := p.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("rendering with a cancelled context gives %v, want context.Canceled", err)
 	}
 }
 
 func TestOneCompiledTemplateServesMany(t *testing.T) {
 	t.Parallel()
-	p, err := htmlEngine.compile("html", "{% for a in l %}{{a}}{{name}}{% endfor %}")
+	p, err := HTML.Compile("html", "{% for a in l %}{{a}}{{name}}{% endfor %}")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestOneCompiledTemplateServesMany(t *testing.T) {
 	for i := range cap(wrong) {
 		go func() {
 			word := fmt.Sprint(i)
-			got, err := p.render(newBudget(context.WithoutCancel(t.Context())), map[string]any{"l": []any{"a", "b"}, "name": word})
+			got, err := p.Render(NewBudget(context.WithoutCancel(t.Context())), map[string]any{"l": []any{"a", "b"}, "name": word})
 			if want := "a" + word + "b" + word; err != nil || got != want {
 				wrong <- fmt.Sprint(got, err)
 				return
@@ -236,12 +236,12 @@ func FuzzTemplate(f *testing.F) {
 		if len(source) > 4096 {
 			return
 		}
-		for _, e := range []*engine{htmlEngine, textEngine} {
-			p, err := e.compile("html", source)
+		for _, e := range []*Engine{HTML, Text} {
+			p, err := e.Compile("html", source)
 			if err != nil {
 				continue
 			}
-			out, err := p.render(newBudget(t.Context()), map[string]any{"x": "<zqz>", "l": []any{"<zqz>", object{"a": "<zqz>"}}})
+			out, err := p.Render(NewBudget(t.Context()), map[string]any{"x": "<zqz>", "l": []any{"<zqz>", Object{"a": "<zqz>"}}})
 			if err == nil && len(out) > MaxRender {
 				t.Errorf("%d octets", len(out))
 			}

@@ -1,4 +1,4 @@
-package templates
+package language
 
 import (
 	"encoding/json"
@@ -22,9 +22,9 @@ const (
 // Types lists them.
 func Types() []string { return []string{TypeString, TypeNumber, TypeBoolean, TypeList, TypeObject} }
 
-// validateVariables judges the declaration of a template's variables, and gives
-// their fallbacks as renders take them.
-func validateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variable {
+// ValidateVariables judges the declaration of a template's variables. It returns them with
+// their fallbacks as Fill takes them, and adds what is wrong by its field.
+func ValidateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variable {
 	if len(list) > MaxVariables {
 		wrong.Add("variables", "has %d variables; the limit is %d", len(list), MaxVariables)
 		return nil
@@ -104,9 +104,9 @@ func isKeyPart(s string) bool {
 	return s != ""
 }
 
-// undeclared lists the variables that a source uses and the template does not
-// declare, each with the line of its first use.
-func undeclared(p *part, declared []shape.Variable) []string {
+// Undeclared returns the variables that a part uses and the template does not declare, in
+// the order of their names.
+func (p *Part) Undeclared(declared []shape.Variable) []string {
 	var out []string
 	for path := range p.findings.paths {
 		if !isDeclared(path, declared) {
@@ -117,8 +117,22 @@ func undeclared(p *part, declared []shape.Variable) []string {
 	return out
 }
 
-// isDeclared takes a part of a declared object, and an object of which parts are
-// declared, for declared as well.
+// Line returns the line where a part uses a variable first, and 0 for one that it does not
+// use.
+func (p *Part) Line(variable string) int { return p.findings.paths[variable] }
+
+// Uses tells whether a part uses a variable, or something in it.
+func (p *Part) Uses(v shape.Variable) bool {
+	for path := range p.findings.paths {
+		if isDeclared(path, []shape.Variable{v}) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDeclared tells whether a declaration covers a path. A declared object covers its parts,
+// and a declared part of an object covers the object.
 func isDeclared(path string, declared []shape.Variable) bool {
 	return slices.ContainsFunc(declared, func(v shape.Variable) bool {
 		return path == v.Key || strings.HasPrefix(path, v.Key+".") || strings.HasPrefix(v.Key, path+".")

@@ -1,4 +1,4 @@
-package templates
+package language
 
 import (
 	"bytes"
@@ -14,22 +14,23 @@ var (
 	errTooSlow  = errors.New("takes too long to render")
 )
 
-// budget bounds one render in time and in octets. The library has no such thing
-// and never looks at a context, so it is asked wherever the library calls us: at
-// every output, at every use of a variable, and at every turn of a loop.
-type budget struct {
+// Budget bounds one render in time and in bytes, over all of its parts. The library has no
+// such bounds and never looks at a context. So the budget is asked wherever the library
+// calls this package: at every output, at every use of a variable, at every turn of a loop.
+type Budget struct {
 	ctx      context.Context //nolint:containedctx // lives as long as one render
 	deadline time.Time
 	steps    int
 	broken   error
 }
 
-func newBudget(ctx context.Context) *budget {
-	return &budget{ctx: ctx, deadline: time.Now().Add(RenderTime)}
+// NewBudget returns the budget of a render that begins now.
+func NewBudget(ctx context.Context) *Budget {
+	return &Budget{ctx: ctx, deadline: time.Now().Add(RenderTime)}
 }
 
 // spend counts a step and tells whether the render has to end.
-func (b *budget) spend() error {
+func (b *Budget) spend() error {
 	if b.steps++; b.broken == nil && b.steps%16 == 0 {
 		switch {
 		case b.ctx.Err() != nil:
@@ -44,7 +45,7 @@ func (b *budget) spend() error {
 // metered is a value whose every use is a step. The library calls ToLiquid when
 // it looks a name up, and takes a panic with its own error type for an error.
 type metered struct {
-	budget *budget
+	budget *Budget
 	value  any
 }
 
@@ -59,7 +60,7 @@ func (m metered) ToLiquid() any {
 // output collects what is rendered, up to MaxRender.
 type output struct {
 	bytes.Buffer
-	budget *budget
+	budget *Budget
 }
 
 // Write refuses what is too much.

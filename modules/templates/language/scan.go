@@ -1,4 +1,4 @@
-package templates
+package language
 
 import (
 	"fmt"
@@ -13,20 +13,18 @@ type problem struct {
 
 func (p *problem) Error() string { return fmt.Sprintf("line %d: %s", p.line, p.text) }
 
-// span is one {{ }} or {% %} of a source.
-type span struct {
-	start, end int // with its braces
-	object     bool
-	line       int
+// Span is one {{ }} or {% %} of a source.
+type Span struct {
+	Start, End int // with its braces
 }
 
-// scan finds what Liquid will take for its own, and refuses what it would take
-// for text although the author surely did not mean it so: `{{ name` without an
-// end. It is stricter than the library's own scanner, a regular expression that
-// looks for the end of a tag behind every beginning of one and needs quadratic
-// time for a source without ends.
-func scan(source string) ([]span, error) {
-	var spans []span
+// Scan returns the tags of a source, in their order. The error is a sentence for the author:
+// Scan refuses text that the author surely meant as a tag, as `{{ name` without an end. The
+// scanner of the library is a regular expression that looks for the end of a tag behind
+// every beginning of one, which takes quadratic time for a source without ends. Scan takes
+// linear time.
+func Scan(source string) ([]Span, error) {
+	var spans []Span
 	at, line := 0, 1
 	for {
 		open := nextOpening(source[at:])
@@ -52,7 +50,7 @@ func scan(source string) ([]span, error) {
 			return nil, &problem{line, reason}
 		}
 		end := at + 2 + length + 2
-		spans = append(spans, span{start: at, end: end, object: object, line: line})
+		spans = append(spans, Span{Start: at, End: end})
 		line += strings.Count(source[at:end], "\n")
 		at = end
 	}

@@ -1,4 +1,4 @@
-package templates
+package mailhtml
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/postrider/postrider/modules/templates/language"
 )
 
 // opaque is a source in HTML whose Liquid stands behind words that mean nothing,
@@ -24,7 +26,7 @@ type opaque struct {
 // hide puts words in the place of Liquid: comments where text stands, for those
 // may stand anywhere, and bare words inside of tags, style and title.
 func hide(source string) (*opaque, error) {
-	spans, err := scan(source)
+	spans, err := language.Scan(source)
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +39,9 @@ func hide(source string) (*opaque, error) {
 	at := 0
 	for i := 0; i < len(spans); i++ {
 		end := i + pairLength(source, spans[i:])
-		b.WriteString(source[at:spans[i].start])
-		b.WriteString(o.word(known, source[spans[i].start:spans[end].end]))
-		at, i = spans[end].end, end
+		b.WriteString(source[at:spans[i].Start])
+		b.WriteString(o.word(known, source[spans[i].Start:spans[end].End]))
+		at, i = spans[end].End, end
 	}
 	b.WriteString(source[at:])
 	o.words = regexp.MustCompile(`<!--` + o.prefix + `\d+z-->|` + o.prefix + `\d+z=""|` + o.prefix + `\d+z`)
@@ -49,13 +51,13 @@ func hide(source string) (*opaque, error) {
 
 // pairLength is how many spans further a raw or comment block ends: nothing in it
 // is looked at.
-func pairLength(source string, spans []span) int {
-	name := tagName(source[spans[0].start:spans[0].end])
+func pairLength(source string, spans []language.Span) int {
+	name := tagName(source[spans[0].Start:spans[0].End])
 	if name != "raw" && name != "comment" {
 		return 0
 	}
 	for i, s := range spans {
-		if tagName(source[s.start:s.end]) == "end"+name {
+		if tagName(source[s.Start:s.End]) == "end"+name {
 			return i
 		}
 	}

@@ -1,4 +1,4 @@
-package templates
+package language
 
 import (
 	"encoding/json"
@@ -13,22 +13,22 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-// object is a JSON object as Liquid sees it. The library would walk a map in an
+// Object is a JSON object as Liquid sees it. The library would walk a map in an
 // order that changes with every render.
-type object map[string]any
+type Object map[string]any
 
 // Len is the number of fields.
-func (o object) Len() int { return len(o) }
+func (o Object) Len() int { return len(o) }
 
 // Index gives the field at i, in the order of the names, as {% for %} takes it:
 // a pair of name and value.
-func (o object) Index(i int) any {
+func (o Object) Index(i int) any {
 	name := slices.Sorted(maps.Keys(o))[i]
 	return []any{name, o[name]}
 }
 
 // String is what stands there when an object is put out as a whole.
-func (o object) String() string {
+func (o Object) String() string {
 	encoded, err := json.Marshal(map[string]any(o))
 	if err != nil {
 		return ""
@@ -36,13 +36,13 @@ func (o object) String() string {
 	return string(encoded)
 }
 
-// fill resolves what a send gives against what the template declares: values by
-// their declared type, else the fallback. Variables that are not declared are
-// ignored. Wrong fields are named below prefix.
-func fill(declared []shape.Variable, given map[string]any, prefix string, wrong fault.Fields) map[string]any {
+// Fill returns the values of a template's variables: what a send gives, held against the
+// declared type, else the fallback. It ignores what is given and not declared. What is wrong
+// is added by the key of the variable, behind prefix.
+func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong fault.Fields) map[string]any {
 	out := map[string]any{}
 	for _, v := range declared {
-		value, found := lookUp(given, v.Key)
+		value, found := LookUp(given, v.Key)
 		if !found {
 			if v.Required {
 				wrong.Add(prefix+v.Key, "is required by the template")
@@ -66,9 +66,9 @@ func fill(declared []shape.Variable, given map[string]any, prefix string, wrong 
 	return out
 }
 
-// lookUp finds a value by its dotted key: under that very name, or nested. null
-// is the same as not given.
-func lookUp(given map[string]any, key string) (any, bool) {
+// LookUp returns a value by its dotted key: under that very name, or nested. It takes null
+// for a value that is not given.
+func LookUp(given map[string]any, key string) (any, bool) {
 	if value, flat := given[key]; flat && value != nil {
 		return value, true
 	}
@@ -76,7 +76,7 @@ func lookUp(given map[string]any, key string) (any, bool) {
 	for part := range strings.SplitSeq(key, ".") {
 		fields, ok := at.(map[string]any)
 		if !ok {
-			if o, isObject := at.(object); isObject {
+			if o, isObject := at.(Object); isObject {
 				fields = o
 			}
 		}
@@ -91,16 +91,16 @@ func lookUp(given map[string]any, key string) (any, bool) {
 // customer and customer.name may be declared.
 func put(into map[string]any, path []string, value any) {
 	for _, part := range path[:len(path)-1] {
-		below, ok := into[part].(object)
+		below, ok := into[part].(Object)
 		if !ok {
-			below = object{}
+			below = Object{}
 			into[part] = below
 		}
 		into = below
 	}
 	last := path[len(path)-1]
-	if before, ok := into[last].(object); ok {
-		if now, ok := value.(object); ok {
+	if before, ok := into[last].(Object); ok {
+		if now, ok := value.(Object); ok {
 			maps.Copy(now, before)
 		}
 	}
@@ -129,7 +129,7 @@ func typeOf(taken any) string {
 		return TypeBoolean
 	case []any:
 		return TypeList
-	case object:
+	case Object:
 		return TypeObject
 	default:
 		return TypeNumber
@@ -166,7 +166,7 @@ func convert(value any, depth int, left *int) (any, string) {
 		return convertList(v, depth, left)
 	case map[string]any:
 		return convertObject(v, depth, left)
-	case object:
+	case Object:
 		return convertObject(v, depth, left)
 	default:
 		return nil, fmt.Sprintf("is of a type (%T) that JSON does not have", value)
@@ -203,7 +203,7 @@ func convertObject(fields map[string]any, depth int, left *int) (any, string) {
 	if len(fields) > MaxObject {
 		return nil, fmt.Sprintf("has %d fields; the limit is %d", len(fields), MaxObject)
 	}
-	out := make(object, len(fields))
+	out := make(Object, len(fields))
 	for name, value := range fields {
 		taken, reason := convert(value, depth+1, left)
 		if reason != "" {

@@ -1,4 +1,4 @@
-package templates
+package language
 
 import (
 	"context"
@@ -20,19 +20,21 @@ const unsubscribeToken = "{{" + unsubscribeURL + "}}"
 // what an unknown name stands for is nothing, too.
 const tickName = "postrider_tick"
 
-// engine is the library for one kind of part. There are two: html escapes what is
-// put into it, subject and text do not.
-type engine struct {
+// Engine compiles one kind of part. There are two engines: HTML escapes the values that are
+// put into a part, Text (for the subject and the text) does not.
+type Engine struct {
 	liquid *liquid.Engine
 	html   bool
 	tick   render.Node
 }
 
+// HTML and Text are the engines.
+//
 //nolint:gochecknoglobals // immutable after start, and safe for concurrent use
-var htmlEngine, textEngine = newEngine(true), newEngine(false)
+var HTML, Text = newEngine(true), newEngine(false)
 
-func newEngine(html bool) *engine {
-	e := &engine{liquid: liquid.NewEngine(), html: html}
+func newEngine(html bool) *Engine {
+	e := &Engine{liquid: liquid.NewEngine(), html: html}
 	addFilters(e.liquid, html)
 	if html {
 		e.liquid.SetAutoEscapeReplacer(render.HtmlEscaper)
@@ -41,25 +43,27 @@ func newEngine(html bool) *engine {
 	// would change what {%- trims.
 	tick, err := e.liquid.ParseString("{% if " + tickName + " %}{% endif %}")
 	if err != nil {
-		panic("templates: " + err.Error())
+		panic("language: " + err.Error())
 	}
 	e.tick = tick.GetRoot().(*render.SeqNode).Children[0] //nolint:forcetypeassert // the root of a tree is a sequence
 	return e
 }
 
-// part is one compiled source.
-type part struct {
-	name     string // of its field: subject, html, text
+// Part is one compiled source.
+type Part struct {
+	Name string // of its field: subject, html, text
+
 	compiled *liquid.Template
 	findings findings
 }
 
-// compile judges a source and makes it ready. Its error is for the author.
-func (e *engine) compile(name, source string) (p *part, err error) {
+// Compile judges a source and makes it ready to render. The error is a sentence for its
+// author, mostly with a line.
+func (e *Engine) Compile(name, source string) (p *Part, err error) {
 	if strings.ContainsRune(source, 0) {
 		return nil, errors.New("contains a NUL character")
 	}
-	if _, err := scan(source); err != nil {
+	if _, err := Scan(source); err != nil {
 		return nil, err
 	}
 	defer recovered(&err, "cannot be read")
@@ -73,11 +77,12 @@ func (e *engine) compile(name, source string) (p *part, err error) {
 	if err := w.node(compiled.GetRoot(), scope{}); err != nil {
 		return nil, err
 	}
-	return &part{name: name, compiled: compiled, findings: w.found}, nil
+	return &Part{Name: name, compiled: compiled, findings: w.found}, nil
 }
 
-// render fills the gaps. Its error is for the author, or the context's.
-func (p *part) render(b *budget, values map[string]any) (text string, err error) {
+// Render puts values into the gaps of a part. The error is a sentence for the author, or
+// that of the context (IsOver).
+func (p *Part) Render(b *Budget, values map[string]any) (text string, err error) {
 	defer recovered(&err, "cannot be rendered with these variables")
 	bindings := make(map[string]any, len(values)+2)
 	maps.Copy(bindings, values)
@@ -97,8 +102,8 @@ func (p *part) render(b *budget, values map[string]any) (text string, err error)
 	return out.String(), nil
 }
 
-// isOver tells an error of the context, which is nobody's mistake.
-func isOver(err error) bool {
+// IsOver tells whether an error is that of a context, which is nobody's mistake.
+func IsOver(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
