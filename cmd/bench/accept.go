@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/process"
 )
 
 var clientCounts = []int{1, 16, 64}
@@ -43,7 +45,7 @@ func benchAccepts(ctx context.Context, p plan, dir string) ([]target, error) {
 		}
 		out = append(out, t)
 	}
-	fmt.Printf("%-36s %11s\n", "peak memory of the server process", usageOf(server.cmd.Process.Pid))
+	fmt.Printf("%-36s %11s\n", "peak memory of the server process", process.UsageOf(server.cmd.Process.Pid))
 	return out, nil
 }
 

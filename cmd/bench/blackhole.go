@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
 const (
@@ -62,12 +64,12 @@ func drainHealthy(ctx context.Context, p plan, dir string, hole func(context.Con
 	if err := os.Mkdir(dir, 0o755); err != nil { // PostgreSQL runs as another user when we are root
 		return 0, err
 	}
-	sink, err := newSink(ctx)
+	sink, err := receivers.NewSink(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer sink.close()
-	_, port, err := net.SplitHostPort(sink.addr())
+	defer sink.Close()
+	_, port, err := net.SplitHostPort(sink.Addr())
 	if err != nil {
 		return 0, err
 	}
@@ -78,7 +80,7 @@ func drainHealthy(ctx context.Context, p plan, dir string, hole func(context.Con
 		}
 		defer func() { err = errors.Join(err, closer()) }()
 	}
-	dns, err := serveNames(ctx, func(domain string) string {
+	dns, err := receivers.ServeNames(ctx, func(domain string) string {
 		if domain == deadDomain {
 			return deadAddress
 		}
@@ -87,13 +89,13 @@ func drainHealthy(ctx context.Context, p plan, dir string, hole func(context.Con
 	if err != nil {
 		return 0, err
 	}
-	defer dns.close()
-	env := []string{"POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS=" + dns.addr(), "POSTRIDER_MX_PORT=" + port, "POSTRIDER_MX_ALLOW=127.0.0.0/8"}
+	defer dns.Close()
+	env := []string{"POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS=" + dns.Addr(), "POSTRIDER_MX_PORT=" + port, "POSTRIDER_MX_ALLOW=127.0.0.0/8"}
 	progress("queuing %d messages for %d destinations%s", p.messages, healthyDomains, map[bool]string{true: ", and as many for one that is dead"}[hole != nil])
 	if err := fillQueue(ctx, p, dir, hole != nil, env); err != nil {
 		return 0, err
 	}
-	arrived := sink.expect(p.messages)
+	arrived := sink.Expect(p.messages)
 	server, err := start(ctx, p.binary, dir, env...)
 	if err != nil {
 		return 0, err
@@ -107,7 +109,7 @@ func drainHealthy(ctx context.Context, p plan, dir string, hole func(context.Con
 		return 0, ctx.Err()
 	}
 	took := time.Since(begin)
-	return float64(int64(p.messages)-sink.left.Load()) / took.Seconds(), nil
+	return float64(int64(p.messages)-sink.Left()) / took.Seconds(), nil
 }
 
 // fillQueue accepts with delivery switched off.

@@ -86,3 +86,5 @@ func closeAll(all []*caller) {
 		c.close()
 	}
 }
+
+var httpClient = &http.Client{}

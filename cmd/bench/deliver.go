@@ -14,6 +14,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/process"
+	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
 // benchDelivery posts messages from 16 clients to a server that delivers to a
@@ -25,13 +28,13 @@ func benchDelivery(ctx context.Context, p plan, dir string) ([]target, error) {
 
 func endToEnd(ctx context.Context, p plan, dir string) (target, error) {
 	t := target{name: "end to end / RSA-2048 signatures", least: 0.6}
-	sink, err := newSink(ctx)
+	sink, err := receivers.NewSink(ctx)
 	if err != nil {
 		return t, err
 	}
-	defer sink.close()
+	defer sink.Close()
 	progress("starting Postrider to deliver to a sink on loopback")
-	server, err := start(ctx, p.binary, dir, "POSTRIDER_OUTBOUND=smtp://"+sink.addr())
+	server, err := start(ctx, p.binary, dir, "POSTRIDER_OUTBOUND=smtp://"+sink.Addr())
 	if err != nil {
 		return t, err
 	}
@@ -40,7 +43,7 @@ func endToEnd(ctx context.Context, p plan, dir string) (target, error) {
 		return t, err
 	}
 	progress("%d rounds of signatures for %s and of %d messages end to end", p.rounds, p.each, p.messages)
-	before := usageOf(server.cmd.Process.Pid)
+	before := process.UsageOf(server.cmd.Process.Pid)
 	var signatures, rates []float64
 	var accepts []time.Duration
 	for range p.rounds {
@@ -56,11 +59,11 @@ func endToEnd(ctx context.Context, p plan, dir string) (target, error) {
 		signatures, rates, accepts = append(signatures, signed), append(rates, rate), append(accepts, posts...)
 		t.ratios = append(t.ratios, rate/signed)
 	}
-	after := usageOf(server.cmd.Process.Pid)
+	after := process.UsageOf(server.cmd.Process.Pid)
 	fmt.Printf("%-36s %8.0f /s\n%-36s %8.0f /s\n", "RSA-2048 signatures, all cores", median(signatures), "messages end to end, DKIM-signed", median(rates))
 	fmt.Printf("%-36s %11s %11s\n", "accepts meanwhile, p50 and p95", percentile(accepts, 50), percentile(accepts, 95))
-	if after.known {
-		perThousand := (after.cpu - before.cpu).Seconds() * 1000 / float64(p.rounds*p.messages)
+	if after.Known {
+		perThousand := (after.CPU - before.CPU).Seconds() * 1000 / float64(p.rounds*p.messages)
 		fmt.Printf("%-36s %9.2f s\n", "CPU of the server per 1,000 messages", perThousand)
 	}
 	fmt.Printf("%-36s %11s\n\n", "peak memory of the server process", after)
@@ -68,14 +71,14 @@ func endToEnd(ctx context.Context, p plan, dir string) (target, error) {
 }
 
 // sendAndWait gives the time until all have arrived, and that of each accept.
-func sendAndWait(ctx context.Context, r ready, s *sink, messages int) (time.Duration, []time.Duration, error) {
+func sendAndWait(ctx context.Context, r ready, s *receivers.Sink, messages int) (time.Duration, []time.Duration, error) {
 	const clients = 16
 	callers, err := newCallers(ctx, r, clients)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer closeAll(callers)
-	arrived := s.expect(messages)
+	arrived := s.Expect(messages)
 	accepts := make([][]time.Duration, clients)
 	begin := time.Now()
 	var next atomic.Int64
@@ -102,7 +105,7 @@ func sendAndWait(ctx context.Context, r ready, s *sink, messages int) (time.Dura
 	case <-arrived:
 		return time.Since(begin), slices.Concat(accepts...), nil
 	case <-limit.C:
-		return 0, nil, fmt.Errorf("the sink has not received every message within two minutes: %d are missing", s.left.Load())
+		return 0, nil, fmt.Errorf("the sink has not received every message within two minutes: %d are missing", s.Left())
 	case <-ctx.Done():
 		return 0, nil, ctx.Err()
 	}

@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/postrider/postrider/cmd/bench/postfix"
+	"github.com/postrider/postrider/cmd/bench/process"
+	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
 // inboundSize is the octets of a message of benchInbound.
@@ -21,14 +25,14 @@ const inboundSize = 4096
 // it into its queue.
 func benchInbound(ctx context.Context, p plan, dir string) ([]target, error) {
 	t := target{name: "mail taken in / Postfix", least: 0.5}
-	if err := findPeers(); err != nil {
+	if err := postfix.Find(); err != nil {
 		return nil, err
 	}
-	sink, err := newSink(ctx)
+	sink, err := receivers.NewSink(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer sink.close()
+	defer sink.Close()
 	progress("starting Postrider, which receives for its development domain, and Postfix")
 	resolver, stopDNS, err := emptyDNS(ctx)
 	if err != nil {
@@ -43,13 +47,13 @@ func benchInbound(ctx context.Context, p plan, dir string) ([]target, error) {
 	if server.Ready.InboundAddr == "" || server.Ready.VerifiedDomain == "" {
 		return nil, errors.New("postrider receives no mail")
 	}
-	peer, err := startPeer(ctx, dir, sink.addr())
+	peer, err := postfix.Start(ctx, dir, sink.Addr())
 	if err != nil {
 		return nil, err
 	}
-	defer peer.stop()
+	defer peer.Stop()
 	our, their := "someone@"+server.Ready.VerifiedDomain, "someone@example.net"
-	for _, warm := range [][2]string{{server.Ready.InboundAddr, our}, {peer.addr, their}} {
+	for _, warm := range [][2]string{{server.Ready.InboundAddr, our}, {peer.Addr, their}} {
 		if _, err := bringIn(ctx, warm[0], warm[1], p.messages/10); err != nil {
 			return nil, err
 		}
@@ -57,9 +61,9 @@ func benchInbound(ctx context.Context, p plan, dir string) ([]target, error) {
 	progress("%d rounds of %d messages of %d octets with each", p.rounds, p.messages, inboundSize)
 	var ours, theirs []float64
 	for range p.rounds {
-		theirRate, err := bringIn(ctx, peer.addr, their, p.messages)
+		theirRate, err := bringIn(ctx, peer.Addr, their, p.messages)
 		if err != nil {
-			return nil, fmt.Errorf("%w; its log: %s", err, tail(peer.log))
+			return nil, fmt.Errorf("%w; its log: %s", err, process.Tail(peer.Log))
 		}
 		ourRate, err := bringIn(ctx, server.Ready.InboundAddr, our, p.messages)
 		if err != nil {
@@ -76,7 +80,7 @@ func benchInbound(ctx context.Context, p plan, dir string) ([]target, error) {
 func bringIn(ctx context.Context, addr, to string, messages int) (float64, error) {
 	began := time.Now()
 	source := exec.CommandContext(ctx, "smtp-source", "-d", "-s", "16", "-l", strconv.Itoa(inboundSize), "-m", strconv.Itoa(messages),
-		"-f", "bench@"+peerDomain, "-t", to, addr)
+		"-f", "bench@"+postfix.Domain, "-t", to, addr)
 	if output, err := source.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("smtp-source: %w: %s", err, output)
 	}

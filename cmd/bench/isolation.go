@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
 const (
@@ -20,21 +22,21 @@ const (
 func benchWebhookIsolation(ctx context.Context, p plan, dir string) ([]target, error) {
 	t := target{name: "p99 beside endpoints that hang and fail / alone", most: 2}
 	w := &pace{since: map[string]time.Time{}}
-	well, err := newReceiver(ctx, "200 OK", 0, w.heard)
+	well, err := receivers.NewWebhook(ctx, "200 OK", 0, w.heard)
 	if err != nil {
 		return nil, err
 	}
-	defer well.close()
-	hanging, err := newReceiver(ctx, "200 OK", hangFor, nil)
+	defer well.Close()
+	hanging, err := receivers.NewWebhook(ctx, "200 OK", hangFor, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer hanging.close()
-	failing, err := newReceiver(ctx, "500 Internal Server Error", 0, nil)
+	defer hanging.Close()
+	failing, err := receivers.NewWebhook(ctx, "500 Internal Server Error", 0, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer failing.close()
+	defer failing.Close()
 	progress("starting Postrider to deliver webhooks at a steady pace")
 	s, err := start(ctx, p.binary, dir)
 	if err != nil {
@@ -46,15 +48,15 @@ func benchWebhookIsolation(ctx context.Context, p plan, dir string) ([]target, e
 		return nil, err
 	}
 	defer h.close()
-	if err := h.endpoints(ctx, steadyEndpoints, well.url()); err != nil {
+	if err := h.endpoints(ctx, steadyEndpoints, well.URL()); err != nil {
 		return nil, err
 	}
-	if err := h.endpoints(ctx, 2, hanging.url(), failing.url()); err != nil {
+	if err := h.endpoints(ctx, 2, hanging.URL(), failing.URL()); err != nil {
 		return nil, err
 	}
 	// An endpoint that always fails would be switched off after a while.
 	ill := func(on bool) error {
-		_, err := h.conn.ExecContext(ctx, `UPDATE webhooks SET enabled = $1, updated_at = clock_timestamp() WHERE url IN ($2, $3)`, on, hanging.url(), failing.url())
+		_, err := h.conn.ExecContext(ctx, `UPDATE webhooks SET enabled = $1, updated_at = clock_timestamp() WHERE url IN ($2, $3)`, on, hanging.URL(), failing.URL())
 		return err
 	}
 	progress("%d rounds of %s alone and %s beside them", p.rounds, p.each, p.each)
@@ -97,12 +99,12 @@ func (w *pace) heard(event string) {
 }
 
 // run makes events for a while and gives the 99th percentile of their way, in seconds.
-func (w *pace) run(ctx context.Context, h *hooks, well *receiver, length time.Duration) (float64, error) {
+func (w *pace) run(ctx context.Context, h *hooks, well *receivers.Webhook, length time.Duration) (float64, error) {
 	w.mutex.Lock()
 	w.took = nil
 	w.mutex.Unlock()
 	events := int(length / steadyPause)
-	arrived := well.expect(events * steadyEndpoints)
+	arrived := well.Expect(events * steadyEndpoints)
 	tick := time.NewTicker(steadyPause)
 	defer tick.Stop()
 	for range events {
@@ -118,7 +120,7 @@ func (w *pace) run(ctx context.Context, h *hooks, well *receiver, length time.Du
 	select {
 	case <-arrived:
 	case <-time.After(time.Minute):
-		return 0, fmt.Errorf("%d of %d deliveries are missing after a minute", well.left.Load(), events*steadyEndpoints)
+		return 0, fmt.Errorf("%d of %d deliveries are missing after a minute", well.Left(), events*steadyEndpoints)
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
 const (
@@ -25,12 +27,12 @@ const (
 // benchMillion watches a process that delivers from a queue of a million
 // recipients: what it needs must not depend on how many wait.
 func benchMillion(ctx context.Context, p plan, dir string) ([]target, error) {
-	sink, err := newSink(ctx)
+	sink, err := receivers.NewSink(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer sink.close()
-	_, port, err := net.SplitHostPort(sink.addr())
+	defer sink.Close()
+	_, port, err := net.SplitHostPort(sink.Addr())
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +45,7 @@ func benchMillion(ctx context.Context, p plan, dir string) ([]target, error) {
 			progress("black hole: %v", err)
 		}
 	}()
-	dns, err := serveNames(ctx, func(domain string) string {
+	dns, err := receivers.ServeNames(ctx, func(domain string) string {
 		number, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(domain, "d"), ".test"))
 		if err != nil || number%deadEvery == 0 {
 			return deadAddress
@@ -53,12 +55,12 @@ func benchMillion(ctx context.Context, p plan, dir string) ([]target, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer dns.close()
-	env := []string{"POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS=" + dns.addr(), "POSTRIDER_MX_PORT=" + port, "POSTRIDER_MX_ALLOW=127.0.0.0/8"}
+	defer dns.Close()
+	env := []string{"POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS=" + dns.Addr(), "POSTRIDER_MX_PORT=" + port, "POSTRIDER_MX_ALLOW=127.0.0.0/8"}
 	if err := queueMillion(ctx, p, dir, env); err != nil {
 		return nil, err
 	}
-	sink.expect(queued)
+	sink.Expect(queued)
 	server, err := start(ctx, p.binary, dir, env...)
 	if err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func queueMillion(ctx context.Context, p plan, dir string, env []string) error {
 }
 
 // watchMillion samples the process for a minute.
-func watchMillion(ctx context.Context, s *server, sink *sink) ([]target, error) {
+func watchMillion(ctx context.Context, s *server, sink *receivers.Sink) ([]target, error) {
 	pid := s.cmd.Process.Pid
 	begin := time.Now()
 	fmt.Printf("%-10s %12s %14s %14s\n", "after", "delivered", "memory", "connections")
@@ -106,7 +108,7 @@ func watchMillion(ctx context.Context, s *server, sink *sink) ([]target, error) 
 		if early == 0 && time.Since(begin) > 20*time.Second {
 			early = now
 		}
-		fmt.Printf("%-10s %12d %10.1f MiB %14d\n", time.Since(begin).Round(time.Second), queued-sink.left.Load(), float64(now)/(1<<20), connections)
+		fmt.Printf("%-10s %12d %10.1f MiB %14d\n", time.Since(begin).Round(time.Second), queued-sink.Left(), float64(now)/(1<<20), connections)
 		memory.ratios = []float64{float64(peak) / (memoryWanted << 20)}
 		flat.ratios = []float64{float64(now) / float64(max(early, 1))}
 	}

@@ -6,6 +6,10 @@ import (
 	"os/exec"
 	"strconv"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/postfix"
+	"github.com/postrider/postrider/cmd/bench/process"
+	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
 // benchPeers measures delivery beside Postfix with OpenDKIM: both take messages
@@ -15,16 +19,16 @@ import (
 // to Postrider's.
 func benchPeers(ctx context.Context, p plan, dir string) ([]target, error) {
 	t := target{name: "end to end / Postfix with OpenDKIM", least: 2}
-	if err := findPeers(); err != nil {
+	if err := postfix.Find(); err != nil {
 		return nil, err
 	}
-	sink, err := newSink(ctx)
+	sink, err := receivers.NewSink(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer sink.close()
+	defer sink.Close()
 	progress("starting Postrider to deliver to a sink on loopback")
-	server, err := start(ctx, p.binary, dir, "POSTRIDER_OUTBOUND=smtp://"+sink.addr())
+	server, err := start(ctx, p.binary, dir, "POSTRIDER_OUTBOUND=smtp://"+sink.Addr())
 	if err != nil {
 		return nil, err
 	}
@@ -32,32 +36,32 @@ func benchPeers(ctx context.Context, p plan, dir string) ([]target, error) {
 	if _, _, err := sendAndWait(ctx, server.Ready, sink, p.messages/10); err != nil { // warm-up, and the size of a message
 		return nil, err
 	}
-	size := sink.octets.Load() / int64(p.messages/10)
+	size := sink.Size() / int64(p.messages/10)
 	progress("starting Postfix and OpenDKIM to deliver to a sink on loopback")
-	peer, err := startPeer(ctx, dir, sink.addr())
+	peer, err := postfix.Start(ctx, dir, sink.Addr())
 	if err != nil {
 		return nil, err
 	}
-	defer peer.stop()
-	if _, err := peer.deliver(ctx, sink, p.messages/10, size); err != nil {
-		return nil, fmt.Errorf("%w; its log: %s", err, tail(peer.log))
+	defer peer.Stop()
+	if _, err := deliverBy(ctx, peer, sink, p.messages/10, size); err != nil {
+		return nil, fmt.Errorf("%w; its log: %s", err, process.Tail(peer.Log))
 	}
 	progress("%d rounds of %d messages of %d octets with each", p.rounds, p.messages, size)
 	var ours, theirs []float64
 	var ourCPU, theirCPU time.Duration
 	for range p.rounds {
-		before := peer.cpu()
-		took, err := peer.deliver(ctx, sink, p.messages, size)
+		before := peer.CPU()
+		took, err := deliverBy(ctx, peer, sink, p.messages, size)
 		if err != nil {
-			return nil, fmt.Errorf("%w; its log: %s", err, tail(peer.log))
+			return nil, fmt.Errorf("%w; its log: %s", err, process.Tail(peer.Log))
 		}
-		theirCPU += peer.cpu() - before
-		before = cpuBelow(server.cmd.Process.Pid)
+		theirCPU += peer.CPU() - before
+		before = process.CPUBelow(server.cmd.Process.Pid)
 		mine, _, err := sendAndWait(ctx, server.Ready, sink, p.messages)
 		if err != nil {
 			return nil, err
 		}
-		ourCPU += cpuBelow(server.cmd.Process.Pid) - before
+		ourCPU += process.CPUBelow(server.cmd.Process.Pid) - before
 		our, their := float64(p.messages)/mine.Seconds(), float64(p.messages)/took.Seconds()
 		ours, theirs, t.ratios = append(ours, our), append(theirs, their), append(t.ratios, our/their)
 	}
@@ -68,27 +72,13 @@ func benchPeers(ctx context.Context, p plan, dir string) ([]target, error) {
 	return []target{t}, nil
 }
 
-// peerPrograms are what the comparison needs, and aptLine how Debian has them.
-var peerPrograms = []string{"postfix", "postconf", "smtp-source", "opendkim"}
-
-const aptLine = "apt-get install --no-install-recommends postfix opendkim"
-
-func findPeers() error {
-	for _, name := range peerPrograms {
-		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("%s is not on this machine's PATH, and nothing is installed by this: on Debian run %s, and stop what that starts", name, aptLine)
-		}
-	}
-	return nil
-}
-
-// deliver injects messages from 16 sessions that stay open, and waits until all
+// deliverBy injects messages from 16 sessions that stay open, and waits until all
 // have arrived.
-func (p *peer) deliver(ctx context.Context, s *sink, messages int, size int64) (time.Duration, error) {
-	arrived := s.expect(messages)
+func deliverBy(ctx context.Context, p *postfix.Server, s *receivers.Sink, messages int, size int64) (time.Duration, error) {
+	arrived := s.Expect(messages)
 	begin := time.Now()
 	source := exec.CommandContext(ctx, "smtp-source", "-d", "-s", "16", "-l", strconv.FormatInt(size, 10), "-m", strconv.Itoa(messages),
-		"-f", "bench@"+peerDomain, "-t", "someone@example.net", p.addr)
+		"-f", "bench@"+postfix.Domain, "-t", "someone@example.net", p.Addr)
 	if output, err := source.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("smtp-source: %w: %s", err, output)
 	}
@@ -96,7 +86,7 @@ func (p *peer) deliver(ctx context.Context, s *sink, messages int, size int64) (
 	case <-arrived:
 		return time.Since(begin), nil
 	case <-time.After(2 * time.Minute):
-		return 0, fmt.Errorf("%d messages are missing after two minutes", s.left.Load())
+		return 0, fmt.Errorf("%d messages are missing after two minutes", s.Left())
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}

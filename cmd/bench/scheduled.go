@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
 const (
@@ -58,13 +60,13 @@ func benchRelease(ctx context.Context, p plan, few, many string) ([]target, erro
 			return nil, err
 		}
 	}
-	sink, err := newSink(ctx)
+	sink, err := receivers.NewSink(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer sink.close()
+	defer sink.Close()
 	progress("starting two Postriders to deliver to a sink on loopback")
-	both, err := startPair(ctx, p, few, many, "POSTRIDER_OUTBOUND=smtp://"+sink.addr())
+	both, err := startPair(ctx, p, few, many, "POSTRIDER_OUTBOUND=smtp://"+sink.Addr())
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +133,13 @@ func benchAcceptsBeside(ctx context.Context, p plan, few, many string) (target, 
 type timed struct{ last, lookup float64 }
 
 // timeBurst schedules emails for one moment and waits until all have arrived.
-func timeBurst(ctx context.Context, r ready, s *sink) (t timed, err error) {
+func timeBurst(ctx context.Context, r ready, s *receivers.Sink) (t timed, err error) {
 	conn, err := sql.Open("postgres", r.DatabaseURL)
 	if err != nil {
 		return t, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	arrived := s.expect(burst)
+	arrived := s.Expect(burst)
 	far := time.Now().AddDate(0, 1, 0).UTC().Truncate(time.Millisecond)
 	if err := scheduleAll(ctx, r, far); err != nil {
 		return t, err
@@ -153,7 +155,7 @@ func timeBurst(ctx context.Context, r ready, s *sink) (t timed, err error) {
 	select {
 	case <-arrived:
 	case <-time.After(time.Minute):
-		return t, fmt.Errorf("the sink has not received every scheduled message within a minute: %d are missing", s.left.Load())
+		return t, fmt.Errorf("the sink has not received every scheduled message within a minute: %d are missing", s.Left())
 	case <-ctx.Done():
 		return t, ctx.Err()
 	}

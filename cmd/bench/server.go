@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/process"
 )
 
 // ready is what `postrider dev --ready-file` writes.
@@ -54,7 +56,7 @@ func start(ctx context.Context, binary, dir string, env ...string) (*server, err
 	}
 	go func() { s.ended <- s.cmd.Wait() }()
 	if err := s.waitReady(ctx, file); err != nil {
-		return nil, fmt.Errorf("%w; its log: %s", err, tail(s.log))
+		return nil, fmt.Errorf("%w; its log: %s", err, process.Tail(s.log))
 	}
 	return s, os.Remove(file)
 }
@@ -85,14 +87,6 @@ func (s *server) stop() {
 		fmt.Fprintln(os.Stderr, "bench: stop:", err)
 	}
 	if err := <-s.ended; err != nil {
-		fmt.Fprintf(os.Stderr, "bench: postrider ended with %v; its log: %s\n", err, tail(s.log))
+		fmt.Fprintf(os.Stderr, "bench: postrider ended with %v; its log: %s\n", err, process.Tail(s.log))
 	}
-}
-
-func tail(file string) string {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return err.Error()
-	}
-	return string(b[max(0, len(b)-4000):])
 }

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/process"
+	"github.com/postrider/postrider/cmd/bench/receivers"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/event"
@@ -32,11 +34,11 @@ const hookAccounts = 32
 func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
 	queued := target{name: "webhooks / raw signed POSTs", least: 0.5}
 	whole := target{name: "webhooks with fan-out / raw signed POSTs"}
-	r, err := newReceiver(ctx, "200 OK", 0, nil)
+	r, err := receivers.NewWebhook(ctx, "200 OK", 0, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
+	defer r.Close()
 	progress("starting Postrider to deliver webhooks to a receiver on loopback")
 	s, err := start(ctx, p.binary, dir)
 	if err != nil {
@@ -48,7 +50,7 @@ func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
 		return nil, err
 	}
 	defer h.close()
-	if err := h.endpoints(ctx, hookAccounts, r.url()); err != nil {
+	if err := h.endpoints(ctx, hookAccounts, r.URL()); err != nil {
 		return nil, err
 	}
 	if err := h.oneAccountEach(ctx); err != nil {
@@ -63,18 +65,18 @@ func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
 	var posts float64
 	self := os.Getpid()
 	for range p.rounds {
-		idle := usageOf(self).cpu
-		raw, err := rawPosts(ctx, r.url(), p.each)
+		idle := process.UsageOf(self).CPU
+		raw, err := rawPosts(ctx, r.URL(), p.each)
 		if err != nil {
 			return nil, err
 		}
-		posts, rawCPU = posts+raw*p.each.Seconds(), rawCPU+usageOf(self).cpu-idle
-		before, ownBefore := cpuBelow(s.cmd.Process.Pid), usageOf(s.cmd.Process.Pid).cpu
+		posts, rawCPU = posts+raw*p.each.Seconds(), rawCPU+process.UsageOf(self).CPU-idle
+		before, ownBefore := process.CPUBelow(s.cmd.Process.Pid), process.UsageOf(s.cmd.Process.Pid).CPU
 		rate, err := h.deliver(ctx, r, p.messages, h.fannedOut)
 		if err != nil {
 			return nil, err
 		}
-		cpu, own = cpu+cpuBelow(s.cmd.Process.Pid)-before, own+usageOf(s.cmd.Process.Pid).cpu-ownBefore
+		cpu, own = cpu+process.CPUBelow(s.cmd.Process.Pid)-before, own+process.UsageOf(s.cmd.Process.Pid).CPU-ownBefore
 		both, err := h.deliver(ctx, r, p.messages, h.onTheBus)
 		if err != nil {
 			return nil, err
@@ -132,20 +134,20 @@ func (h *hooks) oneAccountEach(ctx context.Context) error {
 }
 
 // deliver makes n events at once and gives how many a second arrive.
-func (h *hooks) deliver(ctx context.Context, r *receiver, n int, events func(context.Context, int) error) (float64, error) {
-	arrived := r.expect(n)
+func (h *hooks) deliver(ctx context.Context, r *receivers.Webhook, n int, events func(context.Context, int) error) (float64, error) {
+	arrived := r.Expect(n)
 	begin := time.Now()
 	if err := events(ctx, n); err != nil {
 		return 0, err
 	}
-	if stored := time.Since(begin); r.left.Load() > int64(n/2) {
+	if stored := time.Since(begin); r.Left() > int64(n/2) {
 		begin = begin.Add(stored) // they were there at once
 	}
 	select {
 	case <-arrived:
 		return float64(n) / time.Since(begin).Seconds(), h.settled(ctx)
 	case <-time.After(2 * time.Minute):
-		return 0, fmt.Errorf("%d deliveries are missing after two minutes", r.left.Load())
+		return 0, fmt.Errorf("%d deliveries are missing after two minutes", r.Left())
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}

@@ -1,32 +1,29 @@
-package main
+package receivers
 
 import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
 	"strings"
 
 	"github.com/miekg/dns"
 )
 
-var httpClient = &http.Client{}
-
 // names is a DNS server for all domains below test: each has one mail host, mx
 // below itself.
-type names struct {
+type Names struct {
 	servers []*dns.Server
 	packets net.PacketConn
 	address func(domain string) string
 }
 
-func serveNames(ctx context.Context, address func(domain string) string) (*names, error) {
+func ServeNames(ctx context.Context, address func(domain string) string) (*Names, error) {
 	packets, err := new(net.ListenConfig).ListenPacket(ctx, "udp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	n := &names{packets: packets, address: address}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", n.addr())
+	n := &Names{packets: packets, address: address}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", n.Addr())
 	if err != nil {
 		return nil, errors.Join(err, packets.Close())
 	}
@@ -36,7 +33,7 @@ func serveNames(ctx context.Context, address func(domain string) string) (*names
 		server.NotifyStartedFunc = func() { close(started) }
 		go func() {
 			if err := server.ActivateAndServe(); err != nil {
-				progress("names: %v", err)
+				complain("names", err)
 			}
 		}()
 		<-started
@@ -44,18 +41,18 @@ func serveNames(ctx context.Context, address func(domain string) string) (*names
 	return n, nil
 }
 
-func (n *names) addr() string { return n.packets.LocalAddr().String() }
+func (n *Names) Addr() string { return n.packets.LocalAddr().String() }
 
-func (n *names) close() {
+func (n *Names) Close() {
 	for _, server := range n.servers {
 		if err := server.Shutdown(); err != nil {
-			progress("names: %v", err)
+			complain("names", err)
 		}
 	}
 }
 
 // ServeDNS answers MX and A; nothing else exists.
-func (n *names) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
+func (n *Names) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	q := query.Question[0]
 	name := strings.TrimSuffix(strings.ToLower(q.Name), ".")
 	host, found := strings.CutPrefix(name, "mx.")

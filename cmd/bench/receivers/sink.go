@@ -1,11 +1,10 @@
-package main
+package receivers
 
 import (
 	"bufio"
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -13,7 +12,7 @@ import (
 
 // sink is an SMTP server that counts messages and forgets them. It does the least that
 // a client needs, because it shares the cores with what is measured.
-type sink struct {
+type Sink struct {
 	listener net.Listener
 	left     atomic.Int64
 	octets   atomic.Int64 // of all messages
@@ -23,21 +22,21 @@ type sink struct {
 	sessions sync.WaitGroup
 }
 
-func newSink(ctx context.Context) (*sink, error) {
+func NewSink(ctx context.Context) (*Sink, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	s := &sink{listener: l, open: map[net.Conn]struct{}{}}
+	s := &Sink{listener: l, open: map[net.Conn]struct{}{}}
 	s.sessions.Go(s.accept)
 	return s, nil
 }
 
-func (s *sink) addr() string { return s.listener.Addr().String() }
+func (s *Sink) Addr() string { return s.listener.Addr().String() }
 
-func (s *sink) close() {
+func (s *Sink) Close() {
 	if err := s.listener.Close(); err != nil {
-		fmt.Println("bench: sink:", err)
+		complain("sink", err)
 	}
 	s.mutex.Lock()
 	for conn := range s.open {
@@ -48,21 +47,21 @@ func (s *sink) close() {
 }
 
 // expect gives a channel that closes when n more messages have arrived.
-func (s *sink) expect(n int) <-chan struct{} {
+func (s *Sink) Expect(n int) <-chan struct{} {
 	arrived := make(chan struct{})
 	s.arrived.Store(&arrived)
 	s.left.Store(int64(n))
 	return arrived
 }
 
-func (s *sink) accept() {
+func (s *Sink) accept() {
 	for {
 		conn, err := s.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil {
-			fmt.Println("bench: sink:", err)
+			complain("sink", err)
 			return
 		}
 		s.mutex.Lock()
@@ -80,7 +79,7 @@ func (s *sink) accept() {
 
 // serve answers until the other end goes. Replies wait while more commands are there
 // already (RFC 2920).
-func (s *sink) serve(conn net.Conn) {
+func (s *Sink) serve(conn net.Conn) {
 	in, out := bufio.NewReaderSize(conn, 64<<10), bufio.NewWriter(conn)
 	say := func(line string) bool {
 		out.WriteString(line + "\r\n") //nolint:errcheck // Flush says it
@@ -136,8 +135,14 @@ func skipBody(in *bufio.Reader) (octets int64, whole bool) {
 	}
 }
 
-func (s *sink) count() {
+func (s *Sink) count() {
 	if s.left.Add(-1) == 0 {
 		close(*s.arrived.Load())
 	}
 }
+
+// Left is the number of messages that are still expected.
+func (s *Sink) Left() int64 { return s.left.Load() }
+
+// Size is the bytes of all messages that have arrived.
+func (s *Sink) Size() int64 { return s.octets.Load() }

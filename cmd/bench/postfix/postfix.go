@@ -1,4 +1,6 @@
-package main
+// Package postfix starts Postfix with OpenDKIM on loopback, to be measured beside Postrider.
+// Both have to be installed (Find), and Postfix starts for root only.
+package postfix
 
 import (
 	"context"
@@ -17,20 +19,24 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/process"
 )
 
 // peer is a Postfix with an OpenDKIM, an instance of their own below a scratch
 // folder: the system's configuration and queue are not touched.
-type peer struct {
-	addr, config, log string
-	milter            *exec.Cmd
-	master            int // process id
+type Server struct {
+	Addr, Log string
+
+	config string
+	milter *exec.Cmd
+	master int // process id
 }
 
-// peerDomain is the one that is signed for.
-const peerDomain = "peer.test"
+// Domain is the one that is signed for.
+const Domain = "peer.test"
 
-func startPeer(ctx context.Context, dir, sink string) (_ *peer, err error) {
+func Start(ctx context.Context, dir, sink string) (_ *Server, err error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("postfix starts for root only")
 	}
@@ -38,10 +44,10 @@ func startPeer(ctx context.Context, dir, sink string) (_ *peer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{addr: "127.0.0.1:" + ports[0], config: filepath.Join(dir, "postfix"), log: filepath.Join(dir, "postfix.log")}
+	p := &Server{Addr: "127.0.0.1:" + ports[0], config: filepath.Join(dir, "postfix"), Log: filepath.Join(dir, "postfix.log")}
 	defer func() {
 		if err != nil {
-			p.stop()
+			p.Stop()
 		}
 	}()
 	if err := p.startMilter(ctx, dir, ports[1]); err != nil {
@@ -54,7 +60,7 @@ func startPeer(ctx context.Context, dir, sink string) (_ *peer, err error) {
 		return nil, fmt.Errorf("opendkim: %w", err)
 	}
 	if output, err := exec.CommandContext(ctx, "postfix", "-c", p.config, "start").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("postfix start: %w: %s%s", err, output, tail(p.log))
+		return nil, fmt.Errorf("postfix start: %w: %s%s", err, output, process.Tail(p.Log))
 	}
 	pid, err := os.ReadFile(filepath.Join(dir, "spool", "pid", "master.pid"))
 	if err == nil {
@@ -63,11 +69,11 @@ func startPeer(ctx context.Context, dir, sink string) (_ *peer, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("postfix's process id: %w", err)
 	}
-	return p, answers(ctx, p.addr)
+	return p, answers(ctx, p.Addr)
 }
 
 // startMilter runs OpenDKIM as a child, with a key of its own.
-func (p *peer) startMilter(ctx context.Context, dir, port string) error {
+func (p *Server) startMilter(ctx context.Context, dir, port string) error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return err
@@ -75,7 +81,7 @@ func (p *peer) startMilter(ctx context.Context, dir, port string) error {
 	keyFile, config := filepath.Join(dir, "dkim.pem"), filepath.Join(dir, "opendkim.conf")
 	encoded := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	settings := fmt.Sprintf("Mode s\nDomain %s\nSelector bench\nKeyFile %s\nRequireSafeKeys no\nSocket inet:%s@127.0.0.1\nCanonicalization relaxed/relaxed\n"+
-		"InternalHosts 127.0.0.1\nSyslog no\nBackground no\nPidFile %s\n", peerDomain, keyFile, port, filepath.Join(dir, "opendkim.pid"))
+		"InternalHosts 127.0.0.1\nSyslog no\nBackground no\nPidFile %s\n", Domain, keyFile, port, filepath.Join(dir, "opendkim.pid"))
 	if err := errors.Join(os.WriteFile(keyFile, encoded, 0o600), os.WriteFile(config, []byte(settings), 0o600)); err != nil {
 		return err
 	}
@@ -126,7 +132,7 @@ scache unix - - n - 1 scache
 postlog unix-dgram n - n - 1 postlogd
 `
 
-func (p *peer) configure(dir, port, milter, sink string) error {
+func (p *Server) configure(dir, port, milter, sink string) error {
 	host, sinkPort, err := net.SplitHostPort(sink)
 	if err != nil {
 		return err
@@ -147,23 +153,25 @@ func (p *peer) configure(dir, port, milter, sink string) error {
 }
 
 // stop ends both.
-func (p *peer) stop() {
+func (p *Server) Stop() {
 	if p.master != 0 {
 		// After an interrupt too.
 		if output, err := exec.CommandContext(context.Background(), "postfix", "-c", p.config, "stop").CombinedOutput(); err != nil {
-			progress("postfix stop: %v: %s", err, output)
+			fmt.Fprintf(os.Stderr, "bench: postfix stop: %v: %s\n", err, output)
 		}
 	}
 	if p.milter != nil && p.milter.Process != nil {
 		if err := p.milter.Process.Signal(syscall.SIGTERM); err != nil {
-			progress("opendkim stop: %v", err)
+			fmt.Fprintln(os.Stderr, "bench: opendkim stop:", err)
 		}
 		_ = p.milter.Wait() // it says nothing that matters
 	}
 }
 
 // cpu is what all of their processes have used.
-func (p *peer) cpu() time.Duration { return cpuBelow(p.master) + cpuBelow(p.milter.Process.Pid) }
+func (p *Server) CPU() time.Duration {
+	return process.CPUBelow(p.master) + process.CPUBelow(p.milter.Process.Pid)
+}
 
 func freePorts(ctx context.Context, n int) (ports []string, err error) {
 	for range n {
@@ -198,4 +206,18 @@ func answers(ctx context.Context, addr string) error {
 			return fmt.Errorf("%s does not answer: %w", addr, err)
 		}
 	}
+}
+
+// programs are what the comparison needs, and aptLine how Debian has them.
+var programs = []string{"postfix", "postconf", "smtp-source", "opendkim"}
+
+const aptLine = "apt-get install --no-install-recommends postfix opendkim"
+
+func Find() error {
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("%s is not on this machine's PATH, and nothing is installed by this: on Debian run %s, and stop what that starts", name, aptLine)
+		}
+	}
+	return nil
 }

@@ -1,4 +1,6 @@
-package main
+// Package process tells what processes need: processor time and memory, as Linux counts it,
+// and the end of their logs.
+package process
 
 import (
 	"bytes"
@@ -10,52 +12,52 @@ import (
 )
 
 // usage is what Linux says of a process; on other systems it is not known.
-type usage struct {
-	known   bool
-	cpu     time.Duration // user and system, of all threads
-	peakRSS int64         // octets
+type Usage struct {
+	Known   bool
+	CPU     time.Duration // user and system, of all threads
+	PeakRSS int64         // octets
 }
 
 // clockTick is USER_HZ, which Linux keeps at 100 for all who read /proc.
 const clockTick = time.Second / 100
 
-func usageOf(pid int) usage {
+func UsageOf(pid int) Usage {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return usage{}
+		return Usage{}
 	}
 	// proc(5): the name in brackets may hold anything; utime and stime are the 12th
 	// and 13th field after it.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 13 {
-		return usage{}
+		return Usage{}
 	}
-	var u usage
-	if u.cpu, err = sumTicks(fields[11:13]); err != nil {
-		return usage{}
+	var u Usage
+	if u.CPU, err = sumTicks(fields[11:13]); err != nil {
+		return Usage{}
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return usage{}
+		return Usage{}
 	}
 	for line := range strings.Lines(string(status)) {
 		if value, found := strings.CutPrefix(line, "VmHWM:"); found {
 			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
 			if err != nil {
-				return usage{}
+				return Usage{}
 			}
-			u.peakRSS, u.known = kib<<10, true
+			u.PeakRSS, u.Known = kib<<10, true
 		}
 	}
 	return u
 }
 
 // String is the peak for people.
-func (u usage) String() string {
-	if !u.known {
+func (u Usage) String() string {
+	if !u.Known {
 		return "not known on this system"
 	}
-	return fmt.Sprintf("%d MiB", u.peakRSS>>20)
+	return fmt.Sprintf("%d MiB", u.PeakRSS>>20)
 }
 
 // sumTicks adds up fields of /proc that count clock ticks.
@@ -70,9 +72,9 @@ func sumTicks(fields []string) (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// cpuBelow is the CPU time of a process and of all below it, those that have ended
+// CPUBelow is the CPU time of a process and of all below it, those that have ended
 // included.
-func cpuBelow(root int) time.Duration {
+func CPUBelow(root int) time.Duration {
 	type process struct {
 		parent int
 		cpu    time.Duration
@@ -115,4 +117,13 @@ func cpuBelow(root int) time.Duration {
 		}
 	}
 	return sum
+}
+
+// Tail returns the end of a log, or why it cannot be read.
+func Tail(file string) string {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b[max(0, len(b)-4000):])
 }

@@ -1,4 +1,4 @@
-package main
+package receivers
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 
 // receiver is an HTTP server that takes POSTs and counts them. It reads and says the
 // least that HTTP/1.1 asks for, because it shares the cores with what is measured.
-type receiver struct {
+type Webhook struct {
 	listener net.Listener
 	answer   []byte
 	hang     time.Duration        // before the answer
@@ -27,24 +27,24 @@ type receiver struct {
 	sessions sync.WaitGroup
 }
 
-// newReceiver starts one that answers with a status.
-func newReceiver(ctx context.Context, status string, hang time.Duration, heard func(eventID string)) (*receiver, error) {
+// NewWebhook starts one that answers with a status.
+func NewWebhook(ctx context.Context, status string, hang time.Duration, heard func(eventID string)) (*Webhook, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{listener: l, answer: []byte("HTTP/1.1 " + status + "\r\nContent-Length: 2\r\n\r\nok"), hang: hang, heard: heard, open: map[net.Conn]struct{}{},
+	r := &Webhook{listener: l, answer: []byte("HTTP/1.1 " + status + "\r\nContent-Length: 2\r\n\r\nok"), hang: hang, heard: heard, open: map[net.Conn]struct{}{},
 		ended: make(chan struct{})}
 	r.sessions.Go(r.accept)
 	return r, nil
 }
 
-func (r *receiver) url() string { return "http://" + r.listener.Addr().String() + "/hooks" }
+func (r *Webhook) URL() string { return "http://" + r.listener.Addr().String() + "/hooks" }
 
-func (r *receiver) close() {
+func (r *Webhook) Close() {
 	close(r.ended)
 	if err := r.listener.Close(); err != nil {
-		progress("receiver: %v", err)
+		complain("webhook", err)
 	}
 	r.mutex.Lock()
 	for conn := range r.open {
@@ -55,19 +55,19 @@ func (r *receiver) close() {
 }
 
 // expect gives a channel that closes when n more have arrived.
-func (r *receiver) expect(n int) <-chan struct{} {
+func (r *Webhook) Expect(n int) <-chan struct{} {
 	arrived := make(chan struct{})
 	r.arrived.Store(&arrived)
 	r.left.Store(int64(n))
 	return arrived
 }
 
-func (r *receiver) accept() {
+func (r *Webhook) accept() {
 	for {
 		conn, err := r.listener.Accept()
 		if err != nil {
 			if !errors.Is(err, net.ErrClosed) {
-				progress("receiver: %v", err)
+				complain("webhook", err)
 			}
 			return
 		}
@@ -84,7 +84,7 @@ func (r *receiver) accept() {
 	}
 }
 
-func (r *receiver) serve(conn net.Conn) {
+func (r *Webhook) serve(conn net.Conn) {
 	in := bufio.NewReaderSize(conn, 16<<10)
 	for {
 		length, event, err := readHead(in)
@@ -133,3 +133,6 @@ func readHead(in *bufio.Reader) (length int, event string, err error) {
 		}
 	}
 }
+
+// Left is the number of requests that are still expected.
+func (r *Webhook) Left() int64 { return r.left.Load() }
