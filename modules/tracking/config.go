@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -66,5 +67,5 @@ func (c Config) Validate() error {
 
 // secure tells whether the installation is reached over TLS.
 func (c Config) secure() bool {
-	return len(c.BaseURL) >= len(schemeTLS) && c.BaseURL[:len(schemeTLS)] == schemeTLS
+	return len(c.BaseURL) >= len(weburl.TLS) && c.BaseURL[:len(weburl.TLS)] == weburl.TLS
 }

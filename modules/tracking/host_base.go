@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -71,7 +72,7 @@ func (b *bases) load(ctx context.Context, key domainKey) (string, error) {
 	case !b.config.secure():
 		return b.config.under(row.Host), nil
 	case b.certificates != nil && b.certificates.Ready(ctx, row.Host):
-		return schemeTLS + row.Host, nil
+		return weburl.TLS + row.Host, nil
 	}
 	return b.config.BaseURL, nil
 }
@@ -86,7 +87,7 @@ func (c Config) under(host string) string {
 	if port := base.Port(); port != "" {
 		host += ":" + port
 	}
-	return schemePlain + host
+	return weburl.Plain + host
 }
 
 // Served gives the decision which hosts may have a certificate: tracking hosts whose

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -112,7 +113,7 @@ func (w *rewriting) track(written string) (string, bool) {
 	if w.links >= maxLinks {
 		return "", false
 	}
-	target, ok := normalize(written)
+	target, ok := weburl.Normalize(written)
 	if !ok {
 		return "", false
 	}

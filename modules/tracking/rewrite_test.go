@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -150,7 +151,7 @@ func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(str
 			// The piece after may stand inside the target too: take the first gap that fits.
 			want := false
 			for ; found >= 0 && at+found <= len(source) && strings.HasPrefix(source[at+found:], piece); found++ {
-				if target, ok := normalize(unescape(source[at : at+found])); ok && target == mark.Target {
+				if target, ok := weburl.Normalize(unescape(source[at : at+found])); ok && target == mark.Target {
 					want = true
 					break
 				}

@@ -11,6 +11,7 @@ import (
 
 	"go.jetify.com/typeid"
 
+	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/id"
 )
 
@@ -45,17 +46,14 @@ type Mark struct {
 // and email (16 octets each), the target (the rest, its scheme shortened away),
 // HMAC-SHA256 cut to 96 bits over what is before it.
 const (
-	formOpen      = 0x10
-	formClick     = 0x11 // the target begins http://, which is left out
-	formClickTLS  = 0x12 // https://
-	uuidSize      = 16
-	headSize      = 1 + 2*uuidSize
-	macSize       = 12
-	tokenPurpose  = "tracking links"
-	schemePlain   = "http://"
-	schemeTLS     = "https://"
-	longestTarget = 2048
-	longestToken  = (headSize+longestTarget+macSize)*4/3 + 1
+	formOpen     = 0x10
+	formClick    = 0x11 // the target begins http://, which is left out
+	formClickTLS = 0x12 // https://
+	uuidSize     = 16
+	headSize     = 1 + 2*uuidSize
+	macSize      = 12
+	tokenPurpose = "tracking links"
+	longestToken = (headSize+weburl.Longest+macSize)*4/3 + 1
 )
 
 // tokens makes and reads tokens. It is safe for concurrent use.
@@ -86,12 +84,12 @@ func (t tokens) minter(accountID, emailID string) (*minter, error) {
 
 func (m *minter) open() string { return m.token(formOpen, "") }
 
-// click makes the token of a target that normalize has given.
+// click makes the token of a target that weburl.Normalize returned.
 func (m *minter) click(target string) string {
-	if rest, tls := strings.CutPrefix(target, schemeTLS); tls {
+	if rest, tls := strings.CutPrefix(target, weburl.TLS); tls {
 		return m.token(formClickTLS, rest)
 	}
-	return m.token(formClick, strings.TrimPrefix(target, schemePlain))
+	return m.token(formClick, strings.TrimPrefix(target, weburl.Plain))
 }
 
 func (m *minter) token(form byte, rest string) string {
@@ -149,13 +147,13 @@ func decode(body []byte) (m Mark, err error) {
 		}
 		return m, nil
 	case formClick:
-		m.Kind, m.Target = Click, schemePlain+rest
+		m.Kind, m.Target = Click, weburl.Plain+rest
 	case formClickTLS:
-		m.Kind, m.Target = Click, schemeTLS+rest
+		m.Kind, m.Target = Click, weburl.TLS+rest
 	default:
 		return Mark{}, ErrForged
 	}
-	if again, ok := normalize(m.Target); !ok || again != m.Target {
+	if again, ok := weburl.Normalize(m.Target); !ok || again != m.Target {
 		return Mark{}, ErrForged
 	}
 	return m, nil

@@ -1,4 +1,6 @@
-package tracking
+// Package weburl normalizes the web addresses that somebody wrote into a message, so that a
+// link which is tracked leads where a browser would have gone without tracking.
+package weburl
 
 import (
 	"strings"
@@ -6,14 +8,21 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// normalize gives an address that a browser would open for what was written, in
-// ASCII, or false for what is not to be tracked: anything but a whole http(s)
-// address, and what this function does not understand as a browser would (a
-// backslash, a template's braces). A normalized address stays as it is.
+// The schemes that are tracked, and the most bytes of a normalized address.
+const (
+	Plain   = "http://"
+	TLS     = "https://"
+	Longest = 2048
+)
+
+// Normalize returns the address that a browser would open for what was written, in ASCII. It
+// returns false for what is not to be tracked: anything but a whole http or https address,
+// and what Normalize does not understand as a browser would (a backslash, the braces of a
+// template). A normalized address stays as it is.
 //
-// What it does is of the URL Standard: space at the ends and line ends inside mean
-// nothing (4.4, "basic URL parser"), names are A-labels, other octets are escaped.
-func normalize(written string) (target string, ok bool) {
+// The rules are those of the URL Standard: space at the ends and line ends inside mean
+// nothing (4.4, "basic URL parser"), names are A-labels, other bytes are escaped.
+func Normalize(written string) (target string, ok bool) {
 	if strings.ContainsAny(written, "\t\r\n") {
 		written = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(written)
 	}
@@ -32,12 +41,12 @@ func normalize(written string) (target string, ok bool) {
 		return "", false
 	}
 	target = scheme + authority + escape(rest[end:])
-	return target, len(target) <= longestTarget
+	return target, len(target) <= Longest
 }
 
 // schemeOf gives http:// or https:// if the address begins with that, in any case.
 func schemeOf(address string) string {
-	for _, scheme := range []string{schemePlain, schemeTLS} {
+	for _, scheme := range []string{Plain, TLS} {
 		if len(address) >= len(scheme) && strings.EqualFold(address[:len(scheme)], scheme) {
 			return scheme
 		}

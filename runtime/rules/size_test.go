@@ -1,0 +1,73 @@
+package rules_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"testing"
+)
+
+// The walls of a package. One that grows past them holds two subjects: cut it.
+const (
+	mostFiles = 20
+	mostNames = 120 // functions, types, constants and variables; methods belong to their type
+)
+
+// laidOut are the packages that somebody else lays out, or that wait to be cut, with the
+// reason.
+var laidOut = map[string]string{
+	"ent/schema":      "Ent reads one package, with one file for each table",
+	"graph":           "gqlgen keeps the resolvers of all SDL files in one package, two files for each",
+	"modules/domains": "records, keys, claims and checks of a domain are one service still, to be cut by what is looked up and what is stored",
+}
+
+func TestNoPackageOutgrowsItsSubject(t *testing.T) {
+	t.Parallel()
+	for _, pkg := range sourcePackages(t) {
+		files, names := 0, 0
+		for _, f := range pkg.files {
+			if !f.generated(t) {
+				files++
+				names += f.names(t)
+			}
+		}
+		past := files > mostFiles || names > mostNames
+		switch _, excused := laidOut[pkg.dir]; {
+		case past && !excused:
+			t.Errorf("%s has %d files and %d top-level names; the limits are %d and %d: cut it along a subject", pkg.dir, files, names, mostFiles, mostNames)
+		case !past && excused:
+			t.Errorf("%s has %d files and %d top-level names, within the limits: take it off the list of this test", pkg.dir, files, names)
+		}
+	}
+}
+
+// names counts what a file declares at the top, without methods, init and _.
+func (f sourceFile) names(t *testing.T) (n int) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, declared := range parsed.Decls {
+		switch d := declared.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.Name != "init" {
+				n++
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					n++
+				case *ast.ValueSpec:
+					for _, name := range s.Names {
+						if name.Name != "_" {
+							n++
+						}
+					}
+				}
+			}
+		}
+	}
+	return n
+}
