@@ -2,13 +2,10 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/postrider/postrider/runtime/backup"
 	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/postgres"
-	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -30,7 +27,7 @@ func (c *backupCommand) Run(s *session) error {
 		return err
 	}
 	defer reached.Close(log, store.StopLimit)
-	made, err := backup.Take(s.ctx, backup.Source{URL: reached.URL, Clients: clientsOf(cfg, log), Version: s.version, Keys: store.KeyMark(cfg)}, c.To)
+	made, err := backup.Take(s.ctx, backup.Source{URL: reached.URL, Clients: store.Server(cfg, log), Version: s.version, Keys: store.KeyMark(cfg)}, c.To)
 	if err != nil {
 		return err
 	}
@@ -39,11 +36,6 @@ func (c *backupCommand) Run(s *session) error {
 		Folder string `json:"folder"`
 		backup.Manifest
 	}{made.Folder, made.Manifest})
-}
-
-// clientsOf says where the client programs of PostgreSQL are looked for.
-func clientsOf(cfg setting.Values, log *slog.Logger) postgres.Config {
-	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg), Fallback: config.PostgresFallback.Of(cfg), Logger: log}
 }
 
 type restoreCommand struct {
@@ -73,9 +65,9 @@ func (c *restoreCommand) Run(s *session) error {
 		SetAside string    `json:"set_aside,omitempty"` // folder of the database that was there
 	}{Held: true, TakenAt: from.Manifest.TakenAt}
 	if config.Embedded(cfg) {
-		target.SetAside, err = from.IntoDataDir(s.ctx, clientsOf(cfg, log), reason, c.Replace)
+		target.SetAside, err = from.IntoDataDir(s.ctx, store.Server(cfg, log), reason, c.Replace)
 	} else {
-		err = from.IntoDatabase(s.ctx, config.DatabaseURL.Of(cfg).Reveal(), clientsOf(cfg, log), reason)
+		err = from.IntoDatabase(s.ctx, config.DatabaseURL.Of(cfg).Reveal(), store.Server(cfg, log), reason)
 	}
 	if err != nil {
 		return err

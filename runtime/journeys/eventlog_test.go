@@ -124,7 +124,7 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	if got := eventLog(t, stranger, "?after="+first.Events[0].ID); len(got.Events) != 0 {
 		t.Errorf("a stranger is shown %+v", got)
 	}
-	for _, query := range []string{"?after=msg_1", "?types=email.sent,domain.added", "?limit=0", "?after=evt_1"} {
+	for _, query := range []string{"?after=msg_1", "?types=email.sent,domain.eaten", "?types=email.rescheduled", "?limit=0", "?after=evt_1"} {
 		for _, path := range []string{"/api/event-log", "/api/event-log/stream"} {
 			if got := app.Do(t, http.MethodGet, path+query, nil); got.Status != http.StatusBadRequest {
 				t.Errorf("GET %s%s got status %d and %s, want 400", path, query, got.Status, got.Body)

@@ -14,7 +14,7 @@ import (
 
 // headerNames are the fields that a message of the test below may have.
 var headerNames = []string{"dkim-signature", "from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version", "content-type",
-	"content-transfer-encoding", "x-order"}
+	"content-transfer-encoding", "feedback-id", "x-order"}
 
 // Whatever text is accepted, wherever it is given, adds no line to the header on
 // the wire, and a text with a line break is not accepted.

@@ -164,7 +164,7 @@ func TestJourney2ScheduledMessageIsMovedReleasedAndDelivered(t *testing.T) {
 		t.Errorf("%d messages arrived", len(arrived))
 	}
 	checkSignature(t, app, arrived[0].Data)
-	checkTimelines(t, app, map[string]string{moved: "email.scheduled email.scheduled email.sent email.delivered", cancelled: "email.scheduled email.cancelled"})
+	checkTimelines(t, app, map[string]string{moved: "email.scheduled email.rescheduled email.sent email.delivered", cancelled: "email.scheduled email.cancelled"})
 	for id, status := range map[string]string{moved: "delivered", cancelled: "cancelled"} {
 		refused := app.Do(t, http.MethodPatch, "/api/emails/"+id, `{"cancel":true}`)
 		if refused.Status != http.StatusConflict || !bytes.Contains(refused.Body, []byte(`"code":"email_not_scheduled","details":{"status":"`+status+`"}`)) {

@@ -94,6 +94,7 @@ func strangers(t *testing.T, app *runtimetest.App) []abuser {
 	}
 	openID, open := newCredential(t, app, map[string]any{"name": "revoked while open"})
 	_, elsewhere := newCredential(t, app, map[string]any{"name": "bound", "domain_ids": []string{idOfDomain(t, app, "other.example")}})
+	_, reading := newKey(t, app, "read")
 	with := func(username, password string) func() *submitter {
 		return func() *submitter { // the refusal of AUTH is checked by what follows
 			s := dialRelay(t, app)
@@ -118,7 +119,7 @@ func strangers(t *testing.T, app *runtimetest.App) []abuser {
 		{"wrong password", with("postrider", "svs_0000000000000000000000000000000000000000000"), dot},
 		{"wrong user", with("postmaster", app.Relay.Password), dot},
 		{"no password", with("postrider", ""), dot},
-		{"API key for a password", with("postrider", app.APIKey), dot},
+		{"API key that may only read", with("postrider", reading), dot},
 		{"revoked", with("postrider", revoked), dot},
 		{"revoked while open", func() *submitter {
 			s := dialRelay(t, app)

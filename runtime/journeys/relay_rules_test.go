@@ -168,10 +168,15 @@ func TestRelayedMessagesUseWhatTheAPIHas(t *testing.T) {
 		t.Errorf("the relayed message has the signatures %+v, %v, want one valid", signatures, err)
 	}
 	visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click")
-	blocked := s.relayed("ada@dev.test", []string{"bob@example.net"}, strings.ReplaceAll(text, "k1", "k2"))
+	refused := s.submit("ada@dev.test", []string{"bob@example.net"}, strings.ReplaceAll(text, "k1", "k2"))
+	_, rest, told := strings.Cut(refused, "550 5.7.1 Not sent, recorded as ")
+	blocked, whom, _ := strings.Cut(rest, ": ")
+	if !told || whom != "suppressed bob@example.net" {
+		t.Fatalf("to who has unsubscribed the relay answered %q, want 550 with the id and the address", refused)
+	}
 	var record relayedRecord
 	app.Do(t, http.MethodGet, "/api/emails/"+blocked, nil).JSON(t, &record)
-	if record.Email.Status != "failed" { // recorded, and answered 250, as the API does
+	if record.Email.Status != "failed" {
 		t.Errorf("to who has unsubscribed: %+v", record)
 	}
 	at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)

@@ -13,12 +13,22 @@ const (
 	mostNames = 120 // functions, types, constants and variables; methods belong to their type
 )
 
-// laidOut are the packages that somebody else lays out, or that wait to be cut, with the
-// reason.
+// laidOut are packages that somebody else lays out, with the reason.
 var laidOut = map[string]string{
-	"ent/schema":      "Ent reads one package, with one file for each table",
-	"graph":           "gqlgen keeps the resolvers of all SDL files in one package, two files for each",
-	"modules/domains": "records, keys, claims and checks of a domain are one service still, to be cut by what is looked up and what is stored",
+	"ent/schema": "Ent reads one package, with one file for each table",
+	"graph":      "gqlgen keeps the resolvers of all SDL files in one package, two files for each",
+}
+
+// toBeCut are packages that are past the walls, with the files and names that they may have
+// until they are cut. Nobody adds to them, and nothing is added to this list.
+var toBeCut = map[string][2]int{
+	"cmd/postrider":            {21, 128},
+	"modules/domains":          {32, 174},
+	"modules/inbound":          {20, 123},
+	"modules/sending":          {23, 123},
+	"modules/sending/delivery": {23, 119},
+	"modules/webhooks":         {24, 107},
+	"runtime/assembly":         {25, 126},
 }
 
 func TestNoPackageOutgrowsItsSubject(t *testing.T) {
@@ -31,12 +41,18 @@ func TestNoPackageOutgrowsItsSubject(t *testing.T) {
 				names += f.names(t)
 			}
 		}
-		past := files > mostFiles || names > mostNames
+		most := [2]int{mostFiles, mostNames}
+		waits, waiting := toBeCut[pkg.dir]
+		if waiting {
+			most = waits
+		}
+		past := files > most[0] || names > most[1]
 		switch _, excused := laidOut[pkg.dir]; {
-		case past && !excused:
-			t.Errorf("%s has %d files and %d top-level names; the limits are %d and %d: cut it along a subject", pkg.dir, files, names, mostFiles, mostNames)
-		case !past && excused:
-			t.Errorf("%s has %d files and %d top-level names, within the limits: take it off the list of this test", pkg.dir, files, names)
+		case excused:
+		case past:
+			t.Errorf("%s has %d files and %d top-level names; the limits are %d and %d: cut it along a subject", pkg.dir, files, names, most[0], most[1])
+		case waiting && files <= mostFiles && names <= mostNames:
+			t.Errorf("%s has %d files and %d top-level names, within the limits of all: take it off the list of this test", pkg.dir, files, names)
 		}
 	}
 }

@@ -143,14 +143,18 @@ func KeyMark(cfg setting.Values) string {
 	return hex.EncodeToString(box.Derive("mark of backups")[:8])
 }
 
+// Server says where the embedded PostgreSQL has its data, and where its programs are looked for.
+func Server(cfg setting.Values, log *slog.Logger) postgres.Config {
+	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg), Fallback: config.PostgresFallback.Of(cfg), Logger: log}
+}
+
 // startServer runs the embedded PostgreSQL. A command that ends by itself uses the
 // one of the service beside it, if there is one.
 func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.Logger) error {
 	log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", config.DataDir.Of(cfg))
 	limit := time.Now().Add(awayLimit)
 	for {
-		server, err := postgres.Start(ctx, postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg),
-			Fallback: config.PostgresFallback.Of(cfg), Logger: log})
+		server, err := postgres.Start(ctx, Server(cfg, log))
 		if err == nil {
 			s.server, s.URL = server, server.URL()
 			return nil

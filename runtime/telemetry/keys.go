@@ -27,6 +27,7 @@ const (
 	KeyRecipientID = "recipient_id"
 	KeyRemote      = "remote" // the client's or server's IP address
 	KeyRemoteAddr  = "remote_addr"
+	KeyRemoteHost  = "remote_host"
 	KeyRepeated    = "repeated"
 	KeyReply       = "reply" // an SMTP server's words
 	KeyRequestID   = "request_id"
