@@ -134,7 +134,6 @@ func (s *Service) read(ctx context.Context, accountID string, q Query, horizon t
 	return page.Page[event.Fact]{Items: got.Facts, HasMore: got.More, NextCursor: got.Next}, nil
 }
 
-
 func types(wanted []string) []event.Type {
 	if len(wanted) == 0 {
 		wanted = event.Names()

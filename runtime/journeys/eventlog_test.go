@@ -98,8 +98,8 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	foreign, _ := stream(t, stranger, "")
 	until(t, lines, "id: evt_")
 	emailID := send(t, app, anEmail)
-	if line := until(t, lines, "data: "); !strings.Contains(line, `"type":"email.sent"`) || !strings.Contains(line, emailID) {
-		t.Errorf("first on the stream: %s", line)
+	if line := until(t, lines, `"type":"email.`); !strings.Contains(line, `"type":"email.sent"`) || !strings.Contains(line, emailID) {
+		t.Errorf("first of an email on the stream: %s", line)
 	}
 	until(t, lines, `"type":"email.delivered"`)
 
