@@ -73,11 +73,11 @@ const reportTimeout = 30 * time.Second
 // system would.
 func (r report) hand(ctx context.Context, server string) error {
 	if server == "" {
-		return refusedForGood{errors.New("nothing takes mail to return paths: the module bounces is off")}
+		return permanentError{errors.New("nothing takes mail to return paths: the module bounces is off")}
 	}
 	raw, err := r.compose(time.Now())
 	if err != nil {
-		return refusedForGood{err}
+		return permanentError{err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
@@ -92,7 +92,7 @@ func (r report) hand(ctx context.Context, server string) error {
 	client.CommandTimeout, client.SubmissionTimeout = reportTimeout, reportTimeout
 	err = r.talk(client, raw)
 	if refusal, is := errors.AsType[*smtp.SMTPError](err); is && !refusal.Temporary() {
-		err = refusedForGood{err}
+		err = permanentError{err}
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (r report) talk(client *smtp.Client, raw []byte) error {
 	return nil
 }
 
-// refusedForGood is the error of a report that no repetition brings there.
-type refusedForGood struct{ error }
+// permanentError is the error of a report that no repetition brings there.
+type permanentError struct{ error }
 
-func (r refusedForGood) Unwrap() error { return r.error }
+func (r permanentError) Unwrap() error { return r.error }

@@ -103,7 +103,7 @@ func (s *Service) handIn(ctx context.Context, r report) error {
 	}
 	r.tries++
 	r.due = time.Now().Add(reportAfter << r.tries)
-	if _, final := errors.AsType[refusedForGood](err); final || r.tries == reportTries || !s.reports.put(r) {
+	if _, final := errors.AsType[permanentError](err); final || r.tries == reportTries || !s.reports.put(r) {
 		s.log.WarnContext(ctx, "a report that development mode plays was given up", "part", string(r.part), telemetry.KeyError, err)
 		return nil
 	}

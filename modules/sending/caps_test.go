@@ -171,7 +171,7 @@ func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 	var known []string
 	now := time.Now()
 	for worker := range 6 {
-		random := rand.New(rand.NewPCG(uint64(worker), uint64(now.UnixNano()))) //nolint:gosec // a test
+		random := rand.New(rand.NewPCG(uint64(worker), uint64(now.UnixNano())))
 		s := c.processes[worker%2]
 		all.Go(func() {
 			for range 60 {

@@ -33,7 +33,7 @@ const tagReceived = "Received emails"
 
 // ReceivedHead is what lists show: what the event email.received told, and who sent it. The document has the fields of an embedded
 // struct only if its type is exported.
-type ReceivedHead struct {
+type ReceivedHead struct { //nolint:revive // the document has the name of the type
 	ID              string       `json:"id" example:"inb_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	EmailID         string       `json:"email_id" doc:"The same as id, as the event email.received has it."`
 	DomainID        string       `json:"domain_id" doc:"The domain that it came in for."`
@@ -73,7 +73,7 @@ type receivedAuth struct {
 }
 
 // ReceivedFile is a file of a list, without its octets. It is embedded, and so exported.
-type ReceivedFile struct {
+type ReceivedFile struct { //nolint:revive // the document has the name of the type
 	Filename    string  `json:"filename"`
 	ContentType string  `json:"content_type"`
 	ContentID   *string `json:"content_id" doc:"What cid: links of the html name it by; null for a file that has none."`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -77,9 +78,7 @@ func defaults(others map[string]any) map[string]any {
 		"POSTRIDER_TRACKING_TLS_ADDR": "", "POSTRIDER_ACME_CA": "https://acme-v02.api.letsencrypt.org/directory", "POSTRIDER_ACME_EMAIL": "",
 		"POSTRIDER_WEBHOOK_ALLOW": none, "POSTRIDER_RSPAMD_URL": "", "POSTRIDER_BLOBS": blob.Config{}, "POSTRIDER_LOG_LEVEL": slog.LevelInfo, "POSTRIDER_OTLP_ENDPOINT": "",
 	}
-	for name, value := range others {
-		want[name] = value
-	}
+	maps.Copy(want, others)
 	return want
 }
 

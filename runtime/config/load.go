@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"os"
 
 	"github.com/postrider/postrider/runtime/setting"
@@ -17,9 +18,7 @@ var File = setting.Declare(setting.Setting[string]{
 // the mistakes of both.
 func Load(mode setting.Mode, machine string, given setting.Texts) (setting.Values, error) {
 	texts := setting.Texts{}
-	for name, text := range given {
-		texts[name] = text
-	}
+	maps.Copy(texts, given)
 	var wrong setting.Mistakes
 	if file := texts[File.Name]; file != "" {
 		content, err := os.ReadFile(file)

@@ -99,7 +99,7 @@ func (e *ear) ask(t *testing.T, method, path, body string) []byte {
 	if got.Status != http.StatusOK {
 		t.Fatalf("%s %s with %s got %d %s, want 200", method, path, body, got.Status, got.Body)
 	}
-	return []byte(got.Body)
+	return got.Body
 }
 
 // domain adds a domain and returns its id.

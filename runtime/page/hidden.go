@@ -13,7 +13,7 @@ import (
 // always, and another one in every other account and list.
 func (c *Codec) Hide(l List, number int64) string {
 	var block [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(block[:8], uint64(number)) //nolint:gosec // the bits are what counts
+	binary.BigEndian.PutUint64(block[:8], uint64(number))
 	copy(block[8:], c.mac(l, "hidden"))
 	cipher, err := aes.NewCipher(c.hidingKey())
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Codec) Reveal(l List, id string) (number int64, ok bool) {
 	if !hmac.Equal(block[8:], c.mac(l, "hidden")[:8]) {
 		return 0, false
 	}
-	return int64(binary.BigEndian.Uint64(block[:8])), true //nolint:gosec // as above
+	return int64(binary.BigEndian.Uint64(block[:8])), true
 }
 
 func (c *Codec) hidingKey() []byte {

@@ -67,7 +67,7 @@ func Read(mode Mode, machine string, given Texts) (Values, error) {
 
 // each lists the errors that were joined.
 func each(err error) []error {
-	if joined, several := err.(interface{ Unwrap() []error }); several { //nolint:errorlint // the outermost one: a form joins what is wrong with the parts of a list
+	if joined, several := err.(interface{ Unwrap() []error }); several { // the outermost one: a form joins what is wrong with the parts of a list
 		return joined.Unwrap()
 	}
 	return []error{err}

@@ -23,7 +23,7 @@ import (
 	"github.com/postrider/postrider/cmd/bench/process"
 )
 
-// peer is a Postfix with an OpenDKIM, an instance of their own below a scratch
+// Server is a Postfix with an OpenDKIM, an instance of their own below a scratch
 // folder: the system's configuration and queue are not touched.
 type Server struct {
 	Addr, Log string
@@ -36,6 +36,8 @@ type Server struct {
 // Domain is the one that is signed for.
 const Domain = "peer.test"
 
+// Start runs both below dir. Mail goes on to the SMTP server sink. Error: they are not installed,
+// or the user is not root.
 func Start(ctx context.Context, dir, sink string) (_ *Server, err error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("postfix starts for root only")
@@ -152,7 +154,7 @@ func (p *Server) configure(dir, port, milter, sink string) error {
 		os.WriteFile(filepath.Join(p.config, "master.cf"), fmt.Appendf(nil, masterCF, port), 0o600))
 }
 
-// stop ends both.
+// Stop ends both.
 func (p *Server) Stop() {
 	if p.master != 0 {
 		// After an interrupt too.
@@ -168,7 +170,7 @@ func (p *Server) Stop() {
 	}
 }
 
-// cpu is what all of their processes have used.
+// CPU is what all of their processes have used.
 func (p *Server) CPU() time.Duration {
 	return process.CPUBelow(p.master) + process.CPUBelow(p.milter.Process.Pid)
 }
@@ -213,6 +215,7 @@ var programs = []string{"postfix", "postconf", "smtp-source", "opendkim"}
 
 const aptLine = "apt-get install --no-install-recommends postfix opendkim"
 
+// Find tells which of the programs are missing.
 func Find() error {
 	for _, name := range programs {
 		if _, err := exec.LookPath(name); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// usage is what Linux says of a process; on other systems it is not known.
+// Usage is what Linux says of a process; on other systems it is not known.
 type Usage struct {
 	Known   bool
 	CPU     time.Duration // user and system, of all threads
@@ -21,6 +21,7 @@ type Usage struct {
 // clockTick is USER_HZ, which Linux keeps at 100 for all who read /proc.
 const clockTick = time.Second / 100
 
+// UsageOf reads /proc.
 func UsageOf(pid int) Usage {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

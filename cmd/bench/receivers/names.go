@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// names is a DNS server for all domains below test: each has one mail host, mx
+// Names is a DNS server for all domains below test: each has one mail host, mx
 // below itself.
 type Names struct {
 	servers []*dns.Server
@@ -17,6 +17,7 @@ type Names struct {
 	address func(domain string) string
 }
 
+// ServeNames starts one, in which address gives the mail host of a domain.
 func ServeNames(ctx context.Context, address func(domain string) string) (*Names, error) {
 	packets, err := new(net.ListenConfig).ListenPacket(ctx, "udp4", "127.0.0.1:0")
 	if err != nil {
@@ -41,8 +42,10 @@ func ServeNames(ctx context.Context, address func(domain string) string) (*Names
 	return n, nil
 }
 
+// Addr is host:port, of UDP and TCP.
 func (n *Names) Addr() string { return n.packets.LocalAddr().String() }
 
+// Close stops it.
 func (n *Names) Close() {
 	for _, server := range n.servers {
 		if err := server.Shutdown(); err != nil {

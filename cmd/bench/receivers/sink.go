@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// sink is an SMTP server that counts messages and forgets them. It does the least that
+// Sink is an SMTP server that counts messages and forgets them. It does the least that
 // a client needs, because it shares the cores with what is measured.
 type Sink struct {
 	listener net.Listener
@@ -22,6 +22,7 @@ type Sink struct {
 	sessions sync.WaitGroup
 }
 
+// NewSink starts one on a free port of this machine.
 func NewSink(ctx context.Context) (*Sink, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,8 +33,10 @@ func NewSink(ctx context.Context) (*Sink, error) {
 	return s, nil
 }
 
+// Addr is host:port.
 func (s *Sink) Addr() string { return s.listener.Addr().String() }
 
+// Close ends it with its connections.
 func (s *Sink) Close() {
 	if err := s.listener.Close(); err != nil {
 		complain("sink", err)
@@ -46,7 +49,7 @@ func (s *Sink) Close() {
 	s.sessions.Wait()
 }
 
-// expect gives a channel that closes when n more messages have arrived.
+// Expect gives a channel that closes when n more messages have arrived.
 func (s *Sink) Expect(n int) <-chan struct{} {
 	arrived := make(chan struct{})
 	s.arrived.Store(&arrived)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// receiver is an HTTP server that takes POSTs and counts them. It reads and says the
+// Webhook is an HTTP server that takes POSTs and counts them. It reads and says the
 // least that HTTP/1.1 asks for, because it shares the cores with what is measured.
 type Webhook struct {
 	listener net.Listener
@@ -39,8 +39,10 @@ func NewWebhook(ctx context.Context, status string, hang time.Duration, heard fu
 	return r, nil
 }
 
+// URL is where it takes POSTs.
 func (r *Webhook) URL() string { return "http://" + r.listener.Addr().String() + "/hooks" }
 
+// Close ends it with its connections.
 func (r *Webhook) Close() {
 	close(r.ended)
 	if err := r.listener.Close(); err != nil {
@@ -54,7 +56,7 @@ func (r *Webhook) Close() {
 	r.sessions.Wait()
 }
 
-// expect gives a channel that closes when n more have arrived.
+// Expect gives a channel that closes when n more have arrived.
 func (r *Webhook) Expect(n int) <-chan struct{} {
 	arrived := make(chan struct{})
 	r.arrived.Store(&arrived)

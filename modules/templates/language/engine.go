@@ -28,10 +28,11 @@ type Engine struct {
 	tick   render.Node
 }
 
-// HTML and Text are the engines.
-//
-//nolint:gochecknoglobals // immutable after start, and safe for concurrent use
-var HTML, Text = newEngine(true), newEngine(false)
+// The engines are immutable after start, and safe for concurrent use.
+var (
+	HTML = newEngine(true)  // escapes what is put in
+	Text = newEngine(false) // does not
+)
 
 func newEngine(html bool) *Engine {
 	e := &Engine{liquid: liquid.NewEngine(), html: html}

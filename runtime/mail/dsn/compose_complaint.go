@@ -33,7 +33,7 @@ func ComposeComplaint(c ComplaintReport) ([]byte, error) {
 }
 
 // fields is the machine's part (RFC 5965, 3).
-func (f Feedback) fields() string {
+func (f *Feedback) fields() string {
 	var b strings.Builder
 	put := func(name, value string) {
 		if value = oneLine(ascii(value)); value != "" {
