@@ -54,7 +54,7 @@ func (n *Node) register(ctx context.Context) error {
 // a new page.
 //
 // A silence is followed by a pause for the sake of others who were alive shortly before
-// it, or are now. A process that was alone waits for its own results only.
+// it, or are now. A process that was alone waits for its own results only, from beat to beat.
 //
 // A beat that lay in a frozen server changes nothing when it thaws: @good_until is over.
 // After an outage, when @end is not null, the wait is that of the slowest who beats. The
@@ -71,7 +71,7 @@ WITH little AS MATERIALIZED (
 	UPDATE nodes SET seen_at = CASE WHEN late THEN seen_at ELSE at END, lock = CASE WHEN late THEN lock ELSE @lock END,
 		claims_from = CASE WHEN late THEN claims_from
 			WHEN present AND at - seen_at > @silent * interval '1 microsecond' THEN at + @pause * interval '1 microsecond'
-			WHEN @doubtful::boolean THEN greatest(claims_from, at + @settles * interval '1 microsecond')
+			WHEN @doubtful::boolean THEN greatest(claims_from, at + CASE WHEN present THEN @settles::float8 ELSE @again::float8 END * interval '1 microsecond')
 			ELSE claims_from END
 	FROM clock, company WHERE id = @id RETURNING name, started_at, claims_from, at, late, present
 ), others AS (
@@ -119,7 +119,7 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	gone, err = db.One(ctx, n.db.Prepared, func(gone *[]int64) []any {
 		return []any{&h.seen, &late, &h.absent, &h.alone, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone)}
 	}, beatSQL.Text, beatSQL.Args(db.Arg("good_until", q.goodUntil), db.Arg("lock", lock), db.Arg("silent", n.times.silent.Microseconds()), db.Arg("pause", n.times.pause.Microseconds()),
-		db.Arg("doubtful", n.doubtful(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end), db.Arg("start", q.start),
+		db.Arg("doubtful", n.doubtful(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()), db.Arg("again", n.times.again.Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end), db.Arg("start", q.start),
 		db.Arg("gone", n.times.gone.Microseconds()))...)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errRowGone
