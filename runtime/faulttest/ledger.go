@@ -10,6 +10,7 @@ import (
 type Ledger struct {
 	mu       sync.Mutex
 	accepted map[Accepted]bool
+	owed     map[Accepted]time.Time // what has not been seen to arrive, by when it was accepted
 	statuses map[int]int
 	slowest  map[int]time.Duration // by status
 	last     time.Time             // of a 2xx
@@ -20,15 +21,18 @@ type Accepted struct{ EmailID, Recipient string }
 
 // NewLedger is an empty one.
 func NewLedger() *Ledger {
-	return &Ledger{accepted: map[Accepted]bool{}, statuses: map[int]int{}, slowest: map[int]time.Duration{}}
+	return &Ledger{accepted: map[Accepted]bool{}, owed: map[Accepted]time.Time{}, statuses: map[int]int{}, slowest: map[int]time.Duration{}}
 }
 
 // Accept notes what a caller was told to be accepted.
 func (l *Ledger) Accept(accepted ...Accepted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	for _, one := range accepted {
-		l.accepted[one] = true
+		if !l.accepted[one] {
+			l.accepted[one], l.owed[one] = true, now
+		}
 	}
 }
 
@@ -69,16 +73,20 @@ func (l *Ledger) LastAccepted() time.Time {
 }
 
 // Missing counts what was accepted and has not arrived.
-func (l *Ledger) Missing(s *Sink) int {
-	arrived := map[Accepted]bool{}
-	for _, line := range s.Lines() {
-		arrived[Accepted{line.EmailID(), line.Recipient}] = true
-	}
+func (l *Ledger) Missing(s *Sink) int { return l.MissingOf(s, time.Now()) }
+
+// MissingOf counts what was accepted before a time and has not arrived.
+func (l *Ledger) MissingOf(s *Sink, before time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	missing := 0
-	for one := range l.accepted {
-		if !arrived[one] {
+	for one, at := range l.owed {
+		switch {
+		case s.arrived[one]:
+			delete(l.owed, one)
+		case at.Before(before):
 			missing++
 		}
 	}

@@ -41,7 +41,8 @@ type Sink struct {
 
 	mu         sync.Mutex
 	hosts      []*Host
-	lines      []Line // flushed
+	lines      []Line            // flushed
+	arrived    map[Accepted]bool // by these
 	unanswered map[Pair]int
 	refused    map[string]int // by recipient
 }
@@ -62,7 +63,7 @@ func NewSink(t testing.TB) *Sink {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Sink{t: t, joining: make(chan record, 256), ended: make(chan struct{}), unanswered: map[Pair]int{}, refused: map[string]int{}}
+	s := &Sink{t: t, joining: make(chan record, 256), ended: make(chan struct{}), arrived: map[Accepted]bool{}, unanswered: map[Pair]int{}, refused: map[string]int{}}
 	go s.write(file)
 	t.Cleanup(s.close)
 	return s
@@ -95,6 +96,7 @@ func (s *Sink) write(file *os.File) {
 		for _, r := range batch {
 			if err == nil {
 				s.lines = append(s.lines, r.line)
+				s.arrived[Accepted{r.line.EmailID(), r.line.Recipient}] = true
 			}
 		}
 		s.mu.Unlock()
