@@ -180,10 +180,11 @@ func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.L
 	}
 }
 
-// makeDataDir makes the folder when something will be kept in it. Keys are, so
-// nobody else may look in.
+// makeDataDir makes the folder when something will be kept in it: the embedded database, or
+// the key of development mode. Nobody else may look in. An image from scratch has no place
+// for it, and needs none.
 func makeDataDir(cfg setting.Values) error {
-	if !config.Embedded(cfg) && len(config.MasterKey.Of(cfg)) > 0 && cfg.Mode != setting.Dev {
+	if !config.Embedded(cfg) && cfg.Mode != setting.Dev {
 		return nil
 	}
 	if err := otherData(cfg); err != nil {
