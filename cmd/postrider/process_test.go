@@ -57,8 +57,15 @@ func launch(t *testing.T, dataDir string, args ...string) *process {
 // begun starts one and does not wait for anything.
 func begun(t *testing.T, args ...string) *process {
 	t.Helper()
+	return begunIn(t, nil, args...)
+}
+
+// begunIn is begun with further variables of the environment, NAME=value.
+func begunIn(t *testing.T, environment []string, args ...string) *process {
+	t.Helper()
 	p := &process{log: &expect.Log{}}
 	p.command = exec.Command("postrider", args...)
+	p.command.Env = append(os.Environ(), environment...)
 	p.command.Stdout, p.command.Stderr = p.log, p.log
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)

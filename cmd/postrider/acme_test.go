@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/letsencrypt/pebble/v2/ca"
+	pebbledb "github.com/letsencrypt/pebble/v2/db"
+	"github.com/letsencrypt/pebble/v2/va"
+	"github.com/letsencrypt/pebble/v2/wfe"
+
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+)
+
+// With an address for HTTPS and no certificate of its own, the service gets one for the base
+// URL's host from an ACME authority, and has it after a restart without asking again.
+func TestTheBaseURLGetsACertificateByACME(t *testing.T) {
+	t.Parallel()
+	const host = "mail.acme.test"
+	plain, secure := freePort(t), freePort(t)
+	zone := dnsxtest.New(t, host+". 60 IN A 127.0.0.1")
+	logger, store := log.New(io.Discard, "", 0), pebbledb.NewMemoryStore()
+	issuing := ca.New(logger, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "the only one"}})
+	front := wfe.New(logger, store, va.New(logger, plain, secure, false, zone.Addr(), store), issuing, []string{"pebble.letsencrypt.org"}, false, false, 1, 1)
+	authority := httptest.NewTLSServer(front.Handler())
+	t.Cleanup(authority.Close)
+	trusted := filepath.Join(t.TempDir(), "authority.pem")
+	if err := os.WriteFile(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	issued := x509.NewCertPool()
+	issued.AppendCertsFromPEM(issuing.GetRootCert(0).PEM())
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: issued, MinVersion: tls.VersionTLS12},
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", secure))
+		}}}
+	answers := func() bool {
+		defer client.CloseIdleConnections()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+host+"/healthz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return false
+		}
+		return response.Body.Close() == nil && response.StatusCode == http.StatusOK
+	}
+	data := t.TempDir()
+	start := func() *process {
+		return begunIn(t, []string{"SSL_CERT_FILE=" + trusted}, "dev", "--data-dir", data, "--base-url=https://"+host,
+			fmt.Sprintf("--http-addr=127.0.0.1:%d", plain), fmt.Sprintf("--http-tls-addr=127.0.0.1:%d", secure),
+			"--acme-ca="+authority.URL+wfe.DirectoryPath, "--acme-email=ops@acme.test")
+	}
+	first := start()
+	expect.Within(t, 2*time.Minute, "the base URL is served with a certificate of the authority", answers)
+	first.signal(t, syscall.SIGTERM)
+	if err := first.ended(); err != nil {
+		t.Errorf("the first service ended with %v", err)
+	}
+	authority.Close()
+	start()
+	expect.Within(t, time.Minute, "it is served after a restart, while no authority answers", answers)
+}
+
+// freePort is one that nobody listens on now.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().(*net.TCPAddr).Port
+}
