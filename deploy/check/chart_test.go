@@ -34,7 +34,7 @@ var valueSets = map[string]map[string]any{
 		"settings":       map[string]any{"POSTRIDER_HOSTNAME": "mx.example.com"},
 		"delivery":       map[string]any{"hostNetwork": true},
 		"serviceMonitor": map[string]any{"enabled": true},
-		"smtp":           map[string]any{"annotations": map[string]any{"example.com/pool": "smtp"}},
+		"smtp":           map[string]any{"annotations": map[string]any{"example.com/pool": "smtp"}, "tlsSecret": "smtp-tls"},
 		"networkPolicy": map[string]any{"httpFrom": []any{
 			map[string]any{"namespaceSelector": map[string]any{"matchLabels": map[string]any{"name": "ingress"}}},
 		}},
@@ -129,8 +129,16 @@ func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[str
 	if c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != "/healthz" || c.StartupProbe == nil {
 		t.Errorf("%s lacks a probe", what)
 	}
-	if len(c.VolumeMounts) != 1 || c.VolumeMounts[0].MountPath != "/spool" || pod.Spec.Volumes[0].Name != c.VolumeMounts[0].Name {
+	mounted := map[string]bool{}
+	for _, mount := range c.VolumeMounts {
+		mounted[mount.MountPath] = slices.ContainsFunc(pod.Spec.Volumes, func(v core.Volume) bool { return v.Name == mount.Name })
+	}
+	if !mounted["/spool"] {
 		t.Errorf("%s has no place for the spool: %+v", what, c.VolumeMounts)
+	}
+	// The relay refuses to start without a certificate, and nobody is sent to a port without it.
+	if relay, certificate := seen["POSTRIDER_RELAY_ADDR"] != "", mounted["/tls"] && seen["POSTRIDER_SMTP_TLS_CERT"] == "/tls/tls.crt"; relay != certificate {
+		t.Errorf("%s listens for programs: %t, has a certificate: %t", what, relay, certificate)
 	}
 }
 

@@ -35,7 +35,7 @@ var variable = regexp.MustCompile(`\b(POSTRIDER_[A-Z0-9_]+|DATABASE_URL)\b`)
 func TestDeployedVariablesAreSettings(t *testing.T) {
 	t.Parallel()
 	known := settings(t)
-	for _, file := range []string{"../docker/Dockerfile", "../docker/compose.yaml", "../package/postrider.env", "../systemd/postrider.service", "../helm/postrider/values.yaml"} {
+	for _, file := range []string{"../docker/Dockerfile", "../docker/compose.yaml", "../docker/compose.submission.yaml", "../package/postrider.env", "../systemd/postrider.service", "../helm/postrider/values.yaml"} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -50,8 +50,9 @@ func TestDeployedVariablesAreSettings(t *testing.T) {
 
 func TestComposeFile(t *testing.T) {
 	t.Parallel()
+	files := []string{"../docker/compose.yaml"}
 	load := func(env ...string) (services map[string]map[string]string, err error) {
-		options, err := cli.NewProjectOptions([]string{"../docker/compose.yaml"}, cli.WithName("postrider"), cli.WithEnv(env))
+		options, err := cli.NewProjectOptions(files, cli.WithName("postrider"), cli.WithEnv(env))
 		if err != nil {
 			return nil, err
 		}
@@ -84,6 +85,16 @@ func TestComposeFile(t *testing.T) {
 	}
 	if services["postgres"]["POSTGRES_PASSWORD"] != "pw" {
 		t.Errorf("postgres has another password: %v", services["postgres"])
+	}
+	if got := services["postrider"]["POSTRIDER_RELAY_ADDR"]; got != "" {
+		t.Errorf("the relay listens at %s without a certificate, with which it does not start", got)
+	}
+	files, all = append(files, "../docker/compose.submission.yaml"), append(all, "POSTRIDER_HOSTNAME=mx.example.com")
+	if services, err = load(all...); err != nil {
+		t.Fatal(err)
+	}
+	if got := services["postrider"]; got["POSTRIDER_RELAY_ADDR"] != ":2587" || got["POSTRIDER_SMTP_TLS_CERT"] == "" || got["DATABASE_URL"] == "" {
+		t.Errorf("with compose.submission.yaml the service has %v, want the relay, its certificate and all of compose.yaml", got)
 	}
 	for i, left := range all {
 		name, _, _ := strings.Cut(left, "=")

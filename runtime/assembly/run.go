@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.uber.org/dig"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/config"
@@ -84,7 +85,7 @@ func run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	var draining atomic.Bool
 	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, fx.Invoke(func(s seeder) { seeds = s }))
 	if err := app.Err(); err != nil {
-		return fmt.Errorf("assemble: %w", err)
+		return fmt.Errorf("assemble: %w", dig.RootCause(err)) // without the list of constructors, which says nothing to an operator
 	}
 	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
