@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/event"
@@ -105,7 +106,7 @@ func (a *acceptance) block(blocks []suppression.Block) {
 	e.status, e.lastEvent = email.StatusFailed, event.EmailSuppressed
 	for i := range a.recipients {
 		r := &a.recipients[i]
-		r.state, r.diagnostic = recipient.StateFailed, suppressedDiagnostic(blocks[i].Reason)
+		r.state, r.diagnostic = recipient.StateFailed, lifecycle.SuppressedDiagnostic(blocks[i].Reason)
 	}
 	data := e.payload()
 	data.SuppressedRecipients = suppressed

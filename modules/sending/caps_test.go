@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending/release"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/expect"
@@ -23,6 +24,7 @@ type capped struct {
 	*fixture
 	quotas    []*accounts.Service
 	processes []*Service
+	releasing []*release.Service // of the same processes
 	caller    accounts.Caller
 }
 
@@ -45,7 +47,7 @@ func newCapped(t *testing.T) *capped {
 			t.Fatal(err)
 		}
 		s, err := New(Params{DB: c.DB, Bus: c.Bus, Accounts: c.Near, Domains: c.Near, Suppression: c.Near, Templates: c.Near, Quota: quota,
-			Records: c.records, Idempotency: c.Parts.Idempotency, Signals: sendingtest.Nobody{}, Logger: c.Logger})
+			Records: c.records, Idempotency: c.Parts.Idempotency, Signals: sendingtest.Nobody{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,6 +61,8 @@ func newCapped(t *testing.T) *capped {
 			}
 		})
 		c.quotas, c.processes = append(c.quotas, quota), append(c.processes, s)
+		c.releasing = append(c.releasing, release.New(release.Params{DB: c.DB, Bus: c.Bus, Accounts: c.Near, Domains: c.Near, Suppression: c.Near, Quota: quota,
+			Signals: sendingtest.Nobody{}, Logger: c.Logger}))
 	}
 	made, err := c.quotas[0].CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "owner@example.com"})
 	if err != nil {
@@ -172,7 +176,7 @@ func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 	now := time.Now()
 	for worker := range 6 {
 		random := rand.New(rand.NewPCG(uint64(worker), uint64(now.UnixNano())))
-		s := c.processes[worker%2]
+		s, releases := c.processes[worker%2], c.releasing[worker%2]
 		all.Go(func() {
 			for range 60 {
 				at := now.AddDate(0, 0, random.IntN(45)-1).Add(time.Hour)
@@ -200,7 +204,7 @@ func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 				case 7:
 					_, err = s.Cancel(t.Context(), c.caller.AccountID, id)
 				case 8:
-					_, err = s.scheduler.releaseDue(t.Context(), 5)
+					_, err = releases.Release(t.Context(), 5)
 				default:
 					each(random)
 				}

@@ -4,12 +4,15 @@
 // attachments, and which are switched on and off as one. No room imports another, but for
 // records, which all may read through; they meet in the rows.
 //
-//	sending           accepts, reschedules, cancels, and releases at the time
+//	sending           accepts, reschedules, cancels
+//	sending/release   hands scheduled mail over at its time, or refuses it then
 //	sending/delivery  claims recipients that are due, delivers, settles
 //	sending/queue     the hand of operator and account in what waits
 //	sending/records   reads, lists, counts, purges, erases; late bounces
 //
 //	sending/lifecycle    the states that they share
+//	sending/policy       who may send what to whom, asked at acceptance and at release
+//	sending/compose      the octets of a message on its way out, for delivery
 //	sending/unsubscribe  the link to unsubscribe with, in a message
 //
 // Words. An email is one accepted message; its id (`msg_…`) is issued in the transaction
@@ -26,7 +29,7 @@
 // recipients have settled; then it is delivered if all are, else the worst of
 // them (lifecycle). One with a time to send at is `scheduled` until then; it may
 // be moved and cancelled. At its time a worker releases it, or refuses it if it
-// would be refused now (release.go). One with a suppressed recipient is stored as
+// would be refused now (package release). One with a suppressed recipient is stored as
 // `failed` from the start, and nobody gets it.
 //
 // Invariants.
@@ -37,7 +40,6 @@
 //   - Cancel, reschedule and release change a row on the condition that it is
 //     scheduled: each email has one end, and a cancel that was confirmed is never
 //     sent. The database clock alone says that a time has come.
-//   - Mail of suspended accounts is not released.
 //
 // Facts published by the rooms: email.scheduled, email.rescheduled, email.cancelled, email.suppressed,
 // email.sent, email.delivered, email.delivery_delayed, email.bounced, email.failed, and what

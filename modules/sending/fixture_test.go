@@ -2,14 +2,15 @@ package sending
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/release"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/lane"
@@ -24,6 +25,7 @@ type fixture struct {
 	records  *records.Service
 	delivery *delivery.Service
 	claims   worker.Queue[delivery.Job, smtpclient.Outcome]
+	releases *release.Service
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -35,16 +37,22 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	if f.Service, err = New(Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,
-		Records: f.records, Idempotency: p.Idempotency, Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+		Records: f.records, Idempotency: p.Idempotency, Signals: sendingtest.Nobody{}}); err != nil {
 		t.Fatal(err)
 	}
+	f.releases = release.New(release.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Quota: p.Near,
+		Signals: sendingtest.Nobody{}, Logger: p.Logger})
 	paths, err := returnpath.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Links: p.Near,
-		Contents: f.records, Ways: p.Near, Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
-		Budget: p.Budget, Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+	composer, err := compose.New(compose.Params{DB: p.DB, Domains: p.Near, Links: p.Near, Contents: f.records, Budget: p.Budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Composer: composer, Ways: p.Near,
+		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
+		Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
 		t.Fatal(err)
 	}
 	f.claims = f.delivery.Work()
@@ -59,11 +67,14 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// start begins to release and to deliver.
-func (f *fixture) start(t *testing.T) {
+// releaseAll releases what is due now, without the loop.
+func (f *fixture) releaseAll(t *testing.T) {
 	t.Helper()
-	if err := errors.Join(f.Start(context.WithoutCancel(t.Context())), f.delivery.Start(context.WithoutCancel(t.Context()))); err != nil {
-		t.Fatal(err)
+	for more := true; more; {
+		var err error
+		if more, err = f.releases.Release(t.Context(), 100); err != nil {
+			t.Fatalf("release what is due: %v", err)
+		}
 	}
 }
 

@@ -13,11 +13,10 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/node"
 )
 
-// Module gives *Service, and releases scheduled emails. The other rooms of module sending
-// have Fx modules of their own; the registry has them all in one row.
+// Module gives *Service. The other rooms of module sending have Fx modules of their own; the
+// registry has them all in one row.
 var Module = fx.Module("sending",
 	fx.Provide(New),
 	fx.Provide(
@@ -30,12 +29,8 @@ var Module = fx.Module("sending",
 		func(b *bus.Bus) Bus { return b },
 		func(s *idempotency.Store) Answers { return s },
 		func(s *db.Signals) Signals { return s },
-		func(n *node.Node) Holder { return n },
 	),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
-		lc.Append(fx.Hook{
-			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
-			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },
-		})
+		lc.Append(fx.StopHook(func(ctx context.Context) error { return s.Stop(ctx) }))
 	}),
 )

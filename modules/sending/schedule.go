@@ -16,7 +16,7 @@ import (
 )
 
 // A scheduled email is changed by an update that asks for its state, and so is it
-// released (release.go): whoever comes second finds that it is no longer
+// released (package release): whoever comes second finds that it is no longer
 // scheduled. Only the release looks at the time, by the database clock; until
 // then a change is not too late.
 

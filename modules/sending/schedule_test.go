@@ -76,7 +76,7 @@ func TestFindingA4MovingAndCancellingMoveAndReturnTheCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []accounts.Use{{AccountID: sendingtest.Account, Due: due}, {AccountID: sendingtest.Account, Due: to}}
-	if diff := cmp.Diff(want, inUTC(f.Near.Moved)); diff != "" {
+	if diff := cmp.Diff(want, sendingtest.InUTC(f.Near.Moved)); diff != "" {
 		t.Errorf("what the caps were asked to move (-want +got):\n%s", diff)
 	}
 	f.Near.Left = 0
@@ -90,7 +90,7 @@ func TestFindingA4MovingAndCancellingMoveAndReturnTheCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, _, _, _ := f.state(t, cancelled)
-	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: second.ScheduledAt.UTC()}}, inUTC(f.Near.Back)); diff != "" {
+	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: second.ScheduledAt.UTC()}}, sendingtest.InUTC(f.Near.Back)); diff != "" {
 		t.Errorf("what the caps got back for the cancelled email (-want +got):\n%s", diff)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending/policy"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -74,8 +75,7 @@ func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message
 	if err != nil {
 		return nil, err
 	}
-	policy := policyInput{caller: caller, account: account, identity: identity, recipients: msg.envelope()}
-	if err := policy.check(); err != nil {
+	if err := (policy.Input{Caller: caller, Account: account, Identity: identity, Recipients: msg.envelope()}).Check(); err != nil {
 		return nil, err
 	}
 	a := newAcceptance(caller, identity, msg, now)
@@ -114,4 +114,19 @@ func (s *Service) complete(ctx context.Context, accountID string, m Message, now
 func (p parsed) envelope() []address.Address {
 	all := make([]address.Address, 0, len(p.to)+len(p.cc)+len(p.bcc))
 	return append(append(append(all, p.to...), p.cc...), p.bcc...)
+}
+
+// MaySend returns nil if the caller may send from the address at all, else an error of kind
+// Forbidden. The recipients are judged by Send.
+func (s *Service) MaySend(ctx context.Context, caller accounts.Caller, from address.Address) error {
+	identity, err := s.domains.Identity(ctx, caller.AccountID, from)
+	if err != nil {
+		return err
+	}
+	account, err := s.accounts.Account(ctx, caller.AccountID)
+	if err != nil {
+		return err
+	}
+	account.Suspended = account.Suspended || caller.Suspended
+	return policy.Input{Caller: caller, Account: account, Identity: identity}.Check()
 }

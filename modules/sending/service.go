@@ -2,7 +2,6 @@ package sending
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,12 +14,10 @@ import (
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/hold"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/telemetry"
-	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Accounts tells who an account is and what its plan allows.
@@ -80,21 +77,10 @@ type Signals interface {
 	Wake(channel string)
 }
 
-// Holder tells whether the whole installation is held.
-type Holder interface {
-	Held() *hold.Hold
-}
-
-// Config sets what this process does beside accepting.
-type Config struct {
-	AcceptOnly bool // scheduled emails are left to other processes
-}
-
 // Params is what accepting needs.
 type Params struct {
 	fx.In
 
-	Config      Config
 	DB          *db.DB
 	Bus         Bus
 	Accounts    Accounts
@@ -105,9 +91,6 @@ type Params struct {
 	Records     Records
 	Idempotency Answers
 	Signals     Signals
-	Holder      Holder `optional:"true"` // nil: never held
-	Logger      *slog.Logger
-	Workers     *worker.Metrics       `optional:"true"`
 	Registry    prometheus.Registerer `optional:"true"`
 	Tracing     *telemetry.Tracing    `optional:"true"`
 }
@@ -123,7 +106,6 @@ type Service struct {
 	quota       Quota
 	records     Records
 	writer      *writer
-	scheduler   *scheduler
 }
 
 // writer stores submissions, many in one commit.
@@ -148,21 +130,6 @@ type lines struct {
 	apart                *db.Joiner[*submission] // one by one: those that shared a commit with a busy key
 }
 
-// scheduler hands scheduled emails over at their time.
-type scheduler struct {
-	db          *db.DB
-	bus         Bus
-	accounts    Accounts
-	domains     Domains
-	suppression Suppression
-	quota       Quota
-	signals     Signals
-	holder      Holder
-	logger      *slog.Logger
-	idle        bool          // this process leaves it to others
-	tasks       *worker.Tasks // the release of scheduled emails
-}
-
 // What one commit of accepted messages holds at most, but for a batch or two.
 const (
 	acceptBatch = 128
@@ -175,7 +142,7 @@ const (
 // HeavyFrom is from how many bytes on, as stored, a message is heavy.
 const HeavyFrom = 1 << 20
 
-// New makes the service; nothing runs before Start.
+// New makes the service. It accepts until Stop.
 func New(p Params) (*Service, error) {
 	counters, err := newAcceptedEmails(p.Registry)
 	if err != nil {
@@ -184,8 +151,6 @@ func New(p Params) (*Service, error) {
 	s := &Service{
 		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, templates: p.Templates, quota: p.Quota, records: p.Records,
 		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters, tracing: p.Tracing},
-		scheduler: &scheduler{db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, quota: p.Quota, signals: p.Signals, holder: p.Holder,
-			tasks: worker.NewTasks(p.Logger, p.Workers), logger: p.Logger, idle: p.Config.AcceptOnly},
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
@@ -195,19 +160,10 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Start begins to release scheduled emails, unless this process only accepts.
-func (s *Service) Start(context.Context) error {
-	if !s.scheduler.idle {
-		s.scheduler.tasks.Start(s.scheduler.releasing())
-	}
-	return nil
-}
-
-// Stop accepts nothing more, and lets a release that has begun end until ctx does.
-func (s *Service) Stop(ctx context.Context) error {
+// Stop accepts nothing more.
+func (s *Service) Stop(context.Context) error {
 	for _, line := range []*db.Joiner[*submission]{s.writer.lines.single, s.writer.lines.heavy, s.writer.lines.batch, s.writer.lines.apart} {
 		line.Close()
 	}
-	s.scheduler.tasks.Stop(ctx)
 	return nil
 }

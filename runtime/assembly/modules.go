@@ -18,9 +18,11 @@ import (
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/retention"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/release"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
@@ -163,7 +165,7 @@ var registry = []Module{
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking"},
-		Option: fx.Options(records.Module, queue.Module, delivery.Module, sending.Module,
+		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module, release.Module,
 			fx.Provide(sendingConfig)),
 		Routes: []any{
 			func(s *sending.Service, r *records.Service) rest.Routes { return restemails.Routes(s, r) },

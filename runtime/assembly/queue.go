@@ -8,18 +8,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/modules/sending/release"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/setting"
 )
 
-func sendingConfig(cfg setting.Values) (sending.Config, delivery.Config) {
+func sendingConfig(cfg setting.Values) (release.Config, delivery.Config) {
 	c := delivery.DefaultConfig()
 	c.Concurrency = config.DeliveryConcurrency.Of(cfg)
-	return sending.Config{AcceptOnly: c.Concurrency == 0}, c
+	return release.Config{AcceptOnly: c.Concurrency == 0}, c
 }
 
 // lateLimit is from when on the queue is called degraded.

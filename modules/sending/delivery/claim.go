@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
@@ -17,10 +18,10 @@ type Job struct {
 	emailID     string
 	accountID   string
 	address     string
-	attempt     int           // from 1
-	age         time.Duration // since acceptance or release, by the database clock
-	noticeDue   bool          // email.delivery_delayed may be sent again
-	message     *outgoing     // shared by the message's recipients in one claim
+	attempt     int            // from 1
+	age         time.Duration  // since acceptance or release, by the database clock
+	noticeDue   bool           // email.delivery_delayed may be sent again
+	message     *compose.Email // shared by the message's recipients in one claim
 
 	destination string // the address's domain
 	via         string // "" or outbound.ViaFallback
@@ -180,38 +181,18 @@ func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	return jobs, nil
 }
 
-// inlineBody bounds what a claim loads for every message at once; larger bodies
-// and attachments are loaded when their delivery begins.
-const inlineBody = 256 << 10
-
-const loadSQL = `
-SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(reply_to, '[]'), subject,
-	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at, coalesce(sent_at, created_at), unsubscribe, coalesce(category, ''),
-	coalesce((extract(epoch FROM expires_at - now()) * 1000000)::bigint, 0), expires_at IS NOT NULL,
-	coalesce("to"->>0, cc->>0, bcc->>0, ''), jsonb_array_length("to") + jsonb_array_length(coalesce(cc, '[]')) + jsonb_array_length(coalesce(bcc, '[]')) = 1,
-	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, coalesce(text = '', false), mime IS NOT NULL, CASE WHEN small THEN mime END, small,
-	body + CASE WHEN attachment_count = 0 THEN 0 ELSE (SELECT coalesce(sum(a.size), 0)::bigint FROM attachments a WHERE a.email_id = e.id) END
-FROM (SELECT *, body <= $2 AND (attachment_count = 0 OR mime IS NOT NULL) AS small
-	FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(octet_length(mime), 0) AS body FROM emails WHERE id = ANY($1)) b) e`
-
+// attachMessages gives each job its message. Jobs of one email share it.
 func attachMessages(ctx context.Context, tx *db.PreparedTx, jobs []Job) error {
 	ids := make([]string, 0, len(jobs))
 	for _, j := range jobs {
 		ids = append(ids, j.emailID)
 	}
-	messages, err := db.All(ctx, tx, func(o *outgoing) []any {
-		return []any{&o.id, &o.accountID, &o.domainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc), db.ScanJSON(&o.replyTo), &o.subject,
-			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, db.ScanMicroseconds(&o.life), &o.expires, &o.first, &o.lonely, &o.html, &o.text, &o.noText, &o.relayed, &o.mime, &o.loaded, &o.size}
-	}, loadSQL, db.Array(ids), inlineBody)
+	messages, err := compose.Load(ctx, tx, ids)
 	if err != nil {
 		return err
 	}
-	byID := make(map[string]*outgoing, len(messages))
-	for i := range messages {
-		byID[messages[i].id] = &messages[i]
-	}
 	for i := range jobs {
-		jobs[i].message = byID[jobs[i].emailID]
+		jobs[i].message = messages[jobs[i].emailID]
 	}
 	return nil
 }

@@ -44,28 +44,28 @@ func (s *Service) attempt(ctx context.Context, d Job, lease *worker.Lease) smtpc
 	switch {
 	case d.message == nil:
 		return refusal("the email was deleted before it could be sent")
-	case d.message.expires && d.message.life <= 0:
+	case d.message.Expires && d.message.Life <= 0:
 		return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: lifecycle.CodeExpired, Phase: smtpclient.PhaseEnvelope, Err: errors.New(lifecycle.ExpiredDiagnostic)}
 	case d.untried != "":
 		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait,
 			Err: fmt.Errorf("not tried: connections to this destination are suspended: %s", d.untried)}
 	}
-	msg, done, err := s.composer.sign(ctx, d.message)
+	msg, done, err := s.composer.Sign(ctx, d.message)
 	if err != nil {
 		return s.unsendable(ctx, d, err)
 	}
 	defer done()
-	from, err := s.returnPath(d, msg.identity)
+	from, err := s.returnPath(d, msg.Identity)
 	if err != nil {
 		return s.unsendable(ctx, d, err)
 	}
-	envelope := smtpclient.Envelope{From: from, To: d.address, SMTPUTF8: msg.utf8, TLSMode: msg.identity.TLSMode, Way: d.way, SevenBit: msg.sevenBit}
+	envelope := smtpclient.Envelope{From: from, To: d.address, SMTPUTF8: msg.UTF8, TLSMode: msg.Identity.TLSMode, Way: d.way, SevenBit: msg.SevenBit}
 	if !d.heavy() {
-		return s.transport.Deliver(ctx, envelope, msg.raw, s.beforeFinalDot(ctx, d, lease))
+		return s.transport.Deliver(ctx, envelope, msg.Raw, s.beforeFinalDot(ctx, d, lease))
 	}
 	var out smtpclient.Outcome
 	if err := intake.Guarded(func() error {
-		out = s.transport.Deliver(ctx, envelope, msg.raw, s.beforeFinalDot(ctx, d, lease))
+		out = s.transport.Deliver(ctx, envelope, msg.Raw, s.beforeFinalDot(ctx, d, lease))
 		return nil
 	}); err != nil {
 		// What was sent of it had no final dot.

@@ -172,7 +172,7 @@ func TestWorkerDeliversEverything(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	big := simple("big@example.net")
-	big.HTML = "<p>" + longText(inlineBody+1) + "</p>"
+	big.HTML = "<p>" + longText(300<<10) + "</p>"
 	big.Attachments = []sending.Attachment{{Name: "a.txt", Data: []byte("attached")}}
 	ids := []string{f.send(t, big)}
 	for range 30 {

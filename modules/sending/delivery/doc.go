@@ -1,6 +1,6 @@
 // Package delivery hands accepted mail to receiving servers: it claims recipients that are
-// due, composes and signs their message, makes one attempt each, and settles what came of
-// it.
+// due, has their message composed and signed (package compose), makes one attempt each, and
+// settles what came of it.
 //
 // Words. To claim is to take a recipient for one attempt, under a lease and a fencing number
 // (the fence). To undo a claim is to give it back as if nobody had taken it. To park is to

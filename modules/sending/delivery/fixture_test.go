@@ -6,6 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/mail/lane"
@@ -18,6 +19,7 @@ type fixture struct {
 
 	accepting *sending.Service
 	records   *records.Service
+	composer  *compose.Composer
 	params    Params
 }
 
@@ -33,11 +35,14 @@ func newFixture(t *testing.T, change ...func(*Params)) *fixture {
 		t.Fatal(err)
 	}
 	if f.accepting, err = sending.New(sending.Params{DB: f.DB, Bus: f.Bus, Accounts: f.Near, Domains: f.Near, Suppression: f.Near, Templates: f.Near, Quota: f.Near,
-		Records: f.records, Idempotency: f.Idempotency, Signals: sendingtest.Nobody{}, Logger: f.Logger}); err != nil {
+		Records: f.records, Idempotency: f.Idempotency, Signals: sendingtest.Nobody{}}); err != nil {
 		t.Fatal(err)
 	}
-	p := Params{Config: DefaultConfig(), DB: f.DB, Bus: f.Bus, Accounts: f.Near, Domains: f.Near, Links: f.Near, Contents: f.records, Ways: f.Near,
-		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: f.Peer, ReturnPaths: paths, Budget: f.Budget,
+	if f.composer, err = compose.New(compose.Params{DB: f.DB, Domains: f.Near, Links: f.Near, Contents: f.records, Budget: f.Budget}); err != nil {
+		t.Fatal(err)
+	}
+	p := Params{Config: DefaultConfig(), DB: f.DB, Bus: f.Bus, Accounts: f.Near, Composer: f.composer, Ways: f.Near,
+		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: f.Peer, ReturnPaths: paths,
 		Signals: sendingtest.Nobody{}, Logger: f.Logger}
 	for _, set := range change {
 		set(&p)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/dkim"
@@ -51,7 +52,7 @@ func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
 	if len(jobs) != 2 || !jobs[0].heavy() || f.claimer.load.held != 2 {
 		t.Fatalf("claimed %d, heavy %v, held %d", len(jobs), jobs[0].heavy(), f.claimer.load.held)
 	}
-	_, done, err := f.composer.sign(t.Context(), jobs[0].message)
+	_, done, err := f.composer.Sign(t.Context(), jobs[0].message)
 	if held := f.Budget.Held(); err != nil || held.Spool == 0 || held.Working != 0 || held.Arriving != 0 {
 		t.Fatalf("while it is sent: %v, and %+v is held; want octets of the spool only", err, held)
 	}
@@ -59,8 +60,8 @@ func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
 	for _, j := range jobs {
 		f.settleWith(t, []Job{j}, f.deliver(t.Context(), j, &worker.Lease{}))
 	}
-	if jobs[0].message.signed.raw != nil || !f.free() || f.claimer.load.held != 0 {
-		t.Errorf("after the delivery: %d octets kept, budget free %v, %d held", len(jobs[0].message.signed.raw), f.free(), f.claimer.load.held)
+	if !f.free() || f.claimer.load.held != 0 {
+		t.Errorf("after the delivery: budget free %v, %d held", f.free(), f.claimer.load.held)
 	}
 	if e, _, _, _ := f.state(t, id); e.Status != email.StatusDelivered || len(c.messages) != 2 {
 		t.Fatalf("status %s, %d messages", e.Status, len(c.messages))
@@ -125,11 +126,11 @@ func TestHeavyMessagesOfAnAccountHaveAQuarter(t *testing.T) {
 	l := heavyLoad{most: 8}
 	of := func(account string, n int) (jobs []Job) {
 		for range n {
-			jobs = append(jobs, Job{accountID: account, message: &outgoing{size: heavyFrom}})
+			jobs = append(jobs, Job{accountID: account, message: &compose.Email{Size: sending.HeavyFrom}})
 		}
 		return jobs
 	}
-	kept, off := l.choose(append(of("a", 5), append(of("b", 1), Job{accountID: "a", message: &outgoing{}})...))
+	kept, off := l.choose(append(of("a", 5), append(of("b", 1), Job{accountID: "a", message: &compose.Email{}})...))
 	if len(kept) != 4 || len(off) != 3 || kept[2].accountID != "b" || kept[3].heavy() {
 		t.Fatalf("of five heavy ones of an account, one of another and a light one %d are kept and %d put off; want two, one and one", len(kept), len(off))
 	}
@@ -140,42 +141,5 @@ func TestHeavyMessagesOfAnAccountHaveAQuarter(t *testing.T) {
 	l.finish(kept...)
 	if l.held != 0 || len(l.by) != 0 {
 		t.Errorf("after them %d are counted, of %d accounts", l.held, len(l.by))
-	}
-}
-
-// A relayed message that is heavy leaves octet for octet, in either form, and gives back
-// all that it held.
-func TestAHeavyRelayedMessageLeavesFromAFile(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	c := &carrier{}
-	f.transport = c
-	m := simple("bob@example.net")
-	body := strings.Repeat(strings.Repeat("grüße ", 12)+"\r\n", 20_000)
-	m.Relayed = &sending.Relayed{MIME: []byte("From: ada@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
-	f.send(t, m)
-	jobs := f.claimAll(t)
-	if len(jobs) != 1 || !jobs[0].heavy() {
-		t.Fatalf("claimed %d", len(jobs))
-	}
-	signed, done, err := f.composer.sign(t.Context(), jobs[0].message)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(string(signed.raw), "\r\n\r\n"+body) || !strings.HasPrefix(string(signed.raw), "DKIM-Signature:") {
-		t.Errorf("composed are %d octets: %.100q", len(signed.raw), signed.raw)
-	}
-	for range 2 {
-		seven, err := signed.sevenBit()
-		if err != nil || hasEightBit(seven) {
-			t.Errorf("for a server without 8BITMIME: %d octets, %v", len(seven), err)
-		}
-	}
-	if held := f.Budget.Held(); held.Working != 0 || held.Reads != 0 {
-		t.Errorf("while it is sent %+v is held", held)
-	}
-	done()
-	if !f.free() {
-		t.Errorf("after it %+v is held", f.Budget.Held())
 	}
 }

@@ -37,8 +37,8 @@ func judge(d Job, out smtpclient.Outcome) verdict {
 
 func judgeTemporary(d Job, out smtpclient.Outcome) verdict {
 	wait, again := nextAttempt(d.attempt, d.age)
-	if d.message != nil && d.message.expires {
-		wait = min(wait, max(d.message.life, 0)) // looked at again when it expires, and not later
+	if d.message != nil && d.message.Expires {
+		wait = min(wait, max(d.message.Life, 0)) // looked at again when it expires, and not later
 	}
 	if !again {
 		return final(out)

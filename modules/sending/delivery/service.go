@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -10,15 +9,11 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
-	"github.com/postrider/postrider/modules/sending/unsubscribe"
-	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
@@ -32,19 +27,9 @@ type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Domains tells under which identity an account may write as an address.
-type Domains interface {
-	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
-}
-
-// Rewriter makes bodies trackable.
-type Rewriter interface {
-	Rewrite(ctx context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error)
-}
-
-// Contents gives what came over SMTP, nil where nothing did or it has been deleted.
-type Contents interface {
-	Content(ctx context.Context, accountID, emailID string, patience time.Duration) (*intake.Content, error)
+// Composer makes the octets that leave.
+type Composer interface {
+	Sign(ctx context.Context, e *compose.Email) (msg compose.Signed, done func(), err error)
 }
 
 // Bus publishes facts inside a transaction and wakes their consumers after it.
@@ -90,15 +75,11 @@ type Params struct {
 	DB          *db.DB
 	Bus         Bus
 	Accounts    Accounts
-	Domains     Domains
-	Links       unsubscribe.Links
-	Rewriter    Rewriter // nil: tracking is off
-	Contents    Contents
+	Composer    Composer
 	Ways        Ways
 	Lanes       *lane.Registry
 	Transport   Transport
 	ReturnPaths *returnpath.Signer
-	Budget      *intake.Budget // of heavy messages on their way
 	Signals     Signals
 	Node        Node `optional:"true"` // nil: a process that knows of no others
 	Logger      *slog.Logger
@@ -110,7 +91,7 @@ type Params struct {
 // Service claims recipients that are due, and delivers to them.
 type Service struct {
 	claimer     *claimer
-	composer    *composer
+	composer    Composer
 	settler     *settler
 	transport   Transport
 	returnPaths *returnpath.Signer
@@ -140,16 +121,6 @@ type claimer struct {
 	load     heavyLoad
 }
 
-// composer makes the bytes that leave.
-type composer struct {
-	db       *db.DB
-	domains  Domains
-	links    unsubscribe.Links
-	rewriter Rewriter
-	contents Contents
-	budget   *intake.Budget
-}
-
 // settler stores what became of attempts.
 type settler struct {
 	db      *db.DB
@@ -168,9 +139,6 @@ func New(p Params) (*Service, error) {
 	if p.Node == nil {
 		p.Node = node.None{}
 	}
-	if p.Budget == nil {
-		return nil, errors.New("delivery: a budget is needed")
-	}
 	counters, err := newResults(p.Registry)
 	if err != nil {
 		return nil, err
@@ -179,7 +147,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{
 		claimer: &claimer{db: p.DB, accounts: p.Accounts, ways: p.Ways, lanes: p.Lanes, node: p.Node, signals: p.Signals, parking: parked, begun: begun,
 			load: heavyLoad{most: max(1, p.Config.Concurrency/4)}},
-		composer:  &composer{db: p.DB, domains: p.Domains, links: p.Links, rewriter: p.Rewriter, contents: p.Contents, budget: p.Budget},
+		composer:  p.Composer,
 		settler:   &settler{db: p.DB, bus: p.Bus, ways: p.Ways, parking: parked, begun: begun, results: counters},
 		transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, idle: p.Config.Concurrency == 0,
 		tasks: worker.NewTasks(p.Logger, p.Workers), observed: observed{p.Logger, p.Tracing},

@@ -108,7 +108,7 @@ func deliveriesOf(list []*finished) []Job {
 // judge asks first whether another way is left.
 func (s *settler) judge(d Job, out smtpclient.Outcome) verdict {
 	if d.via == "" && d.message != nil {
-		if v, possible := divert(out); possible && s.ways.HasFallback(d.accountID, d.message.domainID) {
+		if v, possible := divert(out); possible && s.ways.HasFallback(d.accountID, d.message.DomainID) {
 			return v
 		}
 	}
@@ -242,7 +242,7 @@ func (c emailChanges) apply(held []*finished, now time.Time) []event.Fact {
 			continue
 		}
 		e.lastEvent = string(f.verdict.event)
-		data := f.job.message.payload(string(e.status))
+		data := f.job.message.Payload(string(e.status))
 		f.verdict.describe(&data, f.job, f.out, now)
 		facts = append(facts, event.New(f.job.accountID, f.verdict.event, now.UTC(), data))
 	}

@@ -56,7 +56,7 @@ SELECT count(*) FROM settled`)
 // plain tells whether an attempt needs no more than that.
 func (f *finished) plain() bool {
 	m := f.job.message
-	return f.out.Kind == smtpclient.Delivered && m != nil && m.lonely && f.job.via == ""
+	return f.out.Kind == smtpclient.Delivered && m != nil && m.OneRecipient && f.job.via == ""
 }
 
 // settlePlain stores attempts that all are plain, and gives the facts to wake for.
@@ -65,7 +65,7 @@ func (s *settler) settlePlain(ctx context.Context, list []*finished, now time.Ti
 	slices.SortFunc(list, func(a, b *finished) int { return strings.Compare(a.job.emailID, b.job.emailID) })
 	facts := make([]event.Fact, 0, len(list))
 	for _, f := range list {
-		data := f.job.message.payload(string(email.StatusDelivered))
+		data := f.job.message.Payload(string(email.StatusDelivered))
 		f.verdict.describe(&data, f.job, f.out, now)
 		fact := event.New(f.job.accountID, event.EmailDelivered, now.UTC(), data)
 		facts = append(facts, fact)

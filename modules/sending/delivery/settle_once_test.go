@@ -17,10 +17,10 @@ func TestOneStatementSettlesAsTheTransactionDoes(t *testing.T) {
 	for _, once := range []bool{true, false} {
 		id := f.send(t, simple("bob@example.net"))
 		jobs := f.claimAll(t)
-		if !jobs[0].message.lonely {
+		if !jobs[0].message.OneRecipient {
 			t.Fatal("a message with one recipient is not seen as one")
 		}
-		jobs[0].message.lonely = once
+		jobs[0].message.OneRecipient = once
 		f.settleWith(t, jobs, taken250)
 		f.settleWith(t, jobs, taken250) // its answer was lost: it is called again
 		for _, query := range []string{

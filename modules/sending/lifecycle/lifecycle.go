@@ -69,6 +69,15 @@ const (
 	ExpiredDiagnostic = "the message was not delivered before its expires_at"
 )
 
+// SuppressedDiagnostic says why a recipient of a blocked message is not written to. The
+// reason is "" for one who is not suppressed himself.
+func SuppressedDiagnostic(reason string) string {
+	if reason == "" {
+		return "not sent: another recipient of the message is suppressed"
+	}
+	return "suppressed: " + reason
+}
+
 // DueChannel is the channel of runtime/db's signals that is woken when recipients became
 // due.
 const DueChannel = "delivery"

@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -180,4 +181,13 @@ func (Nobody) Subscribe(string) (woken <-chan struct{}, end func()) { return nil
 func At(d time.Duration) *time.Time {
 	t := time.Now().Add(d).UTC().Truncate(time.Millisecond)
 	return &t
+}
+
+// InUTC gives uses with the same moments in one zone, for comparing.
+func InUTC(uses []accounts.Use) []accounts.Use {
+	out := slices.Clone(uses)
+	for i := range out {
+		out[i].Due = out[i].Due.UTC()
+	}
+	return out
 }

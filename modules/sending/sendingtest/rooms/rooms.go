@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
@@ -41,12 +42,16 @@ func New(t *testing.T) *Rooms {
 		t.Fatal(err)
 	}
 	if r.Sending, err = sending.New(sending.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,
-		Records: r.Records, Idempotency: p.Idempotency, Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+		Records: r.Records, Idempotency: p.Idempotency, Signals: sendingtest.Nobody{}}); err != nil {
 		t.Fatal(err)
 	}
-	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Links: p.Near,
-		Contents: r.Records, Ways: p.Near, Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
-		Budget: p.Budget, Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+	composer, err := compose.New(compose.Params{DB: p.DB, Domains: p.Near, Links: p.Near, Contents: r.Records, Budget: p.Budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Composer: composer, Ways: p.Near,
+		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
+		Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
 		t.Fatal(err)
 	}
 	r.work = r.Delivery.Work()

@@ -1,4 +1,4 @@
-package delivery
+package compose
 
 import (
 	"context"
@@ -17,7 +17,7 @@ const (
 // loadRest loads what the claim left out because of its size. Attachments are
 // read when the composer comes to them, one statement each: a statement has
 // seconds, and memory for one is enough.
-func (c *composer) loadRest(ctx context.Context, o *outgoing, msg *mime.Message) error {
+func (c *Composer) loadRest(ctx context.Context, o *Email, msg *mime.Message) error {
 	if err := c.db.Hot.QueryRowContext(ctx, loadBodySQL, o.id, o.accountID).Scan(&msg.HTML, &msg.Text); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (c *composer) loadRest(ctx context.Context, o *outgoing, msg *mime.Message)
 // readFile hands the contents of an attachment to use, without a copy of them. It goes by
 // the door of prepared statements, because only of those lib/pq takes binary results; in
 // text a file is twice its size.
-func (c *composer) readFile(ctx context.Context, use func([]byte), o *outgoing, position int) error {
+func (c *Composer) readFile(ctx context.Context, use func([]byte), o *Email, position int) error {
 	found := false
 	err := db.Each(ctx, c.db.Prepared, func(row db.Row) error {
 		var data sql.RawBytes

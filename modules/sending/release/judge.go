@@ -1,4 +1,4 @@
-package sending
+package release
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/modules/sending/policy"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/batch"
@@ -47,8 +48,8 @@ type envelope struct {
 	diagnostic  string // why it is not written to
 }
 
-// release is a batch of them.
-type release []releasing
+// releases is a batch of them.
+type releases []releasing
 
 // send hands it over.
 func (r *releasing) send() { r.status, r.event = email.StatusSent, event.EmailSent }
@@ -78,17 +79,8 @@ func (r *releasing) block(blocks []suppression.Block) {
 	}
 	r.status, r.event = email.StatusFailed, event.EmailSuppressed
 	for i, b := range blocks {
-		r.envelope[i].diagnostic = suppressedDiagnostic(b.Reason)
+		r.envelope[i].diagnostic = lifecycle.SuppressedDiagnostic(b.Reason)
 	}
-}
-
-// suppressedDiagnostic says why a recipient of a blocked message is not written to;
-// the reason is "" for those who are not suppressed themselves.
-func suppressedDiagnostic(reason string) string {
-	if reason == "" {
-		return "not sent: another recipient of the message is suppressed"
-	}
-	return "suppressed: " + reason
 }
 
 // permit applies what was found out before the transaction, and nothing else:
@@ -113,7 +105,7 @@ func (r *releasing) permit() (bool, error) {
 		}
 		to = append(to, a)
 	}
-	return r.allow(policyInput{account: r.account, identity: r.identity, recipients: to}.check()), nil
+	return r.allow(policy.Input{Account: r.account, Identity: r.identity, Recipients: to}.Check()), nil
 }
 
 // allow hands it over unless there is a refusal.
@@ -128,7 +120,7 @@ func (r *releasing) allow(refusal error) bool {
 
 // judgeRelease decides what becomes of each: what was found out before, and then suppression.
 // The caps have counted all of them when they were accepted, and get back what is refused.
-func (s *scheduler) judgeRelease(ctx context.Context, tx *sql.Tx, batch release) error {
+func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) error {
 	permitted := make([]*releasing, 0, len(batch))
 	var list []suppression.Address
 	for i := range batch {
@@ -163,7 +155,7 @@ func (s *scheduler) judgeRelease(ctx context.Context, tx *sql.Tx, batch release)
 
 // blockSuppressed ends those of the emails that have a suppressed recipient; list has the
 // recipients of all.
-func (s *scheduler) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasing, list []suppression.Address) error {
+func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasing, list []suppression.Address) error {
 	if len(permitted) == 0 {
 		return nil
 	}
@@ -208,7 +200,7 @@ WITH released AS (
 UPDATE recipients r SET state = 'failed', settled_at = now(), diagnostic = refused.diagnostic
 FROM ` + refusedRows.Source() + ` WHERE r.id = refused.id`)
 
-func (b release) store(ctx context.Context, tx *sql.Tx) error {
+func (b releases) store(ctx context.Context, tx *sql.Tx) error {
 	released := make([]*releasing, len(b))
 	var refused []envelope
 	for i := range b {
@@ -230,7 +222,7 @@ func (r *releasing) lastEventNow() string {
 
 // facts are dated by the database clock, which has released: no fact of a release
 // is older than its scheduled_at.
-func (b release) facts() []event.Fact {
+func (b releases) facts() []event.Fact {
 	var facts []event.Fact
 	for _, r := range b {
 		if r.event == "" {

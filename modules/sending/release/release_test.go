@@ -1,11 +1,10 @@
-package sending
+package release
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -21,37 +20,26 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-// releaseAll releases what is due now, without the loop.
-func (f *fixture) releaseAll(t *testing.T) {
-	t.Helper()
-	for more := true; more; {
-		var err error
-		if more, err = f.scheduler.releaseDue(t.Context(), releaseBatch); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, time.Hour, "a@example.net", "b@example.net")
 	f.releaseAll(t)
-	if e, _, _, _ := f.state(t, id); e.Status != email.StatusScheduled || len(f.claimAll(t)) != 0 {
+	if e, _, _, _ := f.State(t, id); e.Status != email.StatusScheduled || len(f.ClaimAll(t)) != 0 {
 		t.Fatalf("released before its time: %s", e.Status)
 	}
 	// Five days later.
 	f.Exec(t, `UPDATE emails SET created_at = created_at - interval '5 days', scheduled_at = now(), release_at = now()`)
 	f.Exec(t, `UPDATE recipients SET created_at = created_at - interval '5 days', queued_at = queued_at - interval '5 days'`)
 	f.releaseAll(t)
-	e, recipients, _, types := f.state(t, id)
+	e, recipients, _, types := f.State(t, id)
 	if e.Status != email.StatusSent || e.LastEvent != "email.sent" || e.SentAt == nil || e.SentAt.Before(*e.ScheduledAt) || e.ReleaseAt != nil || e.Uncommon != nil {
 		t.Errorf("email: %+v", e)
 	}
 	if diff := cmp.Diff([]string{"email.scheduled", "email.sent"}, types); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
-	jobs := f.claimAll(t)
+	jobs := f.ClaimAll(t)
 	if len(jobs) != 2 || time.Since(recipients[0].QueuedAt) > time.Minute {
 		t.Errorf("claimed %d that wait since %s, want two of a fresh message", len(jobs), recipients[0].QueuedAt)
 	}
@@ -59,7 +47,7 @@ func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
 		t.Errorf("retries are counted from %s", recipients[0].QueuedAt)
 	}
 	f.releaseAll(t)
-	if _, _, _, types := f.state(t, id); len(types) != 2 {
+	if _, _, _, types := f.State(t, id); len(types) != 2 {
 		t.Errorf("released twice: %v", types)
 	}
 }
@@ -89,7 +77,7 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 			c.change(f.Near)
 			f.releaseAll(t)
 			f.Near.OwnerErr = nil
-			e, recipients, _, types := f.state(t, id)
+			e, recipients, _, types := f.State(t, id)
 			if e.Status != email.StatusFailed || e.LastEvent != c.event || *e.Uncommon != "failed" || e.SentAt != nil || e.ReleaseAt != nil {
 				t.Errorf("email: %+v", e)
 			}
@@ -111,10 +99,10 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 			if c.diagnostic != "" && *recipients[0].Diagnostic != c.diagnostic {
 				t.Errorf("diagnostic %q, want %q", *recipients[0].Diagnostic, c.diagnostic)
 			}
-			if jobs := f.claimAll(t); len(jobs) != 0 {
+			if jobs := f.ClaimAll(t); len(jobs) != 0 {
 				t.Errorf("delivered all the same: %+v", jobs)
 			}
-			if _, err := f.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).Code != fault.CodeEmailNotScheduled {
+			if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).Code != fault.CodeEmailNotScheduled {
 				t.Errorf("cancel: %v", err)
 			}
 		})
@@ -133,26 +121,17 @@ func TestFindingA4NoReleaseIsRefusedForACap(t *testing.T) {
 	f.releaseAll(t)
 	var got []string
 	for _, id := range ids {
-		e, _, _, _ := f.state(t, id)
+		e, _, _, _ := f.State(t, id)
 		got = append(got, string(e.Status)+" "+e.LastEvent)
 	}
 	want := []string{"sent email.sent", "sent email.sent", "sent email.sent", "sent email.sent", "failed email.suppressed"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the emails whose time came while no cap had room are (-want +got):\n%s", diff)
 	}
-	gone, _, _, _ := f.state(t, ids[4])
-	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: gone.ScheduledAt.UTC()}}, inUTC(f.Near.Back)); diff != "" {
+	gone, _, _, _ := f.State(t, ids[4])
+	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: gone.ScheduledAt.UTC()}}, sendingtest.InUTC(f.Near.Back)); diff != "" {
 		t.Errorf("what the caps got back (-want +got):\n%s", diff)
 	}
-}
-
-// inUTC gives the same moments in one zone, for comparing.
-func inUTC(uses []accounts.Use) []accounts.Use {
-	out := slices.Clone(uses)
-	for i := range out {
-		out[i].Due = out[i].Due.UTC()
-	}
-	return out
 }
 
 func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
@@ -162,8 +141,8 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 	f.Near.Owner.Suspended = true
 	for range 2 {
 		f.releaseAll(t)
-		e, _, _, types := f.state(t, id)
-		if e.Status != email.StatusQueued || *e.Uncommon != "queued" || e.LastEvent != "email.scheduled" || len(types) != 1 || len(f.claimAll(t)) != 0 {
+		e, _, _, types := f.State(t, id)
+		if e.Status != email.StatusQueued || *e.Uncommon != "queued" || e.LastEvent != "email.scheduled" || len(types) != 1 || len(f.ClaimAll(t)) != 0 {
 			t.Fatalf("email %+v, facts %v", e, types)
 		}
 		if wait := time.Until(*e.ReleaseAt); wait < 50*time.Second || wait > 61*time.Second {
@@ -171,12 +150,12 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 		}
 		f.Exec(t, `UPDATE emails SET release_at = now()`)
 	}
-	if _, err := f.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).Details["status"] != "queued" {
+	if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).Details["status"] != "queued" {
 		t.Errorf("cancel: %v", err)
 	}
 	f.Near.Owner.Suspended = false
 	f.releaseAll(t)
-	if e, _, _, types := f.state(t, id); e.Status != email.StatusSent || e.Uncommon != nil || e.ReleaseAt != nil || len(types) != 2 || len(f.claimAll(t)) != 1 {
+	if e, _, _, types := f.State(t, id); e.Status != email.StatusSent || e.Uncommon != nil || e.ReleaseAt != nil || len(types) != 2 || len(f.ClaimAll(t)) != 1 {
 		t.Errorf("after the account was resumed: %+v %v", e, types)
 	}
 }
@@ -185,17 +164,17 @@ func TestReleaseThatIsCutOffHasNotHappened(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
-	before, _, _, _ := f.state(t, id)
+	before, _, _, _ := f.State(t, id)
 	f.Near.BlockedErr = fault.Unavailable(nil)
-	if _, err := f.scheduler.releaseDue(t.Context(), releaseBatch); fault.KindOf(err) != fault.Away {
+	if _, err := f.Release(t.Context(), releaseBatch); fault.KindOf(err) != fault.Away {
 		t.Fatalf("the database was away: %v", err)
 	}
-	e, recipients, _, types := f.state(t, id)
+	e, recipients, _, types := f.State(t, id)
 	if e.Status != email.StatusScheduled || !e.ReleaseAt.Equal(*before.ReleaseAt) || recipients[0].DueAt != nil || len(types) != 1 {
 		t.Errorf("email %+v, facts %v", e, types)
 	}
 	f.releaseAll(t)
-	if e, _, _, _ := f.state(t, id); e.Status != email.StatusSent {
+	if e, _, _, _ := f.State(t, id); e.Status != email.StatusSent {
 		t.Errorf("the next pass left it %s", e.Status)
 	}
 }
@@ -230,7 +209,7 @@ func TestOneBadEmailDoesNotHoldUpOthers(t *testing.T) {
 			if status != "scheduled" || wait < 50 || wait > 61 {
 				t.Errorf("the bad one is %s and looked at in %.1f s, want a minute", status, wait)
 			}
-			if e, _, _, _ := f.state(t, good); e.Status != email.StatusSent {
+			if e, _, _, _ := f.State(t, good); e.Status != email.StatusSent {
 				t.Errorf("the good one is %s", e.Status)
 			}
 		})
@@ -242,24 +221,24 @@ func TestChangesBetweenLookAndLockAreHeeded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	moved, cancelled, stays := f.schedule(t, -time.Second, "a@example.net"), f.schedule(t, -time.Second, "b@example.net"), f.schedule(t, -time.Second, "c@example.net")
-	due, err := f.scheduler.dueForRelease(t.Context(), releaseBatch)
+	due, err := f.dueForRelease(t.Context(), releaseBatch)
 	if err != nil || len(due) != 3 {
 		t.Fatalf("due: %+v %v", due, err)
 	}
-	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, time.Now().Add(time.Hour)); err != nil {
+	if _, err := f.Sending.Reschedule(t.Context(), sendingtest.Account, moved, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
+	if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time everything is done
-		if err := f.scheduler.releaseTogether(t.Context(), due); err != nil {
+		if err := f.releaseTogether(t.Context(), due); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for id, want := range map[string]string{moved: "scheduled [email.scheduled email.rescheduled]", cancelled: "cancelled [email.scheduled email.cancelled]",
 		stays: "sent [email.scheduled email.sent]"} {
-		if e, _, _, types := f.state(t, id); fmt.Sprint(e.Status, " ", types) != want {
+		if e, _, _, types := f.State(t, id); fmt.Sprint(e.Status, " ", types) != want {
 			t.Errorf("%s %v, want %s", e.Status, types, want)
 		}
 	}
@@ -282,7 +261,7 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	for range 3 {
 		releasing.Go(func() {
 			for ctx.Err() == nil {
-				if _, err := f.scheduler.releaseDue(context.WithoutCancel(ctx), 20); err != nil {
+				if _, err := f.Release(context.WithoutCancel(ctx), 20); err != nil {
 					t.Error(err)
 					return
 				}
@@ -294,7 +273,7 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	for part := range 4 {
 		cancelling.Go(func() {
 			for k := part; k < n; k += 4 {
-				_, errs[order[k]] = f.Cancel(context.WithoutCancel(ctx), sendingtest.Account, ids[order[k]])
+				_, errs[order[k]] = f.Sending.Cancel(context.WithoutCancel(ctx), sendingtest.Account, ids[order[k]])
 			}
 		})
 	}
@@ -309,13 +288,13 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 
 	due := map[string]int{}
 	for range 4 {
-		for _, job := range f.claimAll(t) {
+		for _, job := range f.ClaimAll(t) {
 			due[job.EmailID()]++
 		}
 	}
 	cancelled := 0
 	for i, id := range ids {
-		e, _, _, types := f.state(t, id)
+		e, _, _, types := f.State(t, id)
 		switch {
 		case errs[i] == nil:
 			cancelled++
@@ -344,7 +323,7 @@ func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
 		ids = append(ids, f.schedule(t, time.Duration(i)*100*time.Millisecond, fmt.Sprintf("u%d@example.net", i)))
 	}
 	moved := f.schedule(t, time.Hour, "moved@example.net")
-	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, time.Now().Add(time.Second)); err != nil {
+	if _, err := f.Sending.Reschedule(t.Context(), sendingtest.Account, moved, time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	stays := f.schedule(t, time.Hour, "stays@example.net")
@@ -354,7 +333,7 @@ func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
 		return err == nil && n == len(ids)+1
 	})
 	for _, id := range append(ids, moved) {
-		e, _, _, types := f.state(t, id)
+		e, _, _, types := f.State(t, id)
 		if late := e.SentAt.Sub(*e.ScheduledAt); late < 0 || late > 5*time.Second {
 			t.Errorf("sent %s after its time", late)
 		}
@@ -362,7 +341,7 @@ func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
 			t.Errorf("facts: %v", types)
 		}
 	}
-	if e, _, _, _ := f.state(t, stays); e.Status != email.StatusScheduled {
+	if e, _, _, _ := f.State(t, stays); e.Status != email.StatusScheduled {
 		t.Errorf("one of the next hour is %s", e.Status)
 	}
 	if n := len(f.Peer.Seen); n != len(ids)+1 {
@@ -373,11 +352,11 @@ func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
 func TestAcceptingProcessesDoNotRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.scheduler.idle = true
+	f.idle = true
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if names := f.scheduler.tasks.Names(); len(names) > 0 {
+	if names := f.tasks.Names(); len(names) > 0 {
 		t.Errorf("a process that only accepts runs the tasks %q, want none: it releases no scheduled emails", names)
 	}
 }
@@ -389,7 +368,7 @@ func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 	f.Near.BlockedErr = errors.Join(errors.New("count"), fault.Unavailable(nil))
 	f.start(t)
 	expect.Within(t, 10*time.Second, "it is delivered", func() bool {
-		e, err := f.records.Get(t.Context(), sendingtest.Account, id)
+		e, err := f.Records.Get(t.Context(), sendingtest.Account, id)
 		return err == nil && e.Status == email.StatusDelivered
 	})
 }

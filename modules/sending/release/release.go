@@ -1,4 +1,4 @@
-package sending
+package release
 
 import (
 	"context"
@@ -17,13 +17,6 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
-
-// Every process that delivers also releases: it takes scheduled emails whose time
-// has come by the database clock, and hands them over or refuses them. What was
-// allowed when a message was accepted need not be allowed now, so everything is
-// asked again. Who asks other modules does so before the transaction; in it the
-// rows are locked, judged and changed together, so that a release is whole or
-// has not happened. Rows that another process holds are passed over.
 
 const (
 	// releaseBatch is the most that one transaction releases.
@@ -51,16 +44,20 @@ type candidate struct {
 	refusal  *fault.Error // why its sender may not send (any more)
 }
 
-// releaseDue releases what is due now, at most limit emails, and tells whether
-// there may be more. An email that cannot be judged does not keep the others waiting.
-func (s *scheduler) releaseDue(ctx context.Context, limit int) (more bool, err error) {
+// Release releases what is due now, at most limit emails, and tells whether there may be
+// more. The error is one of the database or of a neighbour that is away. An email that cannot
+// be judged is put off and keeps no others waiting.
+//
+// Other modules are asked before the transaction. In it the rows are locked, judged and
+// changed together.
+func (s *Service) Release(ctx context.Context, limit int) (more bool, err error) {
 	due, err := s.dueForRelease(ctx, limit)
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
 	ready := make([]candidate, 0, len(due))
 	for _, c := range due {
-		switch err := s.vet(ctx, &c); {
+		switch err := s.senders.vet(ctx, &c); {
 		case err == nil:
 			ready = append(ready, c)
 		case fault.KindOf(err) == fault.Away || ctx.Err() != nil:
@@ -78,7 +75,7 @@ func (s *scheduler) releaseDue(ctx context.Context, limit int) (more bool, err e
 	return len(due) == limit, err
 }
 
-func (s *scheduler) dueForRelease(ctx context.Context, limit int) ([]candidate, error) {
+func (s *Service) dueForRelease(ctx context.Context, limit int) ([]candidate, error) {
 	due, err := db.All(ctx, s.db.Hot, func(c *candidate) []any { return []any{&c.id, &c.accountID, &c.from} }, dueSQL, limit)
 	if err != nil {
 		return nil, fmt.Errorf("find due emails: %w", err)
@@ -86,9 +83,9 @@ func (s *scheduler) dueForRelease(ctx context.Context, limit int) ([]candidate, 
 	return due, nil
 }
 
-// vet asks the other modules about account and sender. Their answers may be a
+// vet sets the account and the identity of a candidate, or its refusal. The answers may be a
 // few seconds old, as at acceptance. An error means that there was no answer.
-func (s *scheduler) vet(ctx context.Context, c *candidate) error {
+func (s senders) vet(ctx context.Context, c *candidate) error {
 	from, err := address.Parse(c.from)
 	if err != nil {
 		return fmt.Errorf("stored sender: %w", err)
@@ -105,11 +102,11 @@ func (s *scheduler) vet(ctx context.Context, c *candidate) error {
 }
 
 // releaseTogether releases the candidates in one transaction.
-func (s *scheduler) releaseTogether(ctx context.Context, candidates []candidate) error {
+func (s *Service) releaseTogether(ctx context.Context, candidates []candidate) error {
 	if len(candidates) == 0 {
 		return nil
 	}
-	var batch release
+	var batch releases
 	err := s.db.InHotTx(ctx, func(tx *sql.Tx) (err error) {
 		if batch, err = lockDue(ctx, tx, candidates); err != nil || len(batch) == 0 {
 			return err
@@ -133,7 +130,7 @@ func (s *scheduler) releaseTogether(ctx context.Context, candidates []candidate)
 	return nil
 }
 
-func (s *scheduler) releaseOneByOne(ctx context.Context, candidates []candidate) error {
+func (s *Service) releaseOneByOne(ctx context.Context, candidates []candidate) error {
 	for _, c := range candidates {
 		err := s.releaseTogether(ctx, []candidate{c})
 		switch {
@@ -154,14 +151,14 @@ UPDATE emails SET release_at = now() + $3 * interval '1 microsecond' WHERE id = 
 
 // lookAgain puts an email off that could not be judged: at the head of the queue
 // a batch of them would keep everything behind them waiting.
-func (s *scheduler) lookAgain(ctx context.Context, c candidate, cause error) error {
+func (s *Service) lookAgain(ctx context.Context, c candidate, cause error) error {
 	s.logger.ErrorContext(ctx, "scheduled email could not be released, tried again later",
 		telemetry.KeyAccountID, c.accountID, telemetry.KeyEmailID, c.id, telemetry.KeyError, cause)
 	_, err := s.db.Hot.ExecContext(ctx, lookAgainSQL, c.id, c.accountID, releaseAgain.Microseconds())
 	return err
 }
 
-func (s *scheduler) logRelease(ctx context.Context, batch release) {
+func (s *Service) logRelease(ctx context.Context, batch releases) {
 	var sent, refused, held int
 	var late time.Duration
 	for _, r := range batch {
@@ -186,7 +183,7 @@ FROM emails WHERE id = ANY($1) AND status IN ('scheduled', 'queued') AND release
 
 const envelopeSQL = `SELECT id, email_id, address FROM recipients WHERE email_id = ANY($1) ORDER BY id`
 
-func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (release, error) {
+func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (releases, error) {
 	byID := make(map[string]candidate, len(candidates))
 	ids := make([]string, 0, len(candidates))
 	for _, c := range candidates {

@@ -1,4 +1,4 @@
-package delivery
+package compose
 
 import (
 	"context"
@@ -19,19 +19,19 @@ import (
 // relayAndSign is composeAndSign for what its sender has composed: its fields in their
 // order, what is missing behind them, and its body octet for octet, but for texts that
 // tracking or the link to unsubscribe have to change.
-func (c *composer) relayAndSign(ctx context.Context, o *outgoing, where place) (signedMessage, error) {
+func (c *Composer) relayAndSign(ctx context.Context, o *Email, where place) (Signed, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
-		return signedMessage{}, fmt.Errorf("read email %s: from: %w", o.id, err)
+		return Signed{}, fmt.Errorf("read email %s: from: %w", o.id, err)
 	}
 	identity, err := c.domains.Identity(ctx, o.accountID, from)
 	if err != nil {
-		return signedMessage{}, err
+		return Signed{}, err
 	}
 	if !o.loaded && o.mime == nil { // larger than a claim loads, and not heavy
 		in, err := c.loadMIME(ctx, o)
 		if err != nil {
-			return signedMessage{}, err
+			return Signed{}, err
 		}
 		defer func() { o.mime = nil; in.Close() }()
 	}
@@ -40,15 +40,15 @@ func (c *composer) relayAndSign(ctx context.Context, o *outgoing, where place) (
 		raw, err = signAfterRoom(raw, identity)
 	}
 	if err != nil {
-		return signedMessage{}, fmt.Errorf("relay email %s: %w", o.id, err)
+		return Signed{}, fmt.Errorf("relay email %s: %w", o.id, err)
 	}
 	fields, body, err := verbatim.Split(raw)
 	if err != nil {
-		return signedMessage{}, fmt.Errorf("relay email %s: %w", o.id, err)
+		return Signed{}, fmt.Errorf("relay email %s: %w", o.id, err)
 	}
-	signed := signedMessage{raw: raw, identity: identity, utf8: slices.ContainsFunc(fields, func(f verbatim.Field) bool { return hasEightBit(f.Raw) })}
+	signed := Signed{Raw: raw, Identity: identity, UTF8: slices.ContainsFunc(fields, func(f verbatim.Field) bool { return hasEightBit(f.Raw) })}
 	if hasEightBit(body) {
-		signed.sevenBit = func() ([]byte, error) { return inSevenBit(raw, identity) }
+		signed.SevenBit = func() ([]byte, error) { return inSevenBit(raw, identity) }
 	}
 	return signed, nil
 }
@@ -58,7 +58,7 @@ func hasEightBit(b []byte) bool {
 }
 
 // loadMIME brings the octets of a relayed message here, until the content is closed.
-func (c *composer) loadMIME(ctx context.Context, o *outgoing) (*intake.Content, error) {
+func (c *Composer) loadMIME(ctx context.Context, o *Email) (*intake.Content, error) {
 	content, err := c.contents.Content(ctx, o.accountID, o.id, composePatience)
 	if err == nil && content == nil {
 		err = errors.New("its content was deleted")
@@ -75,7 +75,7 @@ func (c *composer) loadMIME(ctx context.Context, o *outgoing) (*intake.Content, 
 }
 
 // relay gives the message behind room for its signatures.
-func (c *composer) relay(ctx context.Context, o *outgoing, identity domains.Identity, where place) ([]byte, error) {
+func (c *Composer) relay(ctx context.Context, o *Email, identity domains.Identity, where place) ([]byte, error) {
 	m, err := verbatim.Read(o.mime)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c *composer) relay(ctx context.Context, o *outgoing, identity domains.Iden
 
 // changedTexts are those that have to say something else than they came with. Opens and
 // clicks are counted in the first of each kind: that is the body.
-func (c *composer) changedTexts(ctx context.Context, o *outgoing, identity domains.Identity, texts []*verbatim.Text, link string) (map[*verbatim.Text]string, error) {
+func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.Identity, texts []*verbatim.Text, link string) (map[*verbatim.Text]string, error) {
 	changed := map[*verbatim.Text]string{}
 	var firstHTML, firstText *verbatim.Text
 	for _, t := range texts {

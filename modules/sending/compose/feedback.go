@@ -1,4 +1,4 @@
-package delivery
+package compose
 
 import (
 	"cmp"
@@ -17,12 +17,12 @@ const (
 
 // feedbackID gives the value of the field. The kind of mail is the value of the first tag, or
 // the category.
-func (o *outgoing) feedbackID() string {
+func (o *Email) feedbackID() string {
 	kind := ""
 	if len(o.tags) > 0 {
 		kind = o.tags[0].Value
 	}
-	return strings.Join([]string{feedbackWord(cmp.Or(kind, o.category, "none")), o.domainID, o.accountID, feedbackSender}, ":")
+	return strings.Join([]string{feedbackWord(cmp.Or(kind, o.category, "none")), o.DomainID, o.accountID, feedbackSender}, ":")
 }
 
 // feedbackWord keeps what may stand between colons.

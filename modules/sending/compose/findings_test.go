@@ -1,4 +1,4 @@
-package delivery
+package compose
 
 import (
 	"strings"
@@ -52,7 +52,7 @@ func TestFindingA10EveryMessageHasAFeedbackID(t *testing.T) {
 	} {
 		m := simple("bob@example.net")
 		c.change(&m)
-		o := &outgoing{domainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", accountID: sendingtest.Account, tags: m.Tags, category: m.Category}
+		o := &Email{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", accountID: sendingtest.Account, tags: m.Tags, category: m.Category}
 		if got := o.feedbackID(); got != c.want {
 			t.Errorf("%s: the value is %q, want %q", name, got, c.want)
 		}

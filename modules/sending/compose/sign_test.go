@@ -1,4 +1,4 @@
-package delivery
+package compose
 
 import (
 	"bytes"
@@ -28,17 +28,17 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 		}
 		return nil, fmt.Errorf("no such name: %s", name)
 	}
-	message := func() *outgoing {
-		return &outgoing{id: "msg_1", accountID: sendingtest.Account, from: "Ada <ada@example.com>", to: []string{"bob@example.net"}, subject: "Hello",
+	message := func() *Email {
+		return &Email{id: "msg_1", accountID: sendingtest.Account, from: "Ada <ada@example.com>", to: []string{"bob@example.net"}, subject: "Hello",
 			text: "Hello", messageID: "msg_1@example.com", date: time.Now(), loaded: true}
 	}
 	for want, key := range map[int]*domains.SecondKey{1: nil, 2: {Selector: "pe1", Key: second}} {
 		f.Near.Sender.Second = key
-		signed, _, err := f.composer.sign(t.Context(), message())
+		signed, _, err := f.Sign(t.Context(), message())
 		if err != nil {
 			t.Fatal(err)
 		}
-		results, err := dkim.Verify(signed.raw, lookup)
+		results, err := dkim.Verify(signed.Raw, lookup)
 		if err != nil || len(results) != want {
 			t.Fatalf("%+v, %v, want %d signatures", results, err, want)
 		}
@@ -47,14 +47,14 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 				t.Errorf("the signature is %+v, want a valid one of example.com", r)
 			}
 		}
-		if first, _, _ := bytes.Cut(signed.raw, []byte("\r\n")); !strings.Contains(string(first), "a=rsa-sha256") {
+		if first, _, _ := bytes.Cut(signed.Raw, []byte("\r\n")); !strings.Contains(string(first), "a=rsa-sha256") {
 			t.Errorf("the first signature is %s", first)
 		}
 	}
 
 	// Without an identity there is no message: no other key steps in.
 	f.Near.SenderErr = errors.New("no key that signs")
-	if signed, _, err := f.composer.sign(t.Context(), message()); !errors.Is(err, f.Near.SenderErr) || signed.raw != nil {
-		t.Errorf("sign without an identity gives %q, %v, want no message and that error", signed.raw, err)
+	if signed, _, err := f.Sign(t.Context(), message()); !errors.Is(err, f.Near.SenderErr) || signed.Raw != nil {
+		t.Errorf("sign without an identity gives %q, %v, want no message and that error", signed.Raw, err)
 	}
 }

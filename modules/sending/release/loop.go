@@ -1,4 +1,4 @@
-package sending
+package release
 
 import (
 	"context"
@@ -16,7 +16,7 @@ var releaseRetry = worker.Backoff{Min: 100 * time.Millisecond, Max: 2 * time.Sec
 
 // releasing is the task that releases what is due. A release that has begun may end while
 // the stop has time.
-func (s *scheduler) releasing() worker.Task {
+func (s *Service) releasing() worker.Task {
 	limit := releaseBatch
 	return worker.Task{Name: "release of scheduled emails", Retry: releaseRetry, Drain: true, Step: func(ctx context.Context) (wait time.Duration, err error) {
 		wait, err = s.releasePass(ctx, limit)
@@ -36,11 +36,11 @@ func nextLimit(limit int, err error) int {
 
 // releasePass releases what is due and tells how long nothing more is. It releases nothing
 // while the whole installation is held.
-func (s *scheduler) releasePass(ctx context.Context, limit int) (wait time.Duration, err error) {
+func (s *Service) releasePass(ctx context.Context, limit int) (wait time.Duration, err error) {
 	if s.holder != nil && s.holder.Held() != nil {
 		return releasePoll, nil
 	}
-	more, err := s.releaseDue(ctx, limit)
+	more, err := s.Release(ctx, limit)
 	if err != nil || more {
 		return 0, err
 	}

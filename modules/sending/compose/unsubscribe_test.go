@@ -1,9 +1,7 @@
-package delivery
+package compose
 
 import (
-	"bytes"
 	"context"
-	"crypto/rsa"
 	"strings"
 	"testing"
 
@@ -11,7 +9,6 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
@@ -21,43 +18,6 @@ type tracker struct{ asked []tracking.Message }
 func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error) {
 	r.asked = append(r.asked, m)
 	return html + "<!-- tracked -->", text + " (tracked)", nil
-}
-
-// wire gives the message as it goes out, verified.
-func (f *fixture) wire(t *testing.T, id string) *message.Whole {
-	t.Helper()
-	for _, j := range f.claimAll(t) {
-		if j.emailID != id {
-			continue
-		}
-		signed, done, err := f.composer.sign(t.Context(), j.message)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer done()
-		record := dkim.PublicRecord(sendingtest.Key().(*rsa.PrivateKey))
-		seen, err := dkim.Verify(signed.raw, func(string) ([]string, error) { return []string{record}, nil })
-		if err != nil || len(seen) != 1 || seen[0].Err != nil {
-			t.Fatalf("signatures: %+v, %v", seen, err)
-		}
-		signature, _, _ := bytes.Cut(signed.raw, []byte("\r\nFrom:"))
-		for _, name := range []string{"list-unsubscribe:", "list-unsubscribe-post:"} {
-			if bytes.Contains(signed.raw, []byte("\r\nList-Unsubscribe:")) && !strings.Contains(strings.ToLower(unfolded(signature)), name) {
-				t.Errorf("%s is not signed: %s", name, signature)
-			}
-		}
-		parsed, err := message.ReadWhole(bytes.NewReader(signed.raw), message.Bounds{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return parsed
-	}
-	t.Fatalf("%s was not claimed", id)
-	return nil
-}
-
-func unfolded(field []byte) string {
-	return strings.Join(strings.Fields(string(field)), "") + ":"
 }
 
 func header(m *message.Whole, name string) (values []string) {
@@ -113,7 +73,7 @@ func TestTrackingSeesWhatIsSentAndTheDomainDecides(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	r := &tracker{}
-	f.composer.rewriter = r
+	f.rewriter = r
 	yes := true
 	m := simple("bob@example.net")
 	m.HTML, m.Text, m.Unsubscribe = "{{unsubscribe_url}}", "t", &yes

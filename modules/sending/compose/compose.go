@@ -1,0 +1,137 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/unsubscribe"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/plaintext"
+)
+
+// Signed is what goes over the wire, and under which identity.
+type Signed struct {
+	Raw      []byte
+	Identity domains.Identity
+	UTF8     bool                   // an address in the header needs SMTPUTF8, RFC 6531
+	SevenBit func() ([]byte, error) // gives the message for servers without 8BITMIME; nil: it is 7-bit
+}
+
+// Sign returns the composed and signed message, and what is to be called after its use. The
+// error is the one of the identity (kind Forbidden: it may not be sent), Away while there is no
+// room or no database, and of another kind when the message cannot be composed.
+func (c *Composer) Sign(ctx context.Context, o *Email) (msg Signed, done func(), err error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if !o.Heavy() {
+		if o.users++; o.users == 1 {
+			o.signed, o.err = c.composeAndSign(ctx, o, inMemory)
+		}
+		return o.signed, func() {}, o.err
+	}
+	if o.users == 0 {
+		if o.signed, err = c.signHeavy(ctx, o); err != nil {
+			return Signed{}, nil, err
+		}
+	}
+	o.users++
+	return o.signed, func() { o.forget() }, nil
+}
+
+// place gives where a message of about a size is written.
+type place func(size int) ([]byte, error)
+
+func inMemory(size int) ([]byte, error) { return make([]byte, 0, size), nil }
+
+// signatureRoom is left in front of a composed message for its DKIM-Signatures,
+// which are about 1,000 octets each.
+const signatureRoom = 8 << 10
+
+func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (Signed, error) {
+	if o.relayed {
+		return c.relayAndSign(ctx, o, where)
+	}
+	msg, err := o.composed()
+	if err != nil {
+		return Signed{}, fmt.Errorf("read email %s: %w", o.id, err)
+	}
+	identity, err := c.domains.Identity(ctx, o.accountID, msg.From)
+	if err != nil {
+		return Signed{}, err
+	}
+	if !o.loaded {
+		if err := c.loadRest(ctx, o, &msg); err != nil {
+			return Signed{}, fmt.Errorf("load email %s: %w", o.id, err)
+		}
+	}
+	if err := c.finish(ctx, o, identity, &msg); err != nil {
+		return Signed{}, fmt.Errorf("finish email %s: %w", o.id, err)
+	}
+	raw, err := mime.ComposeInto(msg, signatureRoom, where)
+	if err != nil {
+		return Signed{}, fmt.Errorf("compose email %s: %w", o.id, err)
+	}
+	if raw, err = signAfterRoom(raw, identity); err != nil {
+		return Signed{}, fmt.Errorf("sign email %s: %w", o.id, err)
+	}
+	return Signed{Raw: raw, Identity: identity, UTF8: msg.NeedsSMTPUTF8()}, nil
+}
+
+// signAfterRoom puts the signatures into the room in front of the message.
+func signAfterRoom(raw []byte, identity domains.Identity) ([]byte, error) {
+	field, err := dkim.Fields(raw[signatureRoom:], identity.Signers()...)
+	if err != nil {
+		return nil, err
+	}
+	if len(field) > signatureRoom {
+		return nil, fmt.Errorf("signature of %d octets", len(field))
+	}
+	raw = raw[signatureRoom-len(field):]
+	copy(raw, field)
+	return raw, nil
+}
+
+// finish puts in what is not stored because it comes from the message's id: the
+// link to unsubscribe with, and then tracking, which leaves that link alone.
+// HTML alone gets a text part, unless the caller wants none.
+func (c *Composer) finish(ctx context.Context, o *Email, identity domains.Identity, msg *mime.Message) (err error) {
+	msg.Headers = append(msg.Headers, mime.Header{Name: feedbackField, Value: o.feedbackID()})
+	if o.unsubscribe {
+		link, err := c.linkOf(o)
+		if err != nil {
+			return err
+		}
+		unsubscribable(link, msg)
+	}
+	if msg.Text == "" && msg.HTML != "" && !o.noText {
+		msg.Text = plaintext.Of(msg.HTML)
+	}
+	if c.rewriter == nil || !identity.OpenTracking && !identity.ClickTracking {
+		return nil
+	}
+	track := tracking.Message{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID, Opens: identity.OpenTracking, Clicks: identity.ClickTracking}
+	msg.HTML, msg.Text, err = c.rewriter.Rewrite(ctx, track, msg.HTML, msg.Text)
+	return err
+}
+
+// linkOf gives the link to unsubscribe from an email with.
+func (c *Composer) linkOf(o *Email) (string, error) {
+	first, err := address.Parse(o.first)
+	if err != nil {
+		return "", fmt.Errorf("first recipient: %w", err)
+	}
+	return unsubscribe.Link(c.links, o.accountID, o.id, first, o.category), nil
+}
+
+// unsubscribable adds the header fields and puts the link in.
+func unsubscribable(link string, msg *mime.Message) {
+	msg.Headers = append(msg.Headers,
+		mime.Header{Name: unsubscribe.Field, Value: "<" + link + ">"}, mime.Header{Name: unsubscribe.FieldPost, Value: unsubscribe.OneClick})
+	msg.Subject = unsubscribe.InText(msg.Subject, link)
+	msg.Text = unsubscribe.InText(msg.Text, link)
+	msg.HTML = unsubscribe.InHTML(msg.HTML, link)
+}

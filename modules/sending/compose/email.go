@@ -1,0 +1,118 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/mime"
+)
+
+// Email is a stored email on its way out. It is composed and signed once for all recipients
+// that share it: nothing in the bytes names a recipient.
+type Email struct {
+	DomainID     string
+	OneRecipient bool
+	Expires      bool
+	Life         time.Duration // until it expires, by the database clock, when it was loaded
+	Size         int           // octets of bodies and attachments as stored
+
+	id, accountID       string
+	from, first         string // first is the first recipient
+	to, cc, replyTo     []string
+	subject, html, text string
+	noText              bool   // the caller wants no text part
+	relayed             bool   // its sender composed it
+	mime                []byte // then, where loaded
+	headers             []shape.Header
+	tags                []shape.Tag
+	messageID           string
+	attachments         int
+	createdAt           time.Time
+	date                time.Time // accepted, or released at its time
+	unsubscribe         bool
+	category            string
+	loaded              bool // html and text, or mime, are here and there are no attachments
+
+	mutex  sync.Mutex // held while composing: the other recipients wait for the result
+	users  int        // deliveries that use the composed message
+	signed Signed
+	err    error
+	held   contents // what a heavy message lies in
+}
+
+// inlineBody is the most octets of a body that Load reads. A larger body, and attachments, are
+// read when the email is signed.
+const inlineBody = 256 << 10
+
+const loadSQL = `
+SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(reply_to, '[]'), subject,
+	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at, coalesce(sent_at, created_at), unsubscribe, coalesce(category, ''),
+	coalesce((extract(epoch FROM expires_at - now()) * 1000000)::bigint, 0), expires_at IS NOT NULL,
+	coalesce("to"->>0, cc->>0, bcc->>0, ''), jsonb_array_length("to") + jsonb_array_length(coalesce(cc, '[]')) + jsonb_array_length(coalesce(bcc, '[]')) = 1,
+	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, coalesce(text = '', false), mime IS NOT NULL, CASE WHEN small THEN mime END, small,
+	body + CASE WHEN attachment_count = 0 THEN 0 ELSE (SELECT coalesce(sum(a.size), 0)::bigint FROM attachments a WHERE a.email_id = e.id) END
+FROM (SELECT *, body <= $2 AND (attachment_count = 0 OR mime IS NOT NULL) AS small
+	FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(octet_length(mime), 0) AS body FROM emails WHERE id = ANY($1)) b) e`
+
+// Load reads stored emails by their ids, without large bodies and attachments. An email that
+// was deleted is not in the result. The error is one of the database.
+func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, error) {
+	emails, err := db.All(ctx, tx, func(o *Email) []any {
+		return []any{&o.id, &o.accountID, &o.DomainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc), db.ScanJSON(&o.replyTo), &o.subject,
+			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, db.ScanMicroseconds(&o.Life), &o.Expires, &o.first, &o.OneRecipient, &o.html, &o.text, &o.noText, &o.relayed, &o.mime, &o.loaded, &o.Size}
+	}, loadSQL, db.Array(ids), inlineBody)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]*Email, len(emails))
+	for i := range emails {
+		byID[emails[i].id] = &emails[i]
+	}
+	return byID, nil
+}
+
+// composed turns the stored columns back into a message.
+func (o *Email) composed() (mime.Message, error) {
+	msg := mime.Message{Subject: o.subject, HTML: o.html, Text: o.text, MessageID: o.messageID, Date: o.date}
+	for _, h := range o.headers {
+		msg.Headers = append(msg.Headers, mime.Header{Name: h.Name, Value: h.Value})
+	}
+	var err error
+	if msg.From, err = address.Parse(o.from); err != nil {
+		return mime.Message{}, fmt.Errorf("from: %w", err)
+	}
+	for _, list := range []struct {
+		name string
+		from []string
+		to   *[]address.Address
+	}{{"to", o.to, &msg.To}, {"cc", o.cc, &msg.CC}, {"reply_to", o.replyTo, &msg.ReplyTo}} {
+		if *list.to, err = parseStored(list.from); err != nil {
+			return mime.Message{}, fmt.Errorf("%s: %w", list.name, err)
+		}
+	}
+	return msg, nil
+}
+
+func parseStored(list []string) ([]address.Address, error) {
+	out := make([]address.Address, 0, len(list))
+	for _, text := range list {
+		a, err := address.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// Payload returns the email part of a fact about it, with a status.
+func (o *Email) Payload(status string) event.Email {
+	return event.Email{EmailID: o.id, From: o.from, To: o.to, CC: o.cc, Subject: o.subject,
+		EmailStatus: status, Tags: o.tags, CreatedAt: event.At(o.createdAt)}
+}

@@ -1,0 +1,146 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
+)
+
+// A heavy message is composed when its delivery begins and forgotten when it ends. It is
+// composed in a file of the spool and sent from there. So a slow receiver holds no memory: the
+// memory that composing takes is given back before the message is sent.
+const heavyFrom = 1 << 20 // octets as stored
+
+// Heavy tells whether it is composed in a file, so that there is a bound on how many of them a
+// process should deliver at a time.
+func (o *Email) Heavy() bool { return o.Size >= heavyFrom }
+
+// composedSize is more than the octets of the composed message: base64 makes 78 of 57, and
+// a text three of one at worst.
+func (o *Email) composedSize() int64 {
+	size := int64(o.Size)
+	return size*78/57 + 2*min(size, mostTexts) + 256<<10
+}
+
+// composeMemory is what composing takes: the texts several times, and a file at a time.
+func (o *Email) composeMemory() int64 { return min(4*int64(o.Size), 64<<20) }
+
+const mostTexts = 2*records.MaxBody + 1<<20
+
+// composePatience is how long a delivery waits for room that others have. It holds its
+// lease meanwhile, and begins anew later when that is over.
+const composePatience = 10 * time.Minute
+
+// contents are what something heavy lies in.
+type contents []*intake.Content
+
+func (c *contents) close() {
+	for _, held := range *c {
+		held.Close()
+	}
+	*c = nil
+}
+
+// signHeavy is composeAndSign for a heavy message.
+func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err error) {
+	defer func() {
+		if err != nil {
+			o.held.close()
+		}
+	}()
+	owner := intake.Owner{Account: o.accountID}
+	// Files first and memory then, everywhere: so nobody waits for who waits for him.
+	out, err := c.roomFor(ctx, o, o.composedSize())
+	if err != nil {
+		return Signed{}, err
+	}
+	if o.relayed && !o.loaded {
+		in, err := c.loadMIME(ctx, o)
+		if err != nil {
+			return Signed{}, err
+		}
+		defer func() { o.mime = nil; in.Close() }()
+	}
+	release, err := c.budget.Work(ctx, owner, o.composeMemory(), composePatience)
+	if err != nil {
+		return Signed{}, lackOfRoom(ctx, o, err)
+	}
+	defer release()
+	err = intake.Guarded(func() error {
+		msg, err = c.composeAndSign(ctx, o, func(size int) ([]byte, error) { return out.Blank(ctx, int64(size)) })
+		return err
+	})
+	out.Whole()
+	out.Rest() // it is read again as the server takes it
+	switch {
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		return Signed{}, lackOfRoom(ctx, o, err)
+	case err == nil && msg.SevenBit != nil:
+		msg.SevenBit = c.heavySevenBit(ctx, o, msg.SevenBit)
+	}
+	return msg, err
+}
+
+// roomFor is a content of the message with room for so many octets.
+func (c *Composer) roomFor(ctx context.Context, o *Email, octets int64) (*intake.Content, error) {
+	content := c.budget.Content(intake.Terms{Owner: intake.Owner{Account: o.accountID}, Most: octets, Patience: composePatience})
+	o.held = append(o.held, content)
+	if err := content.Reserve(ctx, octets); err != nil {
+		return nil, lackOfRoom(ctx, o, err)
+	}
+	return content, nil
+}
+
+// lackOfRoom is temporary: the message is tried again.
+func lackOfRoom(ctx context.Context, o *Email, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("wait for room to compose email %s: %w", o.id, context.Cause(ctx))
+	}
+	return fault.Unavailable(fmt.Errorf("room to compose email %s: %w", o.id, err))
+}
+
+// heavySevenBit makes the other form of a heavy message in a file as well, once.
+func (c *Composer) heavySevenBit(ctx context.Context, o *Email, compose func() ([]byte, error)) func() ([]byte, error) {
+	var done []byte
+	return func() ([]byte, error) {
+		o.mutex.Lock()
+		defer o.mutex.Unlock()
+		if done != nil {
+			return done, nil
+		}
+		content, err := c.roomFor(ctx, o, 3*int64(o.Size)+1<<20)
+		if err != nil {
+			return nil, err
+		}
+		release, err := c.budget.Work(ctx, intake.Owner{Account: o.accountID}, 4*int64(o.Size), composePatience)
+		if err != nil {
+			return nil, lackOfRoom(ctx, o, err)
+		}
+		defer release()
+		raw, err := compose()
+		if err != nil {
+			return nil, err
+		}
+		if err := content.Append(ctx, raw); err != nil {
+			return nil, lackOfRoom(ctx, o, err)
+		}
+		content.Whole()
+		done, err = content.Bytes()
+		return done, err
+	}
+}
+
+// forget gives back what a heavy message holds, after its last use.
+func (o *Email) forget() {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.users--; o.users == 0 {
+		o.signed = Signed{}
+		o.held.close()
+	}
+}

@@ -1,0 +1,38 @@
+package compose
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/unsubscribe"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/tracking"
+)
+
+// Module gives *Composer.
+var Module = fx.Module("sending/compose",
+	fx.Provide(New),
+	fx.Provide(
+		fx.Private,
+		func(s *domains.Service) Domains { return s },
+		func(s *suppression.Service) unsubscribe.Links { return s },
+		rewriter,
+		func(s *records.Service) Contents { return s },
+	),
+)
+
+// trackingParams may be empty: the module can be switched off.
+type trackingParams struct {
+	fx.In
+
+	Rewriter *tracking.Rewriter `optional:"true"`
+}
+
+// rewriter keeps a nil pointer out of the interface, where it would not be nil.
+func rewriter(p trackingParams) Rewriter {
+	if p.Rewriter == nil {
+		return nil
+	}
+	return p.Rewriter
+}

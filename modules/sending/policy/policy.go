@@ -1,0 +1,52 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// Input is all that decides who may send what to whom.
+type Input struct {
+	Caller     accounts.Caller // zero: nobody calls, a scheduled email is released
+	Account    accounts.Account
+	Identity   domains.Identity
+	Recipients []address.Address
+}
+
+// Check returns nil if the message may be sent, else an error of kind Forbidden whose code
+// says why.
+func (p Input) Check() error {
+	if p.Account.Suspended {
+		return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
+	}
+	if !p.Caller.MayUseDomain(p.Identity.DomainID) {
+		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This credential may not send from %s", p.Identity.Domain)
+	}
+	if p.Identity.Sandbox {
+		if other, found := p.otherRecipient(); found {
+			return fault.Forbiddenf(fault.CodeSandboxRecipient,
+				"The sandbox sender may write only to the account email, not to %s; verify a domain of your own", other)
+		}
+	}
+	if !p.Account.Unlocked(!p.Identity.Sandbox) { // domains gives an identity for verified domains only
+		if other, found := p.otherRecipient(); found {
+			return fault.Forbiddenf(fault.CodeProductionLocked,
+				"Until production is unlocked this account may write only to its own email, not to %s", other)
+		}
+	}
+	return nil
+}
+
+// otherRecipient finds a recipient that is not the account's own address.
+func (p Input) otherRecipient() (string, bool) {
+	for _, r := range p.Recipients {
+		if !strings.EqualFold(r.AddrSpec(), p.Account.Email) {
+			return r.AddrSpec(), true
+		}
+	}
+	return "", false
+}

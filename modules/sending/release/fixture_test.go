@@ -1,0 +1,56 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
+)
+
+type fixture struct {
+	*rooms.Rooms
+	*Service
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	r := rooms.New(t)
+	return &fixture{Rooms: r, Service: New(Params{DB: r.DB, Bus: r.Bus, Accounts: r.Near, Domains: r.Near, Suppression: r.Near, Quota: r.Near,
+		Signals: sendingtest.Nobody{}, Logger: r.Logger})}
+}
+
+// start begins to release and to deliver.
+func (f *fixture) start(t *testing.T) {
+	t.Helper()
+	if err := errors.Join(f.Start(context.WithoutCancel(t.Context())), f.Delivery.Start(context.WithoutCancel(t.Context()))); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("stop releasing: %v", err)
+		}
+	})
+}
+
+// schedule has an email accepted for later; a time that has passed is due at once.
+func (f *fixture) schedule(t *testing.T, in time.Duration, to ...string) string {
+	t.Helper()
+	m := rooms.Simple(to...)
+	at := time.Now().Add(in)
+	m.ScheduledAt = &at
+	return f.Send(t, m)
+}
+
+// releaseAll releases what is due now, without the loop.
+func (f *fixture) releaseAll(t *testing.T) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = f.Release(t.Context(), releaseBatch); err != nil {
+			t.Fatalf("release what is due: %v", err)
+		}
+	}
+}
