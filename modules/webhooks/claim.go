@@ -111,7 +111,7 @@ var roomRows = batch.New("k",
 )
 
 // claim takes due deliveries under a lease, with what is to be said.
-func (s *Service) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
+func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
 	l := s.flights.limits(time.Now())
 	if limit = min(limit, l.most); limit <= 0 {
 		return nil, nil
@@ -123,7 +123,7 @@ func (s *Service) claim(ctx context.Context, limit int, length time.Duration) ([
 	jobs, err := db.All(ctx, s.db.Prepared, func(d *delivery) []any {
 		return []any{&d.id, &d.fence, &d.accountID, &d.webhookID, &d.eventID, &d.eventType, &d.eventAt, &d.attempt, &d.round, (*[]byte)(&d.data),
 			&d.url, &d.secret, &d.previous, &d.again}
-	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared), db.Arg("per_endpoint", s.config.PerEndpoint),
+	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared), db.Arg("per_endpoint", perEndpoint),
 		db.Arg("limit", limit), db.Arg("lease", length.Microseconds()), db.Arg("deleted", deleted), db.Arg("until", until), db.Arg("node", s.node.ID()))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)
@@ -143,7 +143,7 @@ WITH back AS (
 DELETE FROM webhook_attempts a USING back WHERE a.delivery_id = back.id AND a.fence = back.fence`
 
 // release gives back deliveries that were claimed and never begun.
-func (s *Service) release(ctx context.Context, jobs []delivery) error {
+func (s *deliverer) release(ctx context.Context, jobs []delivery) error {
 	ids, fences := make([]string, len(jobs)), make([]int64, len(jobs))
 	for i, d := range jobs {
 		ids[i], fences[i] = d.id, d.fence

@@ -1,45 +1,34 @@
 package webhooks
 
 import (
-	"context"
-	"crypto/x509"
-	"net/netip"
 	"time"
 
+	"github.com/postrider/postrider/modules/webhooks/post"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/setting"
 )
 
-// Config of the module. The zero value of a duration or number is its default.
+// Config of the module. The zero value of a duration or number is its default; that of Timeout
+// is 10 s.
 type Config struct {
-	Allow         []netip.Prefix // ranges that endpoints may have beside public addresses
-	PlainLoopback bool           // development: http:// too, to this machine
-	// Lookup finds the addresses of a host; nil: the system's resolver.
-	Lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
-	RootCAs *x509.CertPool // nil: the system's
+	post.Config
 
 	Concurrency int           // POSTs at once in this process that are not late: 128; four times as many with those that hang
-	PerEndpoint int           // of them to one endpoint: 4
-	Timeout     time.Duration // of one POST with its answer: 10 s
 	Poll        time.Duration // look for due deliveries at least so often: 1 s
 	AcceptOnly  bool          // this process delivers nothing
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
-	return Config{Allow: Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP, AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
+	return Config{Config: post.ConfigOf(cfg, resolver), AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
 }
 
 func (c Config) withDefaults() Config {
-	number := func(value *int, standard int) {
-		if *value == 0 {
-			*value = standard
-		}
+	if c.Concurrency == 0 {
+		c.Concurrency = 128
 	}
-	number(&c.Concurrency, 128)
-	number(&c.PerEndpoint, 4)
 	if c.Timeout == 0 {
 		c.Timeout = 10 * time.Second
 	}
@@ -48,9 +37,6 @@ func (c Config) withDefaults() Config {
 	}
 	return c
 }
-
-// connectTimeout bounds TCP and TLS each.
-const connectTimeout = 5 * time.Second
 
 // lease is as long as a delivery may wait in the process and then a POST may take, so
 // that only a process that is gone loses one.
@@ -61,9 +47,6 @@ func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	if c.Concurrency < 0 {
 		wrong.Add("Concurrency", "must be positive")
-	}
-	if c.PerEndpoint < 0 {
-		wrong.Add("PerEndpoint", "must be positive")
 	}
 	if c.Timeout < 0 || c.Timeout > lease/2 {
 		wrong.Add("Timeout", "must be between 0 and %s, which is half a lease", lease/2)

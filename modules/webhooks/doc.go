@@ -20,7 +20,8 @@
 //   - One endpoint holds up no other: a process has a few POSTs to one endpoint under
 //     way, and those that do not answer promptly share half of the room.
 //   - An endpoint with a rate is told no faster by all processes together.
-//   - Only public addresses are reached, judged when they are dialled (runtime/egress).
+//   - Only public addresses are reached, judged when they are dialled (package post, which makes
+//     the POST).
 //
 // # When an endpoint is switched off
 //

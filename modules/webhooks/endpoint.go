@@ -22,6 +22,9 @@ const (
 	ReasonFailing = "failing" // its last 30 deliveries failed
 )
 
+// SecretPrefix begins every signing secret.
+const SecretPrefix = "whsec_"
+
 // Limits of an account and of an endpoint.
 const (
 	MaxEndpoints = 50
@@ -51,17 +54,18 @@ type Change struct {
 // Events are the types that an endpoint gets.
 func (s *Service) Events(endpoint *ent.Webhook) []string {
 	if len(endpoint.Events) == 0 {
-		return slices.Clone(s.types)
+		return s.offer.Types()
 	}
 	return endpoint.Events
 }
 
 func (s *Service) checkEvents(wrong fault.Fields, events []string) []string {
+	most := len(s.offer.Types())
 	for i, name := range events {
 		if reason := s.offer.Refusal(event.Type(name)); reason != "" {
 			wrong.Add(fmt.Sprintf("events[%d]", i), "%s", reason)
 		}
-		if i > len(s.types) { // more than that are repetitions, and one reason is enough
+		if i > most { // more than that are repetitions, and one reason is enough
 			break
 		}
 	}
@@ -77,11 +81,7 @@ func checkRate(wrong fault.Fields, rate *int) {
 }
 
 func (s *Service) checkAddress(ctx context.Context, wrong fault.Fields, text string) {
-	host, reason := checkURL(text, s.config.PlainLoopback)
-	if reason == "" {
-		reason = s.checkTarget(ctx, host)
-	}
-	if reason != "" {
+	if reason := s.poster.Refusal(ctx, text); reason != "" {
 		wrong.Add("url", "%s", reason)
 	}
 }

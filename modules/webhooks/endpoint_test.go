@@ -34,7 +34,7 @@ func TestPrivateEndpointsAreRefusedAtCreateChangeAndDial(t *testing.T) {
 	w.exec(t, `UPDATE webhooks SET url = $1`, strings.Replace(r.URL, "http:", "https:", 1)) // as if DNS had changed its mind
 	w.happens(t, ada, event.EmailSent)
 	within(t, "the dial is refused", func() bool {
-		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host '||$1`, refusedHost) == 1
+		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host leads to a private, local or reserved address'`) == 1
 	})
 	if len(r.heard()) != 0 {
 		t.Error("it was reached")

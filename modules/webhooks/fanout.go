@@ -15,8 +15,9 @@ import (
 
 // consumer is the module's interest in facts.
 func (s *Service) consumer() bus.Consumer {
-	types := make([]event.Type, len(s.types))
-	for i, name := range s.types {
+	offered := s.offer.Types()
+	types := make([]event.Type, len(offered))
+	for i, name := range offered {
 		types[i] = event.Type(name)
 	}
 	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, Wants: s.interest.wants, Refresh: s.reread, Committed: s.committed}

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// perEndpoint is how many POSTs to one endpoint a process has under way at a time.
+const perEndpoint = 4
+
 // promptly is within what time an endpoint answers that gets its full room.
 const promptly = 2 * time.Second
 
@@ -148,7 +151,7 @@ func (f *flights) end(j delivery, answered *answer) {
 		e.begun = slices.Delete(e.begun, i, i+1)
 	}
 	if answered != nil && !answered.cut {
-		e.tried, e.prompt = true, answered.status != 0 && answered.took < promptly
+		e.tried, e.prompt = true, answered.Status != 0 && answered.took < promptly
 	}
 	if e.more || j.doubtful || f.full {
 		f.nudge()

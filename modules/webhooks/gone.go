@@ -23,7 +23,7 @@ const handBackOfSQL = waitingSQL + `, held AS (
 SELECT count(*) FROM back`
 
 // handBackOf hands back the deliveries of a node that is gone.
-func (s *Service) handBackOf(ctx context.Context, gone int32) (count int64, err error) {
+func (s *deliverer) handBackOf(ctx context.Context, gone int32) (count int64, err error) {
 	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, handBackOfSQL, gone).Scan(&count)
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/modules/webhooks/post"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -55,7 +56,7 @@ func TestEndpointsThatHangHoldUpNobody(t *testing.T) {
 	within(t, "those that are well have heard everything", func() bool {
 		return len(good.heard()) == 1+first+events && len(other.heard()) == events && len(failing.heard()) == 1+first+events
 	})
-	if after := w.taken(hanging); after > 4*w.config.PerEndpoint || after < before || before > w.config.Concurrency {
+	if after := w.taken(hanging); after > 4*perEndpoint || after < before || before > w.config.Concurrency {
 		t.Errorf("POSTs that hang: %d, then %d", before, after)
 	}
 	within(t, "only hanging POSTs have no outcome", func() bool { return open() == w.taken(hanging) })
@@ -141,12 +142,12 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	if got := []int{room("a", now), room("b", now), room("c", now), f.limits(now).shared}; got[0] != 0 || got[1] != 0 || got[2] != 1 || got[3] != 6 {
 		t.Errorf("room %v", got)
 	}
-	f.end(jobs[0], &answer{failure: "no answer"})
+	f.end(jobs[0], &answer{Answer: post.Answer{Failure: "no answer"}})
 	if got := room("a", now); got != 0 { // one hangs still, and it has one at a time now
 		t.Errorf("a doubtful one has room for %d", got)
 	}
-	f.end(jobs[1], &answer{status: 200, took: time.Millisecond})
-	f.end(jobs[2], &answer{status: 500, took: time.Millisecond})
+	f.end(jobs[1], &answer{Answer: post.Answer{Status: 200}, took: time.Millisecond})
+	f.end(jobs[2], &answer{Answer: post.Answer{Status: 500}, took: time.Millisecond})
 	if got := []int{room("a", now), room("b", now), f.limits(now).shared}; got[0] != 4 || got[1] != 4 || got[2] != 6 {
 		t.Errorf("after the answers %v", got)
 	}

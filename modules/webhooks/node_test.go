@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/modules/webhooks/post"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/node"
@@ -85,7 +86,7 @@ func TestARateHoldsOverAllProcesses(t *testing.T) {
 	}
 	for i, from := range taken {
 		for j, to := range taken[i:] {
-			if most := float64(w.config.PerEndpoint) + (to-from)*rate + 0.001; float64(j+1) > most {
+			if most := float64(perEndpoint) + (to-from)*rate + 0.001; float64(j+1) > most {
 				t.Errorf("%d were taken within %.3f s, want %.1f at most", j+1, to-from, most)
 			}
 		}
@@ -120,7 +121,7 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 	if err != nil || len(again) != 1 || again[0].attempt != 2 {
 		t.Fatalf("afterwards were claimed %+v, %v", again, err)
 	}
-	if err := dead.settle(t.Context(), []worker.Result[delivery, answer]{{Job: jobs[0], Value: answer{status: 200}}}); err != nil {
+	if err := dead.settle(t.Context(), []worker.Result[delivery, answer]{{Job: jobs[0], Value: answer{Answer: post.Answer{Status: 200}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if d := w.only(t, hook.ID); d.State != "pending" || d.Attempts != 2 {

@@ -1,32 +1,30 @@
 package webhooks
 
 import (
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/modules/webhooks/post"
 )
 
 // waits are the pauses after the first, second, … attempt that failed. The first
 // attempt is made at once.
 var waits = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 2 * time.Minute}
 
-// answer is what came of one POST.
+// Retries returns the pauses before the second, third, … attempt of a delivery. The
+// document of the API publishes them.
+func Retries() []time.Duration { return slices.Clone(waits) }
+
+// answer is what came of one attempt.
 type answer struct {
-	status   int    // 0: there was no answer
-	failure  string // what happened instead, in words for the endpoint's owner
-	response string // the beginning of the answer's body
-	remote   string // address of the server
-	took     time.Duration
-	// final: another attempt cannot succeed either.
-	final bool
+	post.Answer
+
+	took  time.Duration
+	final bool // another attempt cannot succeed either
 	cut   bool // by our own stop: it says nothing of the endpoint
 }
-
-func (a answer) delivered() bool { return a.status >= 200 && a.status <= 299 }
-
-// gone: the endpoint asks not to be told any more (RFC 9110 section 15.5.11).
-func (a answer) gone() bool { return a.status == 410 }
 
 // verdict is what an answer means for its delivery.
 type verdict struct {
@@ -39,11 +37,11 @@ type verdict struct {
 // replayed, this one included.
 func judge(a answer, round int) verdict {
 	switch {
-	case a.delivered():
+	case a.Delivered():
 		return verdict{state: webhookdelivery.StateDelivered, outcome: webhookattempt.OutcomeDelivered}
 	case a.cut:
 		return verdict{state: webhookdelivery.StatePending, outcome: webhookattempt.OutcomeUnknown}
-	case a.gone(), a.final, round > len(waits):
+	case a.Gone(), a.final, round > len(waits):
 		return verdict{state: webhookdelivery.StateFailed, outcome: webhookattempt.OutcomeFailed}
 	}
 	return verdict{state: webhookdelivery.StatePending, outcome: webhookattempt.OutcomeFailed, wait: waits[max(round, 1)-1]}

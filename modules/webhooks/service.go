@@ -3,18 +3,14 @@ package webhooks
 import (
 	"context"
 	"log/slog"
-	"net"
-	"net/http"
-	"net/netip"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/webhooks/post"
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/page"
@@ -60,26 +56,36 @@ type Params struct {
 
 // Service keeps endpoints and delivers to them. Safe for concurrent use.
 type Service struct {
+	db       *db.DB
+	box      *secret.Box
+	signals  Signals
+	cursors  *page.Codec
+	poster   *post.Poster
+	offer    event.Offer // of events that endpoints can have
+	interest interest
+	queued   atomic.Bool   // deliveries that the bus has not committed yet
+	tasks    *worker.Tasks // reading of who has endpoints, wakes of deliveries
+	*deliverer
+}
+
+// deliverer claims deliveries that are due, makes one attempt each and settles it.
+type deliverer struct {
 	db      *db.DB
 	box     *secret.Box
 	signals Signals
 	node    Node
-	cursors *page.Codec
-	log     *slog.Logger
-	config  Config
-	guard   *egress.Guard
-	client  *http.Client
-	lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
-	offer   event.Offer
-	types   []string // of events that endpoints can have, by name
+	poster  *post.Poster
+	flights *flights
+	worker  *worker.Worker[delivery, answer]
+	idle    bool // this process delivers nothing
+	observed
+}
 
-	interest   interest
-	queued     atomic.Bool // deliveries that the bus has not committed yet
-	flights    *flights
-	deliveries *worker.Worker[delivery, answer]
-	results    results
-	tracing    *telemetry.Tracing // nil: off
-	tasks      *worker.Tasks      // reading of who has endpoints, wakes of deliveries
+// observed is where attempts are told.
+type observed struct {
+	log     *slog.Logger
+	results results
+	tracing *telemetry.Tracing // nil: off
 }
 
 // lateToo is how many times the concurrency may be under way with what hangs.
@@ -94,51 +100,36 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := p.Config.withDefaults()
-	c.Lookup = withLocalhost(c.Lookup)
-	guard := egress.NewGuard(c.Allow)
 	if p.Node == nil {
 		p.Node = node.None{}
 	}
-	s := &Service{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, cursors: p.Cursors, log: p.Logger, config: c, guard: guard,
-		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
-			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: c.Lookup}),
-		lookup: c.Lookup, offer: p.Offer, types: p.Offer.Types(), flights: newFlights(c.Concurrency, c.PerEndpoint), tasks: worker.NewTasks(p.Logger, p.Workers), results: counters, tracing: p.Tracing}
-	s.deliveries = worker.New(worker.Queue[delivery, answer]{
-		Name: "webhooks", Claim: s.claim, Run: s.deliver, Settle: s.settle, Release: s.release,
-	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
-	s.flights.nudge = s.deliveries.Nudge
-	p.Node.OnGone("webhook deliveries", s.handBackOf)
-	return s, nil
+	c := p.Config.withDefaults()
+	poster := post.New(c.Config, p.Logger)
+	return &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, poster: poster, offer: p.Offer, tasks: worker.NewTasks(p.Logger, p.Workers),
+		deliverer: newDeliverer(p, c, poster, observed{p.Logger, counters, p.Tracing})}, nil
 }
 
-// withLocalhost keeps the names of this machine from DNS servers (RFC 6761 section
-// 6.3). The guard judges them like other addresses.
-func withLocalhost(lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
-	if lookup == nil {
-		lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
-			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-		}
-	}
-	return func(ctx context.Context, host string) ([]netip.Addr, error) {
-		if onThisMachine(strings.ToLower(strings.TrimSuffix(host, "."))) {
-			return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
-		}
-		return lookup(ctx, host)
-	}
+func newDeliverer(p Params, c Config, poster *post.Poster, told observed) *deliverer {
+	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster, flights: newFlights(c.Concurrency, perEndpoint), idle: c.AcceptOnly, observed: told}
+	d.worker = worker.New(worker.Queue[delivery, answer]{
+		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.release,
+	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
+	d.flights.nudge = d.worker.Nudge
+	p.Node.OnGone("webhook deliveries", d.handBackOf)
+	return d
 }
 
 // Start begins to deliver, unless this process only accepts.
 func (s *Service) Start(ctx context.Context) error {
 	s.tasks.Start(s.rereading())
-	if s.config.AcceptOnly {
+	if s.idle {
 		return nil
 	}
-	if err := s.deliveries.Start(ctx); err != nil {
+	if err := s.worker.Start(ctx); err != nil {
 		return err
 	}
 	s.tasks.Start(worker.OnWake("wakes of webhook deliveries", s.signals, deliveryChannel, func(context.Context) error {
-		s.deliveries.Nudge()
+		s.worker.Nudge()
 		return nil
 	}))
 	return nil
@@ -147,8 +138,8 @@ func (s *Service) Start(ctx context.Context) error {
 // Stop lets the POSTs that have begun end while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
-	err := s.deliveries.Stop(ctx)
-	s.client.CloseIdleConnections()
+	err := s.worker.Stop(ctx)
+	s.poster.Close()
 	s.flights.close()
 	return err
 }

@@ -49,10 +49,10 @@ var attemptRows = batch.New("v",
 	batch.Text("state", func(a *attempt) webhookdelivery.State { return a.state }),
 	batch.Int("wait", func(a *attempt) int64 { return a.wait.Microseconds() }),
 	batch.Text("outcome", func(a *attempt) webhookattempt.Outcome { return a.outcome }),
-	batch.Int("status", func(a *attempt) int { return a.status }),
-	batch.Text("error", func(a *attempt) string { return a.failure }),
-	batch.Text("response", func(a *attempt) string { return a.response }),
-	batch.Text("remote", func(a *attempt) string { return a.remote }),
+	batch.Int("status", func(a *attempt) int { return a.Status }),
+	batch.Text("error", func(a *attempt) string { return a.Failure }),
+	batch.Text("response", func(a *attempt) string { return a.Response }),
+	batch.Text("remote", func(a *attempt) string { return a.Remote }),
 	batch.Int("took", func(a *attempt) int64 { return a.took.Milliseconds() }),
 )
 
@@ -73,7 +73,7 @@ type settled struct{ webhookID, state string }
 
 // settle stores what came of a batch of attempts. Mostly none has failed for good, and
 // then it is one statement by itself.
-func (s *Service) settle(ctx context.Context, results []worker.Result[delivery, answer]) error {
+func (s *deliverer) settle(ctx context.Context, results []worker.Result[delivery, answer]) error {
 	attempts, failures := judgeAll(results)
 	if failures {
 		return s.settleFailures(ctx, attempts)
@@ -96,7 +96,7 @@ func storeOutcomes(ctx context.Context, on db.Execer, attempts []*attempt) ([]se
 
 // settleFailures also switches off the endpoints that ask for it or have failed for
 // too long.
-func (s *Service) settleFailures(ctx context.Context, attempts []*attempt) error {
+func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) error {
 	gone := map[string]bool{}
 	var off []func()
 	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
@@ -106,7 +106,7 @@ func (s *Service) settleFailures(ctx context.Context, attempts []*attempt) error
 			return err
 		}
 		for _, a := range attempts {
-			if a.gone() {
+			if a.Gone() {
 				gone[a.webhookID] = true
 			}
 		}
@@ -135,7 +135,7 @@ func (s *Service) settleFailures(ctx context.Context, attempts []*attempt) error
 }
 
 // switchOff gives what to say after the commit.
-func (s *Service) switchOff(ctx context.Context, tx *sql.Tx, webhookID string, gone bool) (report func(), err error) {
+func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string, gone bool) (report func(), err error) {
 	reason := ReasonGone
 	if !gone {
 		reason = ReasonFailing

@@ -15,7 +15,7 @@ func untraced(answer) {}
 
 // traced starts the span of an attempt in the trace of the email that the event is about;
 // end ends it. Without tracing, and for events about no email, nothing is made.
-func (s *Service) traced(ctx context.Context, d delivery) (_ context.Context, end func(answer)) {
+func (s *deliverer) traced(ctx context.Context, d delivery) (_ context.Context, end func(answer)) {
 	if !s.tracing.On() {
 		return ctx, untraced
 	}
@@ -29,9 +29,9 @@ func (s *Service) traced(ctx context.Context, d delivery) (_ context.Context, en
 	return ctx, func(a answer) {
 		// The URL is not among them: it may hold a token.
 		span.SetAttributes(attribute.String(telemetry.KeyWebhookID, d.webhookID), attribute.String(telemetry.KeyDeliveryID, d.id), attribute.String(telemetry.KeyFactID, d.eventID),
-			attribute.String(telemetry.KeyEvent, string(d.eventType)), attribute.Int(telemetry.KeyAttempt, d.attempt), attribute.Int(telemetry.KeyStatus, a.status))
-		if !a.delivered() {
-			span.SetStatus(codes.Error, a.failure)
+			attribute.String(telemetry.KeyEvent, string(d.eventType)), attribute.Int(telemetry.KeyAttempt, d.attempt), attribute.Int(telemetry.KeyStatus, a.Status))
+		if !a.Delivered() {
+			span.SetStatus(codes.Error, a.Failure)
 		}
 		span.End()
 	}

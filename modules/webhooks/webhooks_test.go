@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/webhooks/post"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
@@ -36,9 +37,10 @@ const (
 type world struct {
 	*Service
 
-	db  *db.DB
-	bus *bus.Bus
-	log *expect.Log
+	db     *db.DB
+	bus    *bus.Bus
+	log    *expect.Log
+	config Config
 }
 
 func newWorld(t testing.TB, change ...func(*Config)) *world {
@@ -50,13 +52,14 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	w := &world{db: dbtest.New(t), log: &expect.Log{}}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.bus = bus.New(w.db, log, bus.Options{Poll: 20 * time.Millisecond, CatchUp: 100 * time.Millisecond})
-	c := Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlainLoopback: true, Poll: 20 * time.Millisecond,
+	c := Config{Poll: 20 * time.Millisecond, Config: post.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlainLoopback: true,
 		Lookup: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("1.1.1.1")}, nil
-		}}
+		}}}
 	for _, f := range change {
 		f(&c)
 	}
+	w.config = c
 	signals, err := db.NewSignals(w.db, log)
 	if err != nil {
 		t.Fatal(err)

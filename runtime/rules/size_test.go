@@ -25,7 +25,6 @@ var toBeCut = map[string][2]int{
 	"cmd/postrider":    {21, 128},
 	"modules/domains":  {32, 174},
 	"modules/inbound":  {20, 123},
-	"modules/webhooks": {24, 107},
 	"runtime/assembly": {25, 126},
 }
 

@@ -1,4 +1,4 @@
-package webhooks
+package post
 
 import (
 	"context"
@@ -23,10 +23,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
-	"github.com/postrider/postrider/runtime/worker"
 )
 
 // target is one case of testdata/targets.txt.
@@ -172,21 +171,17 @@ func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*
 	}
 }
 
-// postman is a service that needs no database to judge a URL and to post to it.
-func postman(t testing.TB, c Config) *Service {
+func postman(t testing.TB, c Config) *Poster {
 	t.Helper()
 	c.Timeout = 5 * time.Second
-	s, err := New(Params{Config: c, Logger: slog.New(slog.DiscardHandler), Workers: (*worker.Metrics)(nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.client.CloseIdleConnections)
-	return s
+	p := New(c, slog.New(slog.DiscardHandler))
+	t.Cleanup(p.Close)
+	return p
 }
 
-func (s *Service) postTo(t testing.TB, url string) answer {
+func (p *Poster) postTo(t testing.TB, url string) Answer {
 	t.Helper()
-	return s.post(t.Context(), delivery{url: url, eventID: "evt_1", attempt: 1}, []byte("{}"), nil)
+	return p.Post(t.Context(), Message{URL: url, EventID: "evt_1", Attempt: 1, Body: []byte("{}")})
 }
 
 // publicAddresses are those that a case may reach: what "public" URLs name, and what
@@ -236,10 +231,9 @@ func TestNoTargetOfTheListIsReached(t *testing.T) {
 		if c.kind == "redirect" {
 			continue
 		}
-		wrong := fault.Fields{}
-		s.checkAddress(t.Context(), wrong, c.url)
-		if refused := wrong["url"] != ""; refused != (c.kind == "refuse") {
-			t.Errorf("%s %q: making it says %q", c.kind, c.url, wrong["url"])
+		wrong := s.Refusal(t.Context(), c.url)
+		if refused := wrong != ""; refused != (c.kind == "refuse") {
+			t.Errorf("%s %q: making it says %q", c.kind, c.url, wrong)
 		}
 	}
 	for _, record := range changed {
@@ -261,7 +255,7 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 	hostile := func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback(), netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("::ffff:10.0.0.1")}, nil
 	}
-	for what, client := range map[string]*Service{
+	for what, client := range map[string]*Poster{
 		"over its DNS":       postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
 		"over a hostile DNS": postman(t, Config{Lookup: hostile, RootCAs: w.roots}),
 		"as in development":  postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
@@ -271,8 +265,8 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 				continue
 			}
 			before, seen := connectsBegun(t), len(w.seen())
-			if a := client.postTo(t, c.url); a.status != 0 || a.failure == "" {
-				t.Errorf("%q %s answers %d", c.url, what, a.status)
+			if a := client.postTo(t, c.url); a.Status != 0 || a.Failure == "" {
+				t.Errorf("%q %s answers %d", c.url, what, a.Status)
 			}
 			if n := connectsBegun(t) - before; whole && n != 0 {
 				t.Errorf("%q %s: %d connections were begun", c.url, what, n)
@@ -301,15 +295,15 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	from := len(w.seen())
 	for _, c := range cases {
 		if c.kind == "public" {
-			if a := s.postTo(t, c.url); a.status != http.StatusOK {
-				t.Errorf("posting to the public target %q gives %d %s, want 200", c.url, a.status, a.failure)
+			if a := s.postTo(t, c.url); a.Status != http.StatusOK {
+				t.Errorf("posting to the public target %q gives %d %s, want 200", c.url, a.Status, a.Failure)
 			}
 		}
 	}
 	for i, c := range w.redirects {
 		a := s.postTo(t, fmt.Sprintf("https://public.test/redirect/%d", i))
-		if a.status != c.code || judge(a, 1).state == "delivered" {
-			t.Errorf("redirect %d to %q: answered %d %s", c.code, c.url, a.status, a.failure)
+		if a.Status != c.code || a.Delivered() {
+			t.Errorf("redirect %d to %q: answered %d %s", c.code, c.url, a.Status, a.Failure)
 		}
 	}
 	reached := map[netip.Addr]bool{}
@@ -331,7 +325,7 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 			t.Errorf("without a guard %s is not there: %v", address, err)
 			continue
 		}
-		within(t, address+" is seen by a listener", func() bool { return len(w.seen()) == seen+1 })
+		expect.Within(t, 20*time.Second, address+" is seen by a listener", func() bool { return len(w.seen()) == seen+1 })
 		if connectsBegun(t) != before+1 {
 			t.Errorf("the kernel has not counted the connection to %s", address)
 		}
@@ -345,7 +339,7 @@ func (w *watch) controlLoopback(t *testing.T) {
 	s := postman(t, Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: w.roots})
 	reached := 0
 	for _, port := range watched {
-		if a := s.postTo(t, fmt.Sprintf("https://localhost:%d/", port)); a.status == http.StatusOK {
+		if a := s.postTo(t, fmt.Sprintf("https://localhost:%d/", port)); a.Status == http.StatusOK {
 			reached++
 		}
 	}

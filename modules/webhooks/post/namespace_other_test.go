@@ -1,6 +1,6 @@
 //go:build !linux
 
-package webhooks
+package post
 
 import "testing"
 

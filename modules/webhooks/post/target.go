@@ -1,4 +1,4 @@
-package webhooks
+package post
 
 import (
 	"context"
@@ -100,29 +100,38 @@ func onThisMachine(host string) bool {
 
 const refusedHost = "leads to a private, local or reserved address"
 
-// checkTarget gives what is wrong with where a URL leads, or "". A host that cannot
-// be looked up now may be there when it is needed.
-func (s *Service) checkTarget(ctx context.Context, host string) string {
+// Refusal returns what is wrong with the URL of an endpoint and with where it leads, or "". A
+// host that cannot be looked up now is taken: it may be there when it is needed.
+func (p *Poster) Refusal(ctx context.Context, text string) string {
+	host, reason := checkURL(text, p.plainLoopback)
+	if reason == "" {
+		reason = p.checkTarget(ctx, host)
+	}
+	return reason
+}
+
+// checkTarget returns what is wrong with where a host leads, or "".
+func (p *Poster) checkTarget(ctx context.Context, host string) string {
 	if addr, err := netip.ParseAddr(host); err == nil {
-		if s.guard.Allowed(addr) != nil {
+		if p.guard.Allowed(addr) != nil {
 			return refusedHost
 		}
 		return ""
 	}
 	if onThisMachine(host) {
-		if s.guard.Allowed(netip.AddrFrom4([4]byte{127, 0, 0, 1})) != nil {
+		if p.guard.Allowed(netip.AddrFrom4([4]byte{127, 0, 0, 1})) != nil {
 			return refusedHost
 		}
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	addrs, err := s.lookup(ctx, host)
+	addrs, err := p.lookup(ctx, host)
 	if err != nil || len(addrs) == 0 {
 		return ""
 	}
 	for _, addr := range addrs {
-		if s.guard.Allowed(addr.Unmap()) == nil {
+		if p.guard.Allowed(addr.Unmap()) == nil {
 			return ""
 		}
 	}

@@ -1,4 +1,4 @@
-package webhooks
+package post
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package webhooks
+package post
 
 import (
 	"time"
@@ -6,9 +6,6 @@ import (
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/webhooksig"
 )
-
-// SecretPrefix begins every signing secret.
-const SecretPrefix = "whsec_"
 
 // sign makes the value of the header webhooksig.Header, the newest secret first.
 func sign(at time.Time, body []byte, secrets ...secret.String) string {

@@ -1,0 +1,71 @@
+package post
+
+import (
+	"context"
+	"crypto/x509"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+// Config sets where endpoints may be, and how they are reached.
+type Config struct {
+	Allow         []netip.Prefix // ranges that endpoints may have beside public addresses
+	PlainLoopback bool           // development: http:// too, to this machine
+	// Lookup finds the addresses of a host; nil: the system's resolver.
+	Lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
+	RootCAs *x509.CertPool // nil: the system's
+	Timeout time.Duration  // of one POST with its answer
+}
+
+// ConfigOf takes what can be set from the installation's configuration.
+func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
+	return Config{Allow: Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
+}
+
+// connectTimeout bounds TCP and TLS each.
+const connectTimeout = 5 * time.Second
+
+// Poster judges the URLs of endpoints and posts to them. Safe for concurrent use.
+type Poster struct {
+	guard         *egress.Guard
+	client        *http.Client
+	lookup        func(ctx context.Context, host string) ([]netip.Addr, error)
+	plainLoopback bool
+	timeout       time.Duration
+	log           *slog.Logger
+}
+
+// New makes a poster.
+func New(c Config, log *slog.Logger) *Poster {
+	lookup, guard := withLocalhost(c.Lookup), egress.NewGuard(c.Allow)
+	return &Poster{guard: guard, lookup: lookup, plainLoopback: c.PlainLoopback, timeout: c.Timeout, log: log,
+		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
+			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: lookup})}
+}
+
+// Close closes the connections that no POST uses.
+func (p *Poster) Close() { p.client.CloseIdleConnections() }
+
+// withLocalhost keeps the names of this machine from DNS servers (RFC 6761 section
+// 6.3). The guard judges them like other addresses.
+func withLocalhost(lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
+	if lookup == nil {
+		lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	return func(ctx context.Context, host string) ([]netip.Addr, error) {
+		if onThisMachine(strings.ToLower(strings.TrimSuffix(host, "."))) {
+			return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
+		}
+		return lookup(ctx, host)
+	}
+}
