@@ -131,6 +131,14 @@ type settler struct {
 	results results
 }
 
+const (
+	claimBatch = 100 // recipients taken at a time
+	// claimLease is how long a claim holds without a sign of life. It is prolonged while a
+	// delivery runs. So a message of a process that was killed waits for another so long.
+	claimLease = 12 * time.Second
+	claimPoll  = time.Second // how long due work may go unseen when no wake-up arrives
+)
+
 // New makes the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
@@ -156,7 +164,7 @@ func New(p Params) (*Service, error) {
 	s.worker = worker.New(s.Work(), worker.Config{
 		// The lanes let in no more than this: those with a connection, and half as many that
 		// wait for one.
-		Concurrency: p.Config.Concurrency + (p.Config.Concurrency+1)/2, Batch: p.Config.ClaimBatch, Lease: p.Config.Lease, Poll: p.Config.Poll, Process: p.Node,
+		Concurrency: p.Config.Concurrency + (p.Config.Concurrency+1)/2, Batch: claimBatch, Lease: claimLease, Poll: claimPoll, Process: p.Node,
 	}, p.Logger, p.Workers)
 	p.Lanes.OnRoom(func() {
 		if !parked.empty() {
