@@ -34,7 +34,7 @@ func checkURL(text string, plainLoopback bool) (host, wrong string) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Opaque != "":
-		return "", "is no URL such as https://example.com/hooks"
+		return "", "is not a URL such as https://example.com/hooks"
 	case u.User != nil:
 		return "", "must not hold a user name or password; check the signature instead"
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
@@ -42,7 +42,7 @@ func checkURL(text string, plainLoopback bool) (host, wrong string) {
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return "", "has a port that is none"
+			return "", "has a port that is not between 1 and 65535"
 		}
 	}
 	if host, wrong = checkHost(u.Hostname()); wrong != "" {
@@ -63,7 +63,7 @@ func checkHost(host string) (canonical, wrong string) {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host, ""
 	}
-	const notTaken = "has an address in a form that is not taken; write it with four decimal parts"
+	const notTaken = "has an IP address in a form that is not accepted; write it with four decimal parts"
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if endsInNumber(name) {
 		return "", notTaken
