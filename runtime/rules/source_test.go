@@ -30,7 +30,8 @@ func (f sourceFile) generated(t *testing.T) bool {
 	return strings.Contains(head, "Code generated") && strings.Contains(head, "DO NOT EDIT")
 }
 
-// sourceFiles lists the project's non-test Go files below the given folders.
+// sourceFiles lists the project's non-test Go files below the given folders. A folder with a
+// go.mod is another Go module, which nothing here can import: its files are left out.
 func sourceFiles(t *testing.T, folders ...string) []sourceFile {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -46,6 +47,11 @@ func sourceFiles(t *testing.T, folders ...string) []sourceFile {
 			name := d.Name()
 			if d.IsDir() && p != root && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata" || name == "data" || name == "bin") {
 				return filepath.SkipDir
+			}
+			if d.IsDir() && p != root {
+				if _, err := os.Stat(filepath.Join(p, "go.mod")); err == nil {
+					return filepath.SkipDir
+				}
 			}
 			if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 				return nil
