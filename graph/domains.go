@@ -7,7 +7,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/modules/sending/records"
 )
 
@@ -49,8 +50,8 @@ func onceEach[T any](ask func(int) (T, error)) func(int) (T, error) {
 	}
 }
 
-func toDomain(d *ent.Domain, records []domains.Record) *model.Domain {
-	key := domains.SigningKey(d)
+func toDomain(d *ent.Domain, records []dnscheck.Record) *model.Domain {
+	key := signing.Current(d)
 	out := &model.Domain{ID: d.ID, Name: d.Name, Status: d.Status, Records: make([]*model.DNSRecord, len(records)),
 		DKIM:         &model.DKIM{Selector: key.Selector, Algorithm: key.Algorithm, Ready: key.Ready},
 		OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking, TLSMode: d.TLSMode, InboundEnabled: d.InboundEnabled,
@@ -59,7 +60,7 @@ func toDomain(d *ent.Domain, records []domains.Record) *model.Domain {
 		out.Records[i] = &model.DNSRecord{Purpose: string(r.Purpose), Type: r.Type, Name: r.Name, Value: r.Value, Priority: r.Priority,
 			TTL: r.TTL, Required: r.Required, Status: string(r.Status), Found: r.Found, Error: filled(r.Error)}
 	}
-	for _, k := range domains.Keys(d) {
+	for _, k := range signing.Keys(d) {
 		out.DKIMKeys = append(out.DKIMKeys, &model.DKIMKey{Selector: k.Selector, Algorithm: k.Algorithm, Status: k.State, Ready: k.Ready,
 			CreatedAt: k.CreatedAt, ActivatedAt: k.ActivatedAt, RetiredAt: k.RetiredAt, KeepUntil: k.KeepUntil})
 	}

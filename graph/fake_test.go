@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
@@ -144,8 +144,8 @@ func (f fakeDomains) Get(_ context.Context, accountID, domainID string) (*ent.Do
 	return nil, fault.Missing("domain", domainID)
 }
 
-func (f fakeDomains) Records(d *ent.Domain) []domains.Record {
-	return []domains.Record{{Purpose: "ownership", Type: "TXT", Name: "_service." + d.Name, Value: "postrider-verification=1", TTL: 3600,
+func (f fakeDomains) Records(d *ent.Domain) []dnscheck.Record {
+	return []dnscheck.Record{{Purpose: "ownership", Type: "TXT", Name: "_service." + d.Name, Value: "postrider-verification=1", TTL: 3600,
 		Required: true, Status: "missing", Found: []string{}, Error: "Publish this record."}}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
@@ -42,7 +43,7 @@ type Accounts interface {
 type Domains interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
-	Records(d *ent.Domain) []domains.Record
+	Records(d *ent.Domain) []dnscheck.Record
 	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
 }
 

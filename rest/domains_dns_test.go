@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/publish"
 	"github.com/postrider/postrider/rest"
 	restdomains "github.com/postrider/postrider/rest/domains"
 	"github.com/postrider/postrider/runtime/fault"
@@ -19,27 +19,27 @@ import (
 )
 
 type fakeDNS struct {
-	asked []domains.ApplyInput
+	asked []publish.Input
 	fail  error
 }
 
-func (f *fakeDNS) Provider(_ context.Context, _, id string) (domains.DNSProvider, error) {
+func (f *fakeDNS) Provider(_ context.Context, _, id string) (publish.Provider, error) {
 	if id != domainID {
-		return domains.DNSProvider{}, fault.Missing("domain", id)
+		return publish.Provider{}, fault.Missing("domain", id)
 	}
-	return domains.DNSProvider{Name: "gandi", Supported: true, Zone: "example.com", NameServers: []string{"ns-1-a.gandi.net"}, Credentials: []string{"bearer_token"}}, f.fail
+	return publish.Provider{Name: "gandi", Supported: true, Zone: "example.com", NameServers: []string{"ns-1-a.gandi.net"}, Credentials: []string{"bearer_token"}}, f.fail
 }
 
-func (f *fakeDNS) Apply(_ context.Context, _, _ string, in domains.ApplyInput) (domains.Applied, error) {
+func (f *fakeDNS) Apply(_ context.Context, _, _ string, in publish.Input) (publish.Outcome, error) {
 	f.asked = append(f.asked, in)
 	if f.fail != nil {
-		return domains.Applied{}, f.fail
+		return publish.Outcome{}, f.fail
 	}
 	records := (&fakeDomains{}).Records(nil)
-	change := func(i int, reason string) []domains.RecordChange {
-		return []domains.RecordChange{{Record: records[i], Write: records[i].Value, Before: nil, After: []string{records[i].Value}, Reason: reason}}
+	change := func(i int, reason string) []publish.Change {
+		return []publish.Change{{Record: records[i], Write: records[i].Value, Before: nil, After: []string{records[i].Value}, Reason: reason}}
 	}
-	return domains.Applied{Applied: change(0, ""), Unchanged: change(1, ""), Conflicts: change(1, "Something is in the way.")}, nil
+	return publish.Outcome{Applied: change(0, ""), Unchanged: change(1, ""), Conflicts: change(1, "Something is in the way.")}, nil
 }
 
 func dnsBundle(t *testing.T) (*bundle, *fakeDNS) {

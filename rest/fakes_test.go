@@ -22,6 +22,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/fault"
@@ -242,13 +243,13 @@ func (f *fakeDomains) RotateDKIM(ctx context.Context, account, id string, keep d
 	return d, keep(ctx, nil, d)
 }
 
-func (f *fakeDomains) Records(*ent.Domain) []domains.Record {
+func (f *fakeDomains) Records(*ent.Domain) []dnscheck.Record {
 	priority := 10
-	return []domains.Record{
-		{Purpose: domains.DKIM, Type: "TXT", Name: "pr1._domainkey.example.com", Value: "v=DKIM1; k=rsa; p=MII", TTL: 3600, Required: true,
-			Status: domains.Missing, Error: "Not checked yet: publish this record, then verify the domain."},
+	return []dnscheck.Record{
+		{Purpose: dnscheck.DKIM, Type: "TXT", Name: "pr1._domainkey.example.com", Value: "v=DKIM1; k=rsa; p=MII", TTL: 3600, Required: true,
+			Status: dnscheck.Missing, Error: "Not checked yet: publish this record, then verify the domain."},
 		{Purpose: "inbound_mx", Type: "MX", Name: "example.com", Value: "in.mail.example.org", Priority: &priority, TTL: 3600,
-			Status: domains.Verified, Found: []string{"in.mail.example.org"}},
+			Status: dnscheck.Verified, Found: []string{"in.mail.example.org"}},
 	}
 }
 

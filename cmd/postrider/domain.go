@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/setting"
@@ -57,7 +58,7 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (tab
 		return "", false, err
 	}
 	defer inspection.Resolver.Close()
-	var seen []domains.Inspected
+	var seen []dnscheck.Inspected
 	var notes []string
 	if c.DNSOnly || config.Embedded(cfg) && !store.HoldsData(config.DataDir.Of(cfg)) {
 		notes = append(notes, "Without a database: ownership and keys are not looked at.")

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 )
 
 // domainTable prints what was looked up, and tells whether all that is required was
 // found.
-func domainTable(seen []domains.Inspected, notes []string) (string, bool, error) {
+func domainTable(seen []dnscheck.Inspected, notes []string) (string, bool, error) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RECORD\tEXPECTED\tFOUND\tSTATE\tWHAT TO DO")
@@ -20,7 +20,7 @@ func domainTable(seen []domains.Inspected, notes []string) (string, bool, error)
 		if r.Unanswered {
 			state = "no answer"
 		}
-		if r.Required && r.Status != domains.Verified {
+		if r.Required && r.Status != dnscheck.Verified {
 			sound = false
 		}
 		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\n", r.Type, r.Name, short(r.Value), orNone(r.Found), state, what)

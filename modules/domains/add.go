@@ -2,14 +2,18 @@ package domains
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
 
@@ -61,7 +65,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		if err := firstDue(ctx, tx, m.id); err != nil {
 			return err
 		}
-		made, err := tx.Domain.Query().Where(domain.ID(m.id)).WithKeys(shownKeys).Only(ctx)
+		made, err := tx.Domain.Query().Where(domain.ID(m.id)).WithKeys(signing.Shown).Only(ctx)
 		if err != nil {
 			return err
 		}
@@ -85,6 +89,31 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 func lockAccount(ctx context.Context, tx *ent.Tx, accountID string) error {
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('domains/' || $1, 0))`, accountID)
 	return err
+}
+
+// material is what a new domain is made of: its id, token and first key.
+type material struct {
+	id    string
+	token string
+	key   signing.Pair
+}
+
+// newMaterial makes what a domain needs before the transaction that stores it.
+func (s *Service) newMaterial(ctx context.Context) (material, error) {
+	m := material{id: id.New(id.Domain), token: strings.ToLower(rand.Text())}
+	var err error
+	m.key, err = s.keys.RSA(ctx, m.id)
+	return m, err
+}
+
+// insert stores the domain with its key.
+func (m material) insert(ctx context.Context, tx *ent.Tx, name string, set func(*ent.DomainCreate)) error {
+	create := tx.Domain.Create().SetID(m.id).SetName(name).SetOwnershipToken(m.token)
+	set(create)
+	if err := create.Exec(ctx); err != nil {
+		return err
+	}
+	return m.key.StoreActive(ctx, tx, m.id)
 }
 
 // firstDue sets when a new domain is first checked.

@@ -12,30 +12,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/page"
 )
 
-func TestRecordsToPublish(t *testing.T) {
-	t.Parallel()
-	var got strings.Builder
-	for _, name := range []string{"example.com", "mail.xn--bcher-kva.example"} {
-		e := testExpectation()
-		e.name = name
-		for _, r := range e.records() {
-			fmt.Fprintf(&got, "%-11s required=%-5t %s\n", r.Purpose, r.Required, zoneLine(r))
-		}
-	}
-	expect.Golden(t, "records.golden", got.String())
-}
-
 func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.generateKey = dkim.GenerateKey
+	var err error
+	if w.keys, err = signing.NewRing(w.box, dkim.GenerateKey); err != nil {
+		t.Fatal(err)
+	}
 	d, err := w.Add(t.Context(), w.ada, AddInput{Name: "Mail.Example.COM.", InboundEnabled: true})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +44,7 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 		t.Fatalf("%d keys", len(d.Edges.Keys))
 	}
 	row := d.Edges.Keys[0]
-	key, err := w.signer(t.Context(), row)
+	key, err := w.keys.Signer(t.Context(), row)
 	if err != nil {
 		t.Fatal(err)
 	}

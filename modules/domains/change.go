@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -180,5 +181,5 @@ func lockDomain(ctx context.Context, tx *ent.Tx, accountID, domainID string) (*e
 	case err != nil:
 		return nil, err
 	}
-	return tx.Domain.Query().Where(domain.ID(locked), domain.AccountID(accountID)).WithKeys(shownKeys).Only(ctx)
+	return tx.Domain.Query().Where(domain.ID(locked), domain.AccountID(accountID)).WithKeys(signing.Shown).Only(ctx)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -75,12 +75,12 @@ func TestEd25519IsASetting(t *testing.T) {
 	d := w.verified(t, w.ada, "example.com")
 	on := true
 	d, err := w.Update(t.Context(), w.ada, d.ID, Change{Ed25519: &on})
-	if err != nil || !d.Ed25519 || len(Keys(d)) != 2 {
+	if err != nil || !d.Ed25519 || len(signing.Keys(d)) != 2 {
 		t.Fatalf("after Ed25519 was turned on the domain is %+v, %v, want two keys", d, err)
 	}
 	w.publish(t, d)
-	if d = w.verify(t, d); Keys(d)[1].State != "active" {
-		t.Errorf("after its record was published the keys are %+v, want the Ed25519 key active", Keys(d))
+	if d = w.verify(t, d); signing.Keys(d)[1].State != "active" {
+		t.Errorf("after its record was published the keys are %+v, want the Ed25519 key active", signing.Keys(d))
 	}
 }
 
@@ -95,8 +95,8 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mx := w.byPurpose(d)[InboundMX]
-	if mx.Type != "MX" || mx.Name != "example.com" || mx.Value != "smtp.postrider.example" || *mx.Priority != 10 || mx.Required || mx.Status != Missing {
+	mx := w.byPurpose(d)[dnscheck.InboundMX]
+	if mx.Type != "MX" || mx.Name != "example.com" || mx.Value != "smtp.postrider.example" || *mx.Priority != 10 || mx.Required || mx.Status != dnscheck.Missing {
 		t.Errorf("the MX record of a receiving domain is %+v, want smtp.postrider.example at 10, not required, missing", mx)
 	}
 	if until := time.Until(*d.DueAt); until > 2*time.Minute {
@@ -105,12 +105,12 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 	if got, err := w.Receiver(t.Context(), rcpt); err != nil || got != (Receiver{AccountID: w.ada, DomainID: d.ID, Domain: "example.com"}) {
 		t.Errorf("Receiver of %s: %+v, %v, want Ada's example.com", rcpt, got, err)
 	}
-	if d = w.verify(t, d); d.Status != "verified" || w.byPurpose(d)[InboundMX].Error == "" {
-		t.Errorf("without the MX record: %s, %+v", d.Status, w.byPurpose(d)[InboundMX])
+	if d = w.verify(t, d); d.Status != "verified" || w.byPurpose(d)[dnscheck.InboundMX].Error == "" {
+		t.Errorf("without the MX record: %s, %+v", d.Status, w.byPurpose(d)[dnscheck.InboundMX])
 	}
 	w.zone.Add(t, "example.com. 300 IN MX 10 SMTP.postrider.example.")
-	if d = w.verify(t, d); w.byPurpose(d)[InboundMX].Status != Verified {
-		t.Errorf("after it was published the MX record is %+v, want verified", w.byPurpose(d)[InboundMX])
+	if d = w.verify(t, d); w.byPurpose(d)[dnscheck.InboundMX].Status != dnscheck.Verified {
+		t.Errorf("after it was published the MX record is %+v, want verified", w.byPurpose(d)[dnscheck.InboundMX])
 	}
 	_, err = w.Receiver(t.Context(), mailbox(t, "help@mail.example.com"))
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
@@ -129,7 +129,7 @@ func TestOnlyAVerifiedDomainReceives(t *testing.T) {
 		t.Fatal(err)
 	}
 	rcpt := mailbox(t, "help@example.com")
-	if _, shown := w.byPurpose(hers)[InboundMX]; shown {
+	if _, shown := w.byPurpose(hers)[dnscheck.InboundMX]; shown {
 		t.Error("an MX record before verification leads mail to nowhere")
 	}
 	for status, receives := range map[string]bool{"pending": false, "failed": false, "verified": true, "temporary_failure": true} {
@@ -199,20 +199,6 @@ func TestZoneFileIsPublishedAsItIs(t *testing.T) {
 	}
 	_, err = w.ZoneFile(t.Context(), w.eve, d.ID)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
-}
-
-func TestZoneFile(t *testing.T) {
-	t.Parallel()
-	e := testExpectation()
-	e.name, e.inboundHost = "mail.xn--bcher-kva.example", "smtp.postrider.example"
-	retired := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
-	e.keys = []*ent.DKIMKey{
-		{Selector: "pr2abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: strings.Repeat("A", 392)},
-		{Selector: "pr3abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StatePending, PublicKey: strings.Repeat("B", 392)},
-		{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateRetired, RetiredAt: &retired, PublicKey: strings.Repeat("C", 392)},
-		{Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StateActive, PublicKey: strings.Repeat("D", 44)},
-	}
-	expect.Golden(t, "zone.golden", zoneFile(&ent.Domain{Name: e.name, Edges: ent.DomainEdges{Keys: e.keys}}, e.records()))
 }
 
 func TestHealthKeepsChangesAndOneOfEveryDay(t *testing.T) {
@@ -288,7 +274,7 @@ func TestOrderOfValuesIsNoChange(t *testing.T) {
 			b[i].Found = []string{b[i].Found[1], b[i].Found[0]}
 		}
 	}
-	if !sameStates(a, b) || sameStates(a, d.Records) || sameStates(a, a[1:]) {
+	if !dnscheck.Same(a, b) || dnscheck.Same(a, d.Records) || dnscheck.Same(a, a[1:]) {
 		t.Error("what is the same and what is not?")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -42,7 +43,7 @@ type Claim struct {
 	ID            string
 	Name          string // A-labels
 	Status        ClaimStatus
-	Record        Record // proves control: its Status, Found and Error are of the look-up just made, if one was
+	Record        dnscheck.Record // proves control: its Status, Found and Error are of the look-up just made, if one was
 	ExpiresAt     time.Time
 	CreatedAt     time.Time
 	LastCheckedAt *time.Time
@@ -202,19 +203,15 @@ func (s *Service) clock(ctx context.Context) (now time.Time, err error) {
 }
 
 func toClaim(c *ent.DomainClaim, now time.Time) Claim {
-	out := Claim{ID: c.ID, Name: c.Name, Status: ClaimStatus(c.Status), Record: claimRecord(c.Name, c.Token),
+	out := Claim{ID: c.ID, Name: c.Name, Status: ClaimStatus(c.Status), Record: dnscheck.Proof(c.Name, c.Token),
 		ExpiresAt: c.ExpiresAt, CreatedAt: c.CreatedAt, LastCheckedAt: c.LastCheckedAt, CompletedAt: c.CompletedAt}
 	if out.Status == ClaimPending && !now.Before(c.ExpiresAt) {
 		out.Status = ClaimExpired
 	}
 	if out.Status == ClaimCompleted {
-		out.Record.Status = Verified
+		out.Record.Status = dnscheck.Verified
 	}
 	return out
-}
-
-func claimRecord(name, token string) Record {
-	return Record{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + name, Value: token, TTL: recordTTL, Required: true, Status: Missing, Found: []string{}}
 }
 
 // claimed refuses a name that another account has verified, and says how control
@@ -225,7 +222,7 @@ func (s *Service) claimed(ctx context.Context, accountID, name string) error {
 	if err != nil {
 		return err
 	}
-	record := claimRecord(name, token)
+	record := dnscheck.Proof(name, token)
 	return fault.Conflictf(fault.CodeDomainClaimed, "The domain %s is verified by another account", name).With("claim", map[string]any{
 		"type":  record.Type,
 		"name":  record.Name,

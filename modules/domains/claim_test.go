@@ -12,6 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
@@ -62,7 +63,7 @@ func TestClaimMovesTheDomain(t *testing.T) {
 	}
 
 	c, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
-	if err != nil || d != nil || c.Status != ClaimPending || c.LastCheckedAt == nil || c.Record.Status != Mismatch || !strings.Contains(c.Record.Error, c.Record.Value) {
+	if err != nil || d != nil || c.Status != ClaimPending || c.LastCheckedAt == nil || c.Record.Status != dnscheck.Mismatch || !strings.Contains(c.Record.Error, c.Record.Value) {
 		t.Fatalf("before it is published: %+v, %+v, %v", c, d, err)
 	}
 	w.publishClaim(t, c)
@@ -80,7 +81,7 @@ func TestClaimMovesTheDomain(t *testing.T) {
 
 	// What the former owner published is still in DNS; it does not bring the name back.
 	his = w.verify(t, his)
-	if his.Status != "failed" || w.byPurpose(his)[Ownership].Status == Verified {
+	if his.Status != "failed" || w.byPurpose(his)[dnscheck.Ownership].Status == dnscheck.Verified {
 		t.Errorf("the former owner's: %s, %+v", his.Status, his.Records)
 	}
 	_, err = w.Identity(t.Context(), w.ada, from)
@@ -107,7 +108,7 @@ func TestLostDomainSaysSoAndIsNotCheckedByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	his, err := w.Get(t.Context(), w.ada, his.ID)
-	if err != nil || his.DueAt != nil || !strings.HasPrefix(w.byPurpose(his)[Ownership].Error, "Another account proved control of example.com on ") {
+	if err != nil || his.DueAt != nil || !strings.HasPrefix(w.byPurpose(his)[dnscheck.Ownership].Error, "Another account proved control of example.com on ") {
 		t.Errorf("due %v, %+v, %v", his.DueAt, his.Records, err)
 	}
 	// Nothing about the other account is in what its owner may read.
@@ -209,7 +210,7 @@ func TestClaimEndsByTheDatabaseClock(t *testing.T) {
 	if second.ID == first.ID || second.Record.Value == first.Record.Value {
 		t.Errorf("%+v follows %+v", second, first)
 	}
-	if c, d, err := w.VerifyClaim(t.Context(), w.eve, second.ID); err != nil || d != nil || c.Record.Status != Mismatch {
+	if c, d, err := w.VerifyClaim(t.Context(), w.eve, second.ID); err != nil || d != nil || c.Record.Status != dnscheck.Mismatch {
 		t.Errorf("with the record of an expired claim published the next claim is %+v, %v, want a mismatch", c, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +18,8 @@ import (
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -43,11 +44,11 @@ func (s *Service) VerifyClaim(ctx context.Context, accountID, claimID string) (C
 		return s.claimAndDomain(ctx, accountID, claimID)
 	case ClaimPending:
 	}
-	record, err := s.lookClaim(ctx, c)
-	if err != nil {
-		return Claim{}, nil, err
+	record := s.checker.LookProof(ctx, dnscheck.Proof(c.Name, c.Token))
+	if err := ctx.Err(); err != nil {
+		return Claim{}, nil, err // the caller has gone, and took the look-up along
 	}
-	if record.Status != Verified {
+	if record.Status != dnscheck.Verified {
 		_, err := s.db.SQL.ExecContext(ctx, `UPDATE domain_claims SET last_checked_at = now() WHERE id = $1`, c.ID)
 		if err != nil {
 			return Claim{}, nil, fmt.Errorf("verify claim: %w", err)
@@ -69,35 +70,11 @@ func (s *Service) claimAndDomain(ctx context.Context, accountID, claimID string)
 	if err != nil {
 		return Claim{}, nil, err
 	}
-	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).WithKeys(shownKeys).Only(ctx)
+	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).WithKeys(signing.Shown).Only(ctx)
 	if err != nil && !ent.IsNotFound(err) {
 		return Claim{}, nil, fmt.Errorf("read claimed domain: %w", err)
 	}
 	return c, own, nil
-}
-
-// lookClaim asks DNS for the record. That DNS says nothing says nothing of the claim.
-func (s *Service) lookClaim(ctx context.Context, c *ent.DomainClaim) (Record, error) {
-	record := claimRecord(c.Name, c.Token)
-	limited, cancel := context.WithTimeout(ctx, s.config.CheckTimeout)
-	defer cancel()
-	found, err := s.txt(limited, record.Name)
-	if ctx.Err() != nil {
-		return record, ctx.Err() // the caller has gone, and took the look-up along
-	}
-	record.Found = clip(found)
-	switch {
-	case err != nil:
-		record.Error = noAnswer(Ownership, record.Name).advice
-	case slices.ContainsFunc(found, func(v string) bool { return unquote(v) == c.Token }):
-		record.Status = Verified
-	case len(found) == 0:
-		record.Error = fmt.Sprintf("Publish a TXT record at %s with the value %q.", record.Name, record.Value)
-	default:
-		record.Status = Mismatch
-		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, beside those that are there.", record.Name, record.Value)
-	}
-	return record, nil
 }
 
 // completeClaim moves the domain. Whoever comes second to the former owner's row
@@ -174,7 +151,7 @@ func (s *Service) claimMaterial(ctx context.Context, c *ent.DomainClaim) (materi
 		return material{}, err
 	}
 	m.id = own
-	m.key, err = s.newRSA(ctx, own) // sealed for that id
+	m.key, err = s.keys.RSA(ctx, own) // sealed for that id
 	return m, err
 }
 
@@ -208,10 +185,10 @@ const lostAdvice = "Another account proved control of %s on %s. If it is yours, 
 // so that what it published before does not bring the name back; it is checked
 // again by hand only.
 func (s *Service) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time) error {
-	records := []shape.RecordState{{Purpose: string(Ownership), Status: string(Missing), Found: []string{},
+	records := []shape.RecordState{{Purpose: string(dnscheck.Ownership), Status: string(dnscheck.Missing), Found: []string{},
 		Error: fmt.Sprintf(lostAdvice, d.Name, at.UTC().Format(time.DateOnly))}}
 	for _, r := range d.Records {
-		if r.Purpose != string(Ownership) {
+		if r.Purpose != string(dnscheck.Ownership) {
 			records = append(records, r)
 		}
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/setting"
 )
 
-// Config of the module. Hosts are names without port; the zero value of a
-// duration or number is its default.
+// Config of the module. Hosts are names without port.
 type Config struct {
 	BaseHost       string // host of the base URL
 	SandboxDomain  string // shared domain of every account's first steps
@@ -19,10 +18,7 @@ type Config struct {
 	SMTPHost       string // host of the relay
 	Hostname       string // EHLO name; may be empty
 
-	CheckTimeout time.Duration // one check of one domain, all look-ups: 15 s
-	IdentityTTL  time.Duration // how old an identity may be: 10 s, at most 30 s
-	FailAfter    time.Duration // from broken records to failed: 72 h
-	Checks       int           // checks at once in the background: 8
+	CheckTimeout time.Duration // one check of one domain, all look-ups; zero: 15 s
 }
 
 // ConfigOf takes the names of this installation from its configuration.
@@ -34,15 +30,6 @@ func ConfigOf(cfg setting.Values) Config {
 func (c Config) withDefaults() Config {
 	if c.CheckTimeout == 0 {
 		c.CheckTimeout = 15 * time.Second
-	}
-	if c.IdentityTTL == 0 {
-		c.IdentityTTL = 10 * time.Second
-	}
-	if c.FailAfter == 0 {
-		c.FailAfter = 72 * time.Hour
-	}
-	if c.Checks == 0 {
-		c.Checks = 8
 	}
 	return c
 }
@@ -57,15 +44,6 @@ func (c Config) Validate() error {
 	}
 	if c.CheckTimeout < 0 || c.CheckTimeout > time.Minute {
 		wrong.Add("check_timeout", "must be between 0 and 1m, which is less than a worker's lease")
-	}
-	if c.IdentityTTL < 0 || c.IdentityTTL > 30*time.Second {
-		wrong.Add("identity_ttl", "must be between 0 and 30s")
-	}
-	if c.FailAfter < 0 {
-		wrong.Add("fail_after", "must be positive")
-	}
-	if c.Checks < 0 {
-		wrong.Add("checks", "must be positive")
 	}
 	return wrong.Err()
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
@@ -91,10 +93,13 @@ func (w *world) process(t testing.TB) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := 0 // under the service's own lock: one key is made at a time
-	s.generateKey = func() (*rsa.PrivateKey, error) {
+	next := 0 // under the ring's own lock: one key is made at a time
+	s.keys, err = signing.NewRing(w.box, func() (*rsa.PrivateKey, error) {
 		next++
 		return keys[next%len(keys)], nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := s.Stop(context.Background()); err != nil {
@@ -133,7 +138,7 @@ func (w *world) publish(t testing.TB, d *ent.Domain) {
 	}
 }
 
-func zoneLine(r Record) string {
+func zoneLine(r dnscheck.Record) string {
 	if r.Type == "TXT" {
 		return fmt.Sprintf("%s. 300 IN TXT %s", r.Name, dkim.ZoneText(r.Value))
 	}
@@ -187,7 +192,7 @@ func (w *world) exec(t testing.TB, query string, args ...any) {
 func (w *world) states(d *ent.Domain) string {
 	var b strings.Builder
 	for _, r := range w.Records(d) {
-		b.WriteString(map[RecordStatus]string{Verified: "v", Missing: "m", Mismatch: "x"}[r.Status])
+		b.WriteString(map[dnscheck.Status]string{dnscheck.Verified: "v", dnscheck.Missing: "m", dnscheck.Mismatch: "x"}[r.Status])
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -36,12 +37,12 @@ func TestSecondSignatureWaitsForItsRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
-	first := SigningKey(d).Selector
+	first := signing.Current(d).Selector
 	d = w.enable(t, w.enable(t, d, true), true) // twice is once
-	if got := keyStates(d, first); !strings.HasPrefix(got, "A active, pe1") || !strings.HasSuffix(got, "? pending") || len(Keys(d)) != 2 {
+	if got := keyStates(d, first); !strings.HasPrefix(got, "A active, pe1") || !strings.HasSuffix(got, "? pending") || len(signing.Keys(d)) != 2 {
 		t.Fatalf("after Ed25519 was turned on the keys are %s, want the first active and one more pending", got)
 	}
-	second := Keys(d)[1].Selector
+	second := signing.Keys(d)[1].Selector
 	if r := recordOf(t, w.Records(d), second); r.Required || !strings.HasPrefix(r.Value, "v=DKIM1; k=ed25519; p=") || len(r.Value) != len("v=DKIM1; k=ed25519; p=")+44 {
 		t.Errorf("the record of the Ed25519 key is %+v, want one that is not required and holds 44 letters of key", r)
 	}
@@ -87,7 +88,7 @@ func TestBothKeysRotate(t *testing.T) {
 		t.Fatal(got)
 	}
 	// Each turns when its own record is there.
-	keys := Keys(d)
+	keys := signing.Keys(d)
 	rsa, ed := recordOf(t, w.Records(d), keys[1].Selector), recordOf(t, w.Records(d), keys[3].Selector)
 	w.zone.Set(t, ed.Name, zoneLine(ed))
 	d = w.verify(t, d)
@@ -108,8 +109,8 @@ func TestSecondSignatureIsSwitchedOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.enable(t, w.verified(t, w.ada, "example.com"), true)
-	if d = w.enable(t, d, false); len(Keys(d)) != 1 {
-		t.Errorf("a key that never signed is kept: %+v", Keys(d))
+	if d = w.enable(t, d, false); len(signing.Keys(d)) != 1 {
+		t.Errorf("a key that never signed is kept: %+v", signing.Keys(d))
 	}
 	d = w.enable(t, d, true)
 	w.publish(t, d)

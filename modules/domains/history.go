@@ -1,11 +1,9 @@
 package domains
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
@@ -53,23 +51,6 @@ func remember(ctx context.Context, tx *ent.Tx, d *ent.Domain, status domain.Stat
 		return fmt.Errorf("sweep checks: %w", err)
 	}
 	return nil
-}
-
-// sameStates tells whether two checks saw the same. DNS servers turn the order of
-// several values round, which is no change.
-func sameStates(a, b []shape.RecordState) bool {
-	ordered := func(states []shape.RecordState) []shape.RecordState {
-		states = slices.SortedFunc(slices.Values(states), func(x, y shape.RecordState) int {
-			return cmp.Or(cmp.Compare(x.Purpose, y.Purpose), cmp.Compare(x.Selector, y.Selector))
-		})
-		for i := range states {
-			states[i].Found = slices.Sorted(slices.Values(states[i].Found))
-		}
-		return states
-	}
-	return slices.EqualFunc(ordered(a), ordered(b), func(x, y shape.RecordState) bool {
-		return x.Purpose == y.Purpose && x.Selector == y.Selector && x.Status == y.Status && x.Error == y.Error && slices.Equal(x.Found, y.Found)
-	})
 }
 
 const lastChecks = `

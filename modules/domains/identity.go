@@ -11,6 +11,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
@@ -54,15 +56,22 @@ type sender struct {
 }
 
 const (
-	refusalTTL    = time.Second // how long a domain that may not send is remembered
+	identityTTL   = 10 * time.Second // how far an identity may be behind a change made by another process
+	refusalTTL    = time.Second      // how long a domain that may not send is remembered
 	lookupTimeout = 5 * time.Second
 )
 
+// Sends tells whether a status may send.
+func Sends(status domain.Status) bool {
+	return status == domain.StatusVerified || status == domain.StatusTemporaryFailure
+}
+
 // lifetime counts from the question, so that a slow answer is not believed for
 // longer. Refusals are short: somebody who has just verified sends at once.
-func (s sender) lifetime(ttl time.Duration) time.Duration {
+func (s sender) lifetime() time.Duration {
+	ttl := identityTTL
 	if !Sends(s.status) {
-		ttl = min(ttl, refusalTTL)
+		ttl = refusalTTL
 	}
 	return max(ttl-time.Since(s.askedAt), time.Nanosecond)
 }
@@ -107,7 +116,7 @@ func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, erro
 	if key.accountID == "" {
 		owner = domain.AccountIDIsNil()
 	}
-	row, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).WithKeys(activeKeys).Only(ctx)
+	row, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).WithKeys(signing.Active).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return answer, nil
@@ -127,10 +136,10 @@ func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, erro
 // send: there is no other that could sign for it.
 func (s *Service) giveKeys(ctx context.Context, d *ent.Domain, i *Identity) error {
 	for _, k := range d.Edges.Keys {
-		if k.Algorithm == dkimkey.AlgorithmEd25519Sha256 && !ready(d, k) {
+		if k.Algorithm == dkimkey.AlgorithmEd25519Sha256 && !dnscheck.Ready(d, k) {
 			continue // its record is gone: a second signature that fails helps nobody
 		}
-		signer, err := s.signer(ctx, k)
+		signer, err := s.keys.Signer(ctx, k)
 		switch {
 		case err != nil:
 			return err

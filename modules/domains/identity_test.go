@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/secret"
@@ -28,7 +29,7 @@ func TestIdentityIsExactAndOfTheAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if identity.DomainID != d.ID || identity.Domain != "xn--bcher-kva.example.com" || identity.Selector != SigningKey(d).Selector || identity.Second != nil ||
+	if identity.DomainID != d.ID || identity.Domain != "xn--bcher-kva.example.com" || identity.Selector != signing.Current(d).Selector || identity.Second != nil ||
 		identity.Sandbox || identity.TLSMode != "opportunistic" {
 		t.Errorf("the identity is %+v, want the verified domain with its one active key, opportunistic TLS and no sandbox", identity)
 	}
@@ -104,7 +105,7 @@ func TestSeededDomainSendsAndIsNeverChecked(t *testing.T) {
 	if err != nil || again.ID != d.ID {
 		t.Errorf("seeding the domain again gives %+v, %v, want the domain %s", again, err, d.ID)
 	}
-	if w.states(d) != "vvvvv" || !SigningKey(d).Ready || d.DueAt != nil {
+	if w.states(d) != "vvvvv" || !signing.Current(d).Ready || d.DueAt != nil {
 		t.Errorf("the seeded domain has records %s and is %+v, want all verified, the key ready and no check due", w.states(d), d)
 	}
 	if _, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@dev.test")); err != nil {

@@ -5,11 +5,8 @@ import (
 	"io/fs"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/migrate/migrations"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/dkim"
@@ -20,17 +17,17 @@ func TestSealedKeyIsBoundToItsDomainAndItsRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, b := w.add(t, w.ada, "a.example.com"), w.rotate(t, w.add(t, w.ada, "b.example.com"))
-	if SigningKey(a).Selector == SigningKey(b).Selector || a.OwnershipToken == b.OwnershipToken {
-		t.Errorf("two domains have the selectors %s and %s and the proofs %s and %s, want different ones", SigningKey(a).Selector, SigningKey(b).Selector, a.OwnershipToken, b.OwnershipToken)
+	if signing.Current(a).Selector == signing.Current(b).Selector || a.OwnershipToken == b.OwnershipToken {
+		t.Errorf("two domains have the selectors %s and %s and the proofs %s and %s, want different ones", signing.Current(a).Selector, signing.Current(b).Selector, a.OwnershipToken, b.OwnershipToken)
 	}
 	// Someone with write access to the table moves keys.
 	mine, next := *a.Edges.Keys[0], *b.Edges.Keys[1]
 	mine.PrivateKey = b.Edges.Keys[0].PrivateKey
-	if _, err := w.signer(t.Context(), &mine); !errors.Is(err, secret.ErrNotGenuine) {
+	if _, err := w.keys.Signer(t.Context(), &mine); !errors.Is(err, secret.ErrNotGenuine) {
 		t.Errorf("a key of another domain: %v", err)
 	}
 	next.PrivateKey = b.Edges.Keys[0].PrivateKey
-	if _, err := w.signer(t.Context(), &next); !errors.Is(err, errKeyMoved) {
+	if _, err := w.keys.Signer(t.Context(), &next); !errors.Is(err, signing.ErrMoved) {
 		t.Errorf("another key of the domain: %v", err)
 	}
 }
@@ -128,34 +125,8 @@ func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
 	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
 		t.Errorf("mail signed with a migrated key verifies as %+v, %v, want one valid signature", signatures, err)
 	}
-	row := old.Ent.Domain.Query().WithKeys(shownKeys).OnlyX(t.Context())
-	if key := SigningKey(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 || row.Records[0].Selector != "" {
+	row := old.Ent.Domain.Query().WithKeys(signing.Shown).OnlyX(t.Context())
+	if key := signing.Current(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 || row.Records[0].Selector != "" {
 		t.Errorf("after the migration the key is %+v and the records are %+v, want a ready key with its time and two records without selector", key, row.Records)
-	}
-}
-
-func TestRecordsOfKeysToPublish(t *testing.T) {
-	t.Parallel()
-	e := testExpectation()
-	e.keys = inOrder([]*ent.DKIMKey{
-		{ID: "dkm_4", Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StateActive, PublicKey: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
-		{ID: "dkm_3", Selector: "pr1new", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StatePending, PublicKey: testKey},
-		{ID: "dkm_1", Selector: "pr1old", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateRetired, PublicKey: testKey},
-		{ID: "dkm_2", Selector: "pr1now", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: testKey},
-	})
-	var got []string
-	for _, r := range e.records() {
-		if r.Purpose == DKIM {
-			got = append(got, zoneLine(r))
-		}
-	}
-	want := []string{
-		`pr1now._domainkey.example.com. 300 IN TXT "v=DKIM1; k=rsa; p=` + testKey + `"`,
-		`pr1new._domainkey.example.com. 300 IN TXT "v=DKIM1; k=rsa; p=` + testKey + `"`,
-		`pr1old._domainkey.example.com. 300 IN TXT "v=DKIM1; k=rsa; p=` + testKey + `"`,
-		`pe1abc._domainkey.example.com. 300 IN TXT "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="`,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }

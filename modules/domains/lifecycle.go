@@ -6,6 +6,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -19,6 +20,9 @@ const (
 	afterNoAnswer   = 10 * time.Minute // at most, when DNS said nothing
 )
 
+// failAfter is how long the records of a verified domain may be broken before it fails.
+const failAfter = 72 * time.Hour
+
 // facts names what is told when a domain comes into a status.
 var facts = map[domain.Status]event.Type{
 	domain.StatusVerified:         event.DomainVerified,
@@ -30,7 +34,7 @@ var facts = map[domain.Status]event.Type{
 type standing struct {
 	status   domain.Status
 	attempts int  // checks since the status last changed
-	overdue  bool // failing for longer than FailAfter, by the database clock
+	overdue  bool // failing for longer than failAfter, by the database clock
 	keys     []*ent.DKIMKey
 	now      time.Time // by the database clock
 	records  []shape.RecordState
@@ -45,8 +49,8 @@ type verdict struct {
 }
 
 // judge is the state machine of doc.go.
-func judge(before standing, seen []observation) verdict {
-	v := verdict{status: before.status, attempts: before.attempts + 1, records: merge(before.records, seen)}
+func judge(before standing, seen []dnscheck.Observation) verdict {
+	v := verdict{status: before.status, attempts: before.attempts + 1, records: dnscheck.Merge(before.records, seen)}
 	answered, sound := assess(seen)
 	switch {
 	case answered && sound:
@@ -70,14 +74,14 @@ func judge(before standing, seen []observation) verdict {
 
 // assess tells whether every required record answered, and whether none of those
 // that did is broken. What only the operator can mend counts as no answer.
-func assess(seen []observation) (answered, sound bool) {
+func assess(seen []dnscheck.Observation) (answered, sound bool) {
 	answered, sound = true, true
 	for _, o := range seen {
 		switch {
-		case !o.required(): // advice
-		case o.unanswered, o.operators:
+		case !o.Required(): // advice
+		case o.Unanswered, o.Operators:
 			answered = false
-		case o.status != Verified:
+		case o.Status != dnscheck.Verified:
 			sound = false
 		}
 	}
@@ -95,4 +99,11 @@ func distance(status domain.Status, attempts int) time.Duration {
 		return longestFrequent
 	}
 	return min(firstCheck<<attempts, longestFrequent)
+}
+
+// untilWaiting is the time until the next look for the record of a key that
+// waits: half its age, so that somebody who publishes it soon is not kept
+// waiting and a forgotten one costs little.
+func untilWaiting(age time.Duration) time.Duration {
+	return min(max(age/2, firstCheck), seldom)
 }

@@ -4,19 +4,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/postrider/postrider/ent/domain"
-	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 )
 
 // sight builds the observations of a check: v verified, m missing, x mismatch,
 // ? no answer, in the order ownership, dkim, return path, spf, dmarc.
-func sight(code string) []observation {
-	purposes := []Purpose{Ownership, DKIM, ReturnPath, SPF, DMARC}
-	seen := make([]observation, len(code))
+func sight(code string) []dnscheck.Observation {
+	purposes := []dnscheck.Purpose{dnscheck.Ownership, dnscheck.DKIM, dnscheck.ReturnPath, dnscheck.SPF, dnscheck.DMARC}
+	seen := make([]dnscheck.Observation, len(code))
 	for i, c := range code {
-		seen[i] = observation{purpose: purposes[i], status: map[rune]RecordStatus{'v': Verified, 'm': Missing, 'x': Mismatch}[c], unanswered: c == '?'}
+		seen[i] = dnscheck.Observation{Purpose: purposes[i], Status: map[rune]dnscheck.Status{'v': dnscheck.Verified, 'm': dnscheck.Missing, 'x': dnscheck.Mismatch}[c], Unanswered: c == '?'}
 	}
 	return seen
 }
@@ -70,28 +68,6 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestNoAnswerLeavesTheStateOfItsRecord(t *testing.T) {
-	t.Parallel()
-	known := []shape.RecordState{
-		{Purpose: "ownership", Status: "verified", Found: []string{"a"}},
-		{Purpose: "dkim", Status: "mismatch", Found: []string{"b"}, Error: "Replace it."},
-	}
-	seen := []observation{
-		{purpose: Ownership, unanswered: true, advice: "Wait."},
-		{purpose: DKIM, unanswered: true, advice: "Wait."},
-		{purpose: SPF, unanswered: true, advice: "Wait."},
-		{purpose: DMARC, status: Verified, found: []string{"c"}},
-	}
-	want := []shape.RecordState{
-		known[0], known[1],
-		{Purpose: "spf", Status: "missing", Found: []string{}, Error: "Wait."},
-		{Purpose: "dmarc", Status: "verified", Found: []string{"c"}},
-	}
-	if diff := cmp.Diff(want, merge(known, seen)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestChecksGrowApart(t *testing.T) {
 	t.Parallel()
 	var total time.Duration
@@ -106,5 +82,14 @@ func TestChecksGrowApart(t *testing.T) {
 	}
 	if distance(domain.StatusPending, 0) != time.Minute || distance(domain.StatusPending, 10) != time.Hour || last != 6*time.Hour {
 		t.Errorf("first %s, tenth %s, last %s", distance(domain.StatusPending, 0), distance(domain.StatusPending, 10), last)
+	}
+}
+
+func TestLooksForAWaitingKeyGrowApart(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[time.Duration]time.Duration{0: time.Minute, time.Hour: 30 * time.Minute, 30 * 24 * time.Hour: 6 * time.Hour} {
+		if got := untilWaiting(age); got != want {
+			t.Errorf("after %s: %s, want %s", age, got, want)
+		}
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 
 	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/domains/publish"
 )
 
-// Module gives *Service, runs its checks, and gives *Publisher.
+// Module gives *Service, runs its checks, and gives *publish.Service.
 var Module = fx.Module("domains",
-	fx.Provide(ConfigOf, New, NewPublisher),
+	fx.Provide(ConfigOf, New, publish.New),
+	fx.Provide(fx.Private, func(s *Service) publish.Domains { return s }),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
 // reserved are the names of this installation, which no account may have.
@@ -13,13 +14,13 @@ type reserved struct {
 }
 
 func newReserved(c Config) reserved {
-	r := reserved{hosts: map[string]string{}, sandbox: canonical(c.SandboxDomain)}
+	r := reserved{hosts: map[string]string{}, sandbox: dnsx.Canonical(c.SandboxDomain)}
 	for _, own := range []struct{ host, what string }{
 		{c.BaseHost, "the host of this service"}, {c.ReturnPathHost, "the return path host of this service"},
 		{c.SPFInclude, "the SPF host of this service"}, {c.SMTPHost, "the SMTP host of this service"}, {c.Hostname, "the mail host of this service"},
 	} {
 		if own.host != "" {
-			r.hosts[canonical(own.host)] = own.what
+			r.hosts[dnsx.Canonical(own.host)] = own.what
 		}
 	}
 	return r
@@ -47,7 +48,3 @@ func (r reserved) parseName(input string) (name, reason string) {
 	}
 	return name, ""
 }
-
-// canonical makes names comparable: DNS ignores ASCII case, and a final dot only
-// says that the name is complete (RFC 4343, RFC 1034 section 3.1).
-func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

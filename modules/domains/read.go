@@ -6,8 +6,11 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -16,7 +19,7 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Dom
 	if !id.Is(id.Domain, domainID) { // nor could every string be asked for: PostgreSQL has no NUL
 		return nil, fault.Missing("domain", domainID)
 	}
-	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).WithKeys(shownKeys).Only(ctx)
+	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).WithKeys(signing.Shown).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.Missing("domain", domainID)
@@ -33,7 +36,7 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (p
 	if err != nil {
 		return page.Page[*ent.Domain]{}, err
 	}
-	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).WithKeys(shownKeys).Order(ent.Desc(domain.FieldID)).Limit(limit + 1)
+	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).WithKeys(signing.Shown).Order(ent.Desc(domain.FieldID)).Limit(limit + 1)
 	if after != "" {
 		query.Where(domain.IDLT(after))
 	}
@@ -42,4 +45,49 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (p
 		return page.Page[*ent.Domain]{}, fmt.Errorf("list domains: %w", err)
 	}
 	return page.Of(s.cursors, list, rows, limit, func(d *ent.Domain) string { return d.ID }), nil
+}
+
+// Find gives the account's domain with the name or the id, for the operator.
+func (s *Service) Find(ctx context.Context, accountID, nameOrID string) (*ent.Domain, error) {
+	if id.Is(id.Domain, nameOrID) {
+		return s.Get(ctx, accountID, nameOrID)
+	}
+	name, err := address.ParseDomain(nameOrID)
+	if err != nil {
+		return nil, fault.InvalidField("domain", "%s", err)
+	}
+	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(name)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("domain", name)
+	case err != nil:
+		return nil, fmt.Errorf("find domain: %w", err)
+	}
+	return found, nil
+}
+
+// Expected returns the records that the domain has to publish. The domain was read with its
+// keys.
+func (s *Service) Expected(d *ent.Domain) dnscheck.Set {
+	hosts := dnscheck.Hosts{ReturnPath: s.config.ReturnPathHost, SPFInclude: s.config.SPFInclude}
+	// An MX record that led here before the domain is verified would lose its mail.
+	if d.InboundEnabled && Sends(d.Status) {
+		hosts.Inbound = s.config.SMTPHost
+	}
+	return dnscheck.Of(d, hosts)
+}
+
+// Checker is what looks the records of domains up.
+func (s *Service) Checker() dnscheck.Checker { return s.checker }
+
+// Records lists the domain's DNS records with what the last check saw.
+func (s *Service) Records(d *ent.Domain) []dnscheck.Record { return s.Expected(d).Shown(d) }
+
+// ZoneFile returns the domain's records as lines of a zone file. Error: NotFound.
+func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (string, error) {
+	d, err := s.Get(ctx, accountID, domainID)
+	if err != nil {
+		return "", err
+	}
+	return dnscheck.ZoneFile(d, s.Records(d)), nil
 }

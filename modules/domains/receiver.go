@@ -28,7 +28,7 @@ type receipt struct {
 
 // Receiver tells who gets mail for the address: the account that has its domain
 // verified, by exact name, and switched inbound on. Error: NotFound. The answer
-// may be IdentityTTL behind a change made by another process.
+// may be identityTTL behind a change made by another process.
 func (s *Service) Receiver(ctx context.Context, rcpt address.Address) (Receiver, error) {
 	found, err := s.receivers.Get(ctx, rcpt.Domain, otter.LoaderFunc[string, receipt](s.loadReceiver))
 	if err != nil {
@@ -58,13 +58,13 @@ func (s *Service) loadReceiver(ctx context.Context, name string) (receipt, error
 
 // newReceivers keeps answers as identities are kept; that a name is unknown is
 // kept for a moment only, which bounds what guessing names costs.
-func newReceivers(ttl time.Duration) (*otter.Cache[string, receipt], error) {
+func newReceivers() (*otter.Cache[string, receipt], error) {
 	return otter.New(&otter.Options[string, receipt]{
 		MaximumSize: 50_000,
 		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, receipt]) time.Duration {
-			keep := ttl
+			keep := identityTTL
 			if e.Value.receiver.DomainID == "" {
-				keep = min(ttl, refusalTTL)
+				keep = refusalTTL
 			}
 			return max(keep-time.Since(e.Value.askedAt), time.Nanosecond)
 		}),

@@ -7,9 +7,14 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/worker"
 )
+
+// checksAtOnce is how many domains a process checks in the background at a time.
+const checksAtOnce = 8
 
 // job is a domain that was claimed for a check.
 type job struct {
@@ -19,7 +24,7 @@ type job struct {
 
 // checked is what came of it; an error leaves everything as it was.
 type checked struct {
-	seen []observation
+	seen []dnscheck.Observation
 	err  error
 }
 
@@ -40,7 +45,7 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		rows, err := tx.Domain.Query().Where(domain.IDIn(ids...)).WithKeys(shownKeys).All(ctx)
+		rows, err := tx.Domain.Query().Where(domain.IDIn(ids...)).WithKeys(signing.Shown).All(ctx)
 		if err != nil {
 			return err
 		}
@@ -54,6 +59,16 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 		return nil, fmt.Errorf("claim domains: %w", err)
 	}
 	return jobs, nil
+}
+
+// check asks DNS for the records of a domain. It never fails for what DNS does; the error is
+// that of a key of ours that cannot be opened.
+func (s *Service) check(ctx context.Context, d *ent.Domain) ([]dnscheck.Observation, error) {
+	signers, err := s.keys.Signers(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return s.checker.Look(ctx, s.Expected(d), signers), nil
 }
 
 func (s *Service) run(ctx context.Context, j job, _ *worker.Lease) checked {

@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -28,11 +29,11 @@ func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, ke
 	if err := mayRotate(d, d.Edges.Keys); err != nil {
 		return nil, err
 	}
-	next, err := s.newRSA(ctx, d.ID)
+	next, err := s.keys.RSA(ctx, d.ID)
 	if err != nil {
 		return nil, err
 	}
-	nextEd25519, err := s.newEd25519(d.ID)
+	nextEd25519, err := s.keys.Ed25519(d.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +41,13 @@ func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, ke
 		if err := mayRotate(d, keys); err != nil {
 			return err
 		}
-		if err := next.create(tx, d.ID).Exec(ctx); err != nil {
+		if err := next.Store(ctx, tx, d.ID); err != nil {
 			return err
 		}
-		if !d.Ed25519 || keyIn(keys, dkimkey.AlgorithmEd25519Sha256, dkimkey.StatePending) != nil {
+		if !d.Ed25519 || signing.Waiting(keys, dkimkey.AlgorithmEd25519Sha256) != nil {
 			return nil
 		}
-		return nextEd25519.create(tx, d.ID).Exec(ctx)
+		return nextEd25519.Store(ctx, tx, d.ID)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rotate dkim key: %w", err)
@@ -55,7 +56,7 @@ func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, ke
 }
 
 func mayRotate(d *ent.Domain, keys []*ent.DKIMKey) error {
-	waiting := keyIn(keys, dkimkey.AlgorithmRsaSha256, dkimkey.StatePending)
+	waiting := signing.Waiting(keys, dkimkey.AlgorithmRsaSha256)
 	if waiting == nil {
 		return nil
 	}
@@ -82,19 +83,13 @@ func (s *Service) switchEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, 
 		return err
 	}
 	if on {
-		key, err := s.newEd25519(d.ID)
+		key, err := s.keys.Ed25519(d.ID)
 		if err != nil {
 			return err
 		}
-		return key.create(tx, d.ID).Exec(ctx)
+		return key.Store(ctx, tx, d.ID)
 	}
-	// What never signed leaves no trace; what did stays for a while to be verified.
-	const stop = `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1 AND algorithm = $2 AND state = 'active'`
-	if _, err := tx.ExecContext(ctx, stop, d.ID, dkim.Ed25519SHA256); err != nil {
-		return err
-	}
-	_, err = tx.DKIMKey.Delete().Where(dkimkey.DomainID(d.ID), dkimkey.AlgorithmEQ(dkimkey.AlgorithmEd25519Sha256), dkimkey.StateEQ(dkimkey.StatePending)).Exec(ctx)
-	return err
+	return signing.DropEd25519(ctx, tx, d.ID)
 }
 
 // changeKeys changes a domain's keys under the lock of its row.
@@ -107,7 +102,7 @@ func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, ke
 		if err := s.changeLockedKeys(ctx, tx, d, change); err != nil || keep == nil {
 			return err
 		}
-		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).WithKeys(shownKeys).Only(ctx)
+		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).WithKeys(signing.Shown).Only(ctx)
 		if err != nil {
 			return err
 		}
@@ -129,7 +124,7 @@ UPDATE domains SET fence = fence + 1, updated_at = now(),
  WHERE id = $1 RETURNING now()`
 
 func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domain, change func(*ent.Tx, *ent.Domain, []*ent.DKIMKey) error) error {
-	keys, err := lockedKeys(ctx, tx, d.ID)
+	keys, err := signing.Locked(ctx, tx, d.ID)
 	if err != nil {
 		return err
 	}
@@ -151,26 +146,17 @@ func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domai
 
 // activate lets keys sign in place of those that did until now, in the same
 // instant. It tells how many took another's place, each with a fact.
-func (s *Service) activate(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time, keys []*ent.DKIMKey) (rotated int, err error) {
-	const retire = `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1 AND algorithm = $2 AND state = 'active' RETURNING selector`
-	const promote = `UPDATE dkim_keys SET state = 'active', activated_at = now() WHERE id = $1`
-	for _, key := range keys {
-		before, err := db.All(ctx, tx, db.Value[string], retire, d.ID, string(key.Algorithm))
-		if err != nil {
-			return 0, err
-		}
-		if _, err := tx.ExecContext(ctx, promote, key.ID); err != nil {
-			return 0, err
-		}
-		if len(before) == 0 || d.AccountID == nil {
-			continue // the first of its kind, or the installation's own
-		}
-		rotated++
+func (s *Service) activate(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time, ripe []*ent.DKIMKey) (rotated int, err error) {
+	turns, err := signing.Activate(ctx, tx, d.ID, ripe)
+	if err != nil || d.AccountID == nil { // nobody is told of the installation's own
+		return 0, err
+	}
+	for _, turn := range turns {
 		if err := s.bus.Publish(ctx, tx, event.New(*d.AccountID, event.DomainDKIMRotated, at, event.DomainKey{
-			DomainID: d.ID, Name: d.Name, Selector: key.Selector, Algorithm: string(key.Algorithm), PreviousSelector: before[0],
+			DomainID: d.ID, Name: d.Name, Selector: turn.Key.Selector, Algorithm: string(turn.Key.Algorithm), PreviousSelector: turn.Previous,
 		})); err != nil {
 			return 0, err
 		}
 	}
-	return rotated, nil
+	return len(turns), nil
 }

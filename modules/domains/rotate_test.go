@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -18,6 +20,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/page"
 )
+
+// testKey is a public key that no domain of a test has.
+const testKey = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA7fJ0"
 
 func (w *world) rotate(t testing.TB, d *ent.Domain) *ent.Domain {
 	t.Helper()
@@ -32,7 +37,7 @@ func (w *world) rotate(t testing.TB, d *ent.Domain) *ent.Domain {
 // selectors as their rank among those given.
 func keyStates(d *ent.Domain, selectors ...string) string {
 	var out []string
-	for _, k := range Keys(d) {
+	for _, k := range signing.Keys(d) {
 		name := k.Selector
 		for i, s := range selectors {
 			if s == name {
@@ -63,7 +68,7 @@ func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	for _, m := range regexp.MustCompile(`(?m)^ d=.*; s=(\w+);`).FindAllSubmatch(signed, -1) {
 		selectors = append(selectors, string(m[1]))
 	}
-	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.dns.LookupTXT(t.Context(), name) })
+	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.checker.DNS.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != len(identity.Signers()) {
 		t.Fatalf("the signatures of a message verify as %+v, %v, want %d", signatures, err, len(identity.Signers()))
 	}
@@ -75,34 +80,34 @@ func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	return selectors
 }
 
-func recordOf(t testing.TB, records []Record, selector string) Record {
+func recordOf(t testing.TB, records []dnscheck.Record, selector string) dnscheck.Record {
 	t.Helper()
 	for _, r := range records {
-		if r.Purpose == DKIM && r.Selector == selector {
+		if r.Purpose == dnscheck.DKIM && r.Selector == selector {
 			return r
 		}
 	}
 	t.Fatalf("no record of %s in %+v", selector, records)
-	return Record{}
+	return dnscheck.Record{}
 }
 
 func TestRotationHasNoGap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
-	first := SigningKey(d).Selector
+	first := signing.Current(d).Selector
 	d = w.rotate(t, d)
-	if len(Keys(d)) != 2 {
-		t.Fatalf("after a rotation the keys are %+v, want two", Keys(d))
+	if len(signing.Keys(d)) != 2 {
+		t.Fatalf("after a rotation the keys are %+v, want two", signing.Keys(d))
 	}
-	second := Keys(d)[1].Selector
+	second := signing.Keys(d)[1].Selector
 	if got, want := keyStates(d, first, second), "A active, B? pending"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if until := time.Until(*d.DueAt); until > time.Minute+time.Second {
 		t.Errorf("the new record is looked for in %s", until)
 	}
-	if r := recordOf(t, w.Records(d), second); r.Required || r.Status != Missing || r.Error != notChecked || r.Name != second+"._domainkey.example.com" {
+	if r := recordOf(t, w.Records(d), second); r.Required || r.Status != dnscheck.Missing || r.Error != dnscheck.NotChecked || r.Name != second+"._domainkey.example.com" {
 		t.Errorf("after a rotation the record of the new key is %+v, want it not required, missing and not checked", r)
 	}
 
@@ -135,12 +140,12 @@ func TestRotationHasNoGap(t *testing.T) {
 	if diff := cmp.Diff([]string{second}, w.sent(t, d)); diff != "" {
 		t.Error(diff)
 	}
-	if old, next := recordOf(t, w.Records(d), first), recordOf(t, w.Records(d), second); old.Required || old.Status != Verified || !next.Required || next.Status != Verified {
+	if old, next := recordOf(t, w.Records(d), first), recordOf(t, w.Records(d), second); old.Required || old.Status != dnscheck.Verified || !next.Required || next.Status != dnscheck.Verified {
 		t.Errorf("after the change of keys the records are\n%+v\n%+v, want the old one verified and not required, the new one verified and required", old, next)
 	}
-	old := Keys(d)[1]
-	if old.KeepUntil == nil || old.RetiredAt == nil || old.KeepUntil.Sub(*old.RetiredAt) != keepRetired || SigningKey(d).ActivatedAt.Before(*old.RetiredAt) {
-		t.Errorf("after the change of keys they are %+v, want the old one kept for %s after it retired", Keys(d), keepRetired)
+	old := signing.Keys(d)[1]
+	if old.KeepUntil == nil || old.RetiredAt == nil || old.KeepUntil.Sub(*old.RetiredAt) != dnscheck.KeepRetired || signing.Current(d).ActivatedAt.Before(*old.RetiredAt) {
+		t.Errorf("after the change of keys they are %+v, want the old one kept for %s after it retired", signing.Keys(d), dnscheck.KeepRetired)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
 		t.Error(diff)
@@ -158,19 +163,19 @@ func TestRetiredKeyLeavesAfterAWeek(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
-	first := SigningKey(d).Selector
+	first := signing.Current(d).Selector
 	d = w.rotate(t, d)
 	w.publish(t, d)
 	d = w.verify(t, d)
 	w.zone.Remove(first + "._domainkey.example.com")
 	d = w.verify(t, d)
-	if r := recordOf(t, w.Records(d), first); r.Status != Missing || !strings.HasPrefix(r.Error, "Put the TXT record at "+first) || d.Status != "verified" {
+	if r := recordOf(t, w.Records(d), first); r.Status != dnscheck.Missing || !strings.HasPrefix(r.Error, "Put the TXT record at "+first) || d.Status != "verified" {
 		t.Errorf("without the record of the retired key the domain is %s and the record is %+v, want verified, and advice to put the record back", d.Status, r)
 	}
 	w.exec(t, `UPDATE dkim_keys SET retired_at = now() - interval '7 days' WHERE state = 'retired'`)
 	d, err := w.Get(t.Context(), w.ada, d.ID)
-	if err != nil || len(Keys(d)) != 1 || strings.Contains(zoneFile(d, w.Records(d)), first) {
-		t.Errorf("a week after it retired the keys are %+v, %v, want the old one gone from keys and zone file", Keys(d), err)
+	if err != nil || len(signing.Keys(d)) != 1 || strings.Contains(dnscheck.ZoneFile(d, w.Records(d)), first) {
+		t.Errorf("a week after it retired the keys are %+v, %v, want the old one gone from keys and zone file", signing.Keys(d), err)
 	}
 	w.verify(t, d)
 	if n := w.db.Ent.DKIMKey.Query().CountX(t.Context()); n != 1 {
@@ -185,7 +190,7 @@ func TestAnswerThatCannotBeKeptUndoesTheChange(t *testing.T) {
 	d := w.verified(t, w.ada, "example.com")
 	full := errors.New("no room for the answer")
 	_, err := w.RotateDKIM(t.Context(), w.ada, d.ID, func(_ context.Context, _ idempotency.Execer, now *ent.Domain) error {
-		if keys := Keys(now); len(keys) != 2 || keys[1].State != "pending" || len(w.Records(now)) != 6 {
+		if keys := signing.Keys(now); len(keys) != 2 || keys[1].State != "pending" || len(w.Records(now)) != 6 {
 			t.Errorf("the answer would be %+v", keys)
 		}
 		return full
@@ -214,13 +219,13 @@ func TestNewRecordInPlaceOfTheOldOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
-	first := SigningKey(d).Selector
+	first := signing.Current(d).Selector
 	d = w.rotate(t, d)
 	w.publish(t, d)
 	w.zone.Remove(first + "._domainkey.example.com")
 	d = w.verify(t, d)
-	if d.Status != "verified" || SigningKey(d).Selector == first {
-		t.Errorf("with the new record in place of the old one the domain is %s with keys %+v, want verified and signing with the new key", d.Status, Keys(d))
+	if d.Status != "verified" || signing.Current(d).Selector == first {
+		t.Errorf("with the new record in place of the old one the domain is %s with keys %+v, want verified and signing with the new key", d.Status, signing.Keys(d))
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
 		t.Error(diff)
@@ -231,7 +236,7 @@ func TestBackgroundCheckFinishesARotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.rotate(t, w.verified(t, w.ada, "example.com"))
-	second := Keys(d)[1].Selector
+	second := signing.Keys(d)[1].Selector
 	w.publish(t, d)
 	w.exec(t, `UPDATE domains SET due_at = now()`)
 	for _, s := range []*Service{w.Service, w.process(t)} {
@@ -241,7 +246,7 @@ func TestBackgroundCheckFinishesARotation(t *testing.T) {
 	}
 	eventually(t, 10*time.Second, func() bool {
 		now, err := w.Get(t.Context(), w.ada, d.ID)
-		return err == nil && SigningKey(now).Selector == second
+		return err == nil && signing.Current(now).Selector == second
 	})
 	if diff := cmp.Diff([]string{second}, w.sent(t, d)); diff != "" {
 		t.Error(diff)
@@ -269,8 +274,8 @@ func TestOneRotationAtATime(t *testing.T) {
 		}
 	}
 	d, err := w.Get(t.Context(), w.ada, d.ID)
-	if err != nil || made != 1 || len(Keys(d)) != 2 {
-		t.Fatalf("%d made, %+v, %v", made, Keys(d), err)
+	if err != nil || made != 1 || len(signing.Keys(d)) != 2 {
+		t.Fatalf("%d made, %+v, %v", made, signing.Keys(d), err)
 	}
 	// Nor are there two turns when two see the record at once.
 	w.publish(t, d)
@@ -338,16 +343,16 @@ func TestSeededDomainRotatesAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := SigningKey(d).Selector
+	first := signing.Current(d).Selector
 	if d, err = w.switchSecondKey(t.Context(), w.ada, d.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	d = w.rotate(t, d)
-	if SigningKey(d).Selector == first || !SigningKey(d).Ready || len(Keys(d)) != 4 || d.DueAt != nil {
-		t.Errorf("after the rotation of a seeded domain the keys are %+v, want 4 with a new ready one signing", Keys(d))
+	if signing.Current(d).Selector == first || !signing.Current(d).Ready || len(signing.Keys(d)) != 4 || d.DueAt != nil {
+		t.Errorf("after the rotation of a seeded domain the keys are %+v, want 4 with a new ready one signing", signing.Keys(d))
 	}
 	identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@dev.test"))
-	if err != nil || identity.Selector != SigningKey(d).Selector || identity.Second == nil {
+	if err != nil || identity.Selector != signing.Current(d).Selector || identity.Second == nil {
 		t.Errorf("after the rotation of a seeded domain it signs as %+v, %v, want the new key and a second signature", identity, err)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainDKIMRotated, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {

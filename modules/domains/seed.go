@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
@@ -66,13 +67,13 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 
 // findSeeded finds the row and makes sure that its key can be used.
 func (s *Service) findSeeded(ctx context.Context, owner predicate.Domain, name string) (*ent.Domain, error) {
-	found, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).WithKeys(shownKeys).Only(ctx)
+	found, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).WithKeys(signing.Shown).Only(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// Another master key than the one it was made under is better told at the
 	// start than at the first mail.
-	if _, err := s.openAll(ctx, found); err != nil {
+	if _, err := s.keys.Signers(ctx, found); err != nil {
 		return nil, err
 	}
 	return found, nil

@@ -2,8 +2,6 @@ package domains
 
 import (
 	"context"
-	"crypto"
-	"crypto/rsa"
 	"log/slog"
 	"sync"
 	"time"
@@ -12,12 +10,13 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/mail/spf"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
@@ -51,36 +50,25 @@ type publisher interface {
 	Wake()
 }
 
-// resolver is what is needed of DNS.
-type resolver interface {
-	spf.Source
-	LookupCNAME(ctx context.Context, name string) (string, error)
-}
-
 // Service answers for domains. Safe for concurrent use.
 type Service struct {
 	config   Config
 	db       *db.DB
 	bus      publisher
 	accounts accountReader
-	dns      resolver
-	box      *secret.Box
+	checker  dnscheck.Checker
+	keys     *signing.Ring
 	cursors  *page.Codec
 	log      *slog.Logger
 	on       module.On
 
-	reserved    reserved
-	claimKey    []byte
-	generateKey func() (*rsa.PrivateKey, error)
-	generating  chan struct{} // bounds key generation, which is pure CPU
-	identities  *otter.Cache[identityKey, sender]
-	receivers   *otter.Cache[string, receipt]
-	signers     *otter.Cache[string, crypto.Signer]
-	checks      *worker.Worker[job, checked]
-	once        sync.Once
+	reserved   reserved
+	claimKey   []byte
+	identities *otter.Cache[identityKey, sender]
+	receivers  *otter.Cache[string, receipt]
+	checks     *worker.Worker[job, checked]
+	once       sync.Once
 }
-
-const maxSigners = 2_000 // parsed keys kept in memory, some 4 kB each
 
 // New makes the service; Start begins the checks in the background.
 func New(p Params) (*Service, error) {
@@ -88,25 +76,26 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	s := &Service{config: config, db: p.DB, bus: p.Bus, accounts: p.Accounts, dns: p.Resolver.Uncached(), box: p.Box, cursors: p.Cursors, log: p.Logger, on: p.On,
-		reserved: newReserved(config), claimKey: p.Box.Derive("domain-claim"), generateKey: dkim.GenerateKey, generating: make(chan struct{}, 1)}
-	var err error
+	keys, err := signing.NewRing(p.Box, dkim.GenerateKey)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{config: config, db: p.DB, bus: p.Bus, accounts: p.Accounts, cursors: p.Cursors, log: p.Logger, on: p.On,
+		checker: dnscheck.Checker{DNS: p.Resolver.Uncached(), Within: config.CheckTimeout}, keys: keys,
+		reserved: newReserved(config), claimKey: p.Box.Derive("domain-claim")}
 	s.identities, err = otter.New(&otter.Options[identityKey, sender]{
 		MaximumSize: 50_000,
 		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[identityKey, sender]) time.Duration {
-			return e.Value.lifetime(config.IdentityTTL)
+			return e.Value.lifetime()
 		}),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if s.receivers, err = newReceivers(config.IdentityTTL); err != nil {
+	if s.receivers, err = newReceivers(); err != nil {
 		return nil, err
 	}
-	if s.signers, err = otter.New(&otter.Options[string, crypto.Signer]{MaximumSize: maxSigners}); err != nil {
-		return nil, err
-	}
-	s.checks = worker.New(s.queue(), worker.Config{Concurrency: config.Checks, Batch: config.Checks, Lease: config.CheckTimeout + 45*time.Second,
+	s.checks = worker.New(s.queue(), worker.Config{Concurrency: checksAtOnce, Batch: checksAtOnce, Lease: config.CheckTimeout + 45*time.Second,
 		Poll: 5 * time.Second}, p.Logger, p.Metrics)
 	return s, nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -43,7 +45,7 @@ UPDATE domains SET status = $2::text, records = $3::jsonb, check_attempts = $4, 
 // its fact. A fence limits that to the claim it belongs to; without one the
 // check was asked for by hand and wins. Neither counts when the domain was lost
 // meanwhile: what was seen then is proof of what was published before.
-func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64, seen []observation) (outcome, error) {
+func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64, seen []dnscheck.Observation) (outcome, error) {
 	before, err := s.lock(ctx, tx, d, fence)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -51,9 +53,9 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 	case err != nil:
 		return outcome{}, err
 	}
-	ripe, seen := turnover(before.keys, seen)
+	ripe, seen := signing.Turnover(before.keys, seen)
 	v := judge(before, seen)
-	if age := waiting(before.keys, ripe, before.now); age >= 0 {
+	if age := signing.WaitsFor(before.keys, ripe, before.now); age >= 0 {
 		v.next = min(v.next, untilWaiting(age))
 	}
 	result := outcome{from: before.status, to: v.status}
@@ -71,7 +73,7 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 	if result.rotated, err = s.activate(ctx, tx, d, at, ripe); err != nil {
 		return outcome{}, err
 	}
-	changed := result.to != result.from || !sameStates(before.records, v.records)
+	changed := result.to != result.from || !dnscheck.Same(before.records, v.records)
 	if err := remember(ctx, tx, d, result.to, v.records, changed); err != nil {
 		return outcome{}, err
 	}
@@ -87,11 +89,11 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 func (s *Service) lock(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64) (standing, error) {
 	before, err := db.One(ctx, tx, func(b *standing) []any {
 		return []any{&b.status, &b.attempts, &b.overdue, db.ScanJSON(&b.records), &b.now}
-	}, lockStanding, d.ID, *d.AccountID, s.config.FailAfter.Seconds(), fence, d.OwnershipToken)
+	}, lockStanding, d.ID, *d.AccountID, failAfter.Seconds(), fence, d.OwnershipToken)
 	if err != nil {
 		return standing{}, err
 	}
-	before.keys, err = lockedKeys(ctx, tx, d.ID)
+	before.keys, err = signing.Locked(ctx, tx, d.ID)
 	return before, err
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
 )
@@ -50,13 +50,13 @@ type domainKey struct {
 }
 
 func signingKey(d *ent.Domain) domainDKIM {
-	key := domains.SigningKey(d)
+	key := signing.Current(d)
 	return domainDKIM{Selector: key.Selector, Algorithm: key.Algorithm, Ready: key.Ready}
 }
 
 func keyList(d *ent.Domain) []domainKey {
 	out := []domainKey{}
-	for _, k := range domains.Keys(d) {
+	for _, k := range signing.Keys(d) {
 		out = append(out, domainKey{Selector: k.Selector, Algorithm: k.Algorithm, Status: k.State, Ready: k.Ready, CreatedAt: wire.Time(k.CreatedAt),
 			ActivatedAt: wire.OptionalTime{At: k.ActivatedAt}, RetiredAt: wire.OptionalTime{At: k.RetiredAt}, KeepUntil: wire.OptionalTime{At: k.KeepUntil}})
 	}

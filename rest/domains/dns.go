@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/publish"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
@@ -18,11 +18,11 @@ import (
 
 // DNSService is what the operations on DNS providers need of domains.
 type DNSService interface {
-	Provider(ctx context.Context, accountID, domainID string) (domains.DNSProvider, error)
-	Apply(ctx context.Context, accountID, domainID string, in domains.ApplyInput) (domains.Applied, error)
+	Provider(ctx context.Context, accountID, domainID string) (publish.Provider, error)
+	Apply(ctx context.Context, accountID, domainID string, in publish.Input) (publish.Outcome, error)
 }
 
-var _ DNSService = (*domains.Publisher)(nil)
+var _ DNSService = (*publish.Service)(nil)
 
 type dnsProvider struct {
 	Name        *string  `json:"name" doc:"Who runs the zone, recognised by its name servers; null when nobody is."`
@@ -93,9 +93,9 @@ func DNSRoutes(service DNSService) rest.Routes {
 func credentialsDoc() string {
 	var doc strings.Builder
 	doc.WriteString("| provider | credentials |\n|---|---|")
-	for _, name := range domains.DNSProviders() {
+	for _, name := range publish.Providers() {
 		var fields []string
-		for _, c := range domains.DNSCredentials(name) {
+		for _, c := range publish.CredentialsOf(name) {
 			about := c.About
 			if c.Optional {
 				about += "; optional"
@@ -107,17 +107,17 @@ func credentialsDoc() string {
 	return doc.String()
 }
 
-func applyBody(in *domains.ApplyInput) body.Object {
-	in.Credentials = domains.Credentials{}
+func applyBody(in *publish.Input) body.Object {
+	in.Credentials = publish.Credentials{}
 	return body.Object{Name: "ApplyDNSRecords", Fields: []body.Field{
-		{Name: "provider", Type: body.Choice(&in.Provider, domains.DNSProviders()...), Need: body.RequiredByService},
+		{Name: "provider", Type: body.Choice(&in.Provider, publish.Providers()...), Need: body.RequiredByService},
 		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService, About: "By name, as the table above says. Used once."},
 		{Name: "dry_run", Type: body.Boolean(&in.DryRun), Default: false, About: "Whether to say only what would be done."},
 	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
 }
 
 // credentials reads an object of strings.
-type credentials struct{ to domains.Credentials }
+type credentials struct{ to publish.Credentials }
 
 func (t credentials) Read(d *body.Decoder, path string, v body.Value) {
 	if !d.Expect(path, v, body.KindObject) {
@@ -161,7 +161,7 @@ func (e *dnsEdge) provider(ctx context.Context, c *rest.Call, in *rest.Item) (an
 // does no harm: asked again, it finds what it wrote and says that it is unchanged.
 // A key that were taken before the work would say after a crash that what was
 // never written had been. Of the body only a hash is stored.
-func (e *dnsEdge) apply(ctx context.Context, c *rest.Call, in *rest.Item, input domains.ApplyInput, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *dnsEdge) apply(ctx context.Context, c *rest.Call, in *rest.Item, input publish.Input, claim *idempotency.Claim) (idempotency.Answer, error) {
 	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)
 	if err != nil {
 		return idempotency.Answer{}, err
@@ -170,7 +170,7 @@ func (e *dnsEdge) apply(ctx context.Context, c *rest.Call, in *rest.Item, input 
 		Conflicts: dnsChanges(applied.Conflicts)})
 }
 
-func dnsChanges(list []domains.RecordChange) []dnsChange {
+func dnsChanges(list []publish.Change) []dnsChange {
 	out := make([]dnsChange, 0, len(list))
 	for _, c := range list {
 		out = append(out, dnsChange{Purpose: string(c.Purpose), Type: c.Type, Name: c.Name, Value: c.Write, Priority: c.Priority, TTL: c.TTL,

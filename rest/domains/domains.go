@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
@@ -21,7 +22,7 @@ type Service interface {
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.Keep) (*ent.Domain, error)
-	Records(d *ent.Domain) []domains.Record
+	Records(d *ent.Domain) []dnscheck.Record
 	settings
 	claims
 }

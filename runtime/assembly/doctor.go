@@ -13,6 +13,8 @@ import (
 
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/assembly/outgoing"
@@ -64,7 +66,7 @@ func NewDoctor(ctx context.Context, p DoctorParams) (*doctor.Doctor, error) {
 		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config), Resolver: p.Resolver, DB: p.DB}))
 	}
 	if p.Box != nil {
-		d.Others = append(d.Others, doctor.MasterKey(func(ctx context.Context) (int, int, error) { return domains.CountKeys(ctx, p.DB, p.Box) }))
+		d.Others = append(d.Others, doctor.MasterKey(func(ctx context.Context) (int, int, error) { return signing.Count(ctx, p.DB, p.Box) }))
 	}
 	return d, nil
 }
@@ -111,7 +113,7 @@ func sandboxRecords(in domains.Inspection) doctor.Check {
 		for _, r := range seen {
 			f := doctor.Finding{Check: "sandbox." + string(r.Purpose), Expected: r.Type + " " + r.Name + " " + r.Value, Found: string(r.Status), Do: r.Error}
 			switch {
-			case r.Status == domains.Verified:
+			case r.Status == dnscheck.Verified:
 			case !r.Required:
 				f.Level = doctor.Skipped
 			default:

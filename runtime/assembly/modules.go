@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/publish"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/outbound"
@@ -130,7 +131,7 @@ var registry = []Module{
 		Option:   domains.Module,
 		Routes: []any{
 			func(s *domains.Service) rest.Routes { return restdomains.Routes(s) },
-			func(p *domains.Publisher) rest.Routes { return restdomains.DNSRoutes(p) },
+			func(p *publish.Service) rest.Routes { return restdomains.DNSRoutes(p) },
 		},
 		Graph: []part{shows[graph.Domains, domains.Service]},
 	},

@@ -1,4 +1,4 @@
-package domains
+package dnscheck
 
 import (
 	"errors"
@@ -119,7 +119,7 @@ func TestSPFWithoutAnswerIsNoFinding(t *testing.T) {
 		}
 		// What stands before the term that gave no answer is enough.
 		got, err := compareSPF(t.Context(), testExpectation(), []string{"v=spf1 include:spf.postrider.example " + term + " -all"}, resolver)
-		if err != nil || got.status != Verified {
+		if err != nil || got.Status != Verified {
 			t.Errorf("%s: %+v, %v, want verified", term, got, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestSPFAsksNothingOfADevelopmentName(t *testing.T) {
 	e := testExpectation()
 	e.spfInclude = "spf.postrider.test"
 	got, err := compareSPF(t.Context(), e, []string{"v=spf1 ptr include:spf.postrider.test -all"}, resolver)
-	if err != nil || got.status != Verified || len(zone.Queries()) != 0 {
+	if err != nil || got.Status != Verified || len(zone.Queries()) != 0 {
 		t.Errorf("in development the record is %+v, %v after the questions %v, want verified without any", got, err, zone.Queries())
 	}
 }
@@ -146,7 +146,7 @@ func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
 		ours     []string
 		fault    dnsxtest.Fault
 		found    string
-		want     RecordStatus
+		want     Status
 		operator bool
 		advice   string
 		err      bool
@@ -183,46 +183,9 @@ func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got.status != c.want || got.operators != c.operator || !strings.Contains(got.advice, c.advice) || strings.Contains(got.advice, "operator") != c.operator {
+			if err != nil || got.Status != c.want || got.Operators != c.operator || !strings.Contains(got.Advice, c.advice) || strings.Contains(got.Advice, "operator") != c.operator {
 				t.Errorf("got %+v, %v, want %s, the operator's fault: %t, and the advice to say %q", got, err, c.want, c.operator, c.advice)
 			}
 		})
-	}
-}
-
-// A domain whose owner did everything right does not rise and does not fall while a record
-// of the installation is missing; its records say whose fault it is.
-func TestADomainWaitsForTheOperatorsRecords(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"spf.postrider.example", "rp.postrider.example"} {
-		w := newWorld(t)
-		d := w.add(t, w.ada, "example.com")
-		w.publish(t, d)
-		w.zone.Remove(name)
-		d = w.verify(t, d)
-		if d.Status != "pending" {
-			t.Errorf("without %s a new domain is %s, want pending", name, d.Status)
-		}
-		said := 0
-		for _, r := range w.Records(d) {
-			if strings.Contains(r.Error, "the operator of this mail service: there is no SPF record at "+name) {
-				said++
-			}
-		}
-		if said != 1 {
-			t.Errorf("without %s %d records name the operator, want one: %+v", name, said, w.Records(d))
-		}
-		for _, record := range ourRecords {
-			if strings.HasPrefix(record, name) {
-				w.zone.Add(t, record)
-			}
-		}
-		if d = w.verify(t, d); d.Status != "verified" {
-			t.Errorf("with the records of the installation the domain is %s, want verified: %+v", d.Status, d.Records)
-		}
-		w.zone.Remove(name)
-		if d = w.verify(t, d); d.Status != "verified" {
-			t.Errorf("a verified domain is %s without %s, want verified still", d.Status, name)
-		}
 	}
 }

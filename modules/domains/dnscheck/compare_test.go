@@ -1,4 +1,4 @@
-package domains
+package dnscheck
 
 import (
 	"net"
@@ -12,9 +12,9 @@ import (
 
 const testKey = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA7fJ0"
 
-func testExpectation() expectation {
+func testExpectation() Set {
 	key := &ent.DKIMKey{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: testKey}
-	return expectation{name: "example.com", ownershipToken: "tok3n", keys: []*ent.DKIMKey{key},
+	return Set{name: "example.com", ownershipToken: "tok3n", keys: []*ent.DKIMKey{key},
 		returnPathHost: "rp.postrider.example", spfInclude: "spf.postrider.example"}
 }
 
@@ -22,27 +22,27 @@ func testExpectation() expectation {
 type comparison struct {
 	name   string
 	found  []string
-	want   RecordStatus
+	want   Status
 	advice string // part of the sentence
 }
 
-func (c comparison) check(t *testing.T, got observation) {
+func (c comparison) check(t *testing.T, got Observation) {
 	t.Helper()
-	if got.status != c.want || got.unanswered {
-		t.Errorf("status %s, want %s (%s)", got.status, c.want, got.advice)
+	if got.Status != c.want || got.Unanswered {
+		t.Errorf("status %s, want %s (%s)", got.Status, c.want, got.Advice)
 	}
-	if (got.advice == "") != (c.want == Verified) {
-		t.Errorf("a record that is %s has the advice %q", got.status, got.advice)
+	if (got.Advice == "") != (c.want == Verified) {
+		t.Errorf("a record that is %s has the advice %q", got.Status, got.Advice)
 	}
-	if !strings.Contains(got.advice, c.advice) {
-		t.Errorf("advice %q does not say %q", got.advice, c.advice)
+	if !strings.Contains(got.Advice, c.advice) {
+		t.Errorf("advice %q does not say %q", got.Advice, c.advice)
 	}
-	if got.advice != "" && (!strings.HasSuffix(got.advice, ".") || strings.ToUpper(got.advice[:1]) != got.advice[:1]) {
-		t.Errorf("advice %q is no sentence", got.advice)
+	if got.Advice != "" && (!strings.HasSuffix(got.Advice, ".") || strings.ToUpper(got.Advice[:1]) != got.Advice[:1]) {
+		t.Errorf("advice %q is no sentence", got.Advice)
 	}
 }
 
-func runComparisons(t *testing.T, compare func(expectation, []string) observation, table []comparison) {
+func runComparisons(t *testing.T, compare func(Set, []string) Observation, table []comparison) {
 	t.Helper()
 	for _, c := range table {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestCompareDKIM(t *testing.T) {
 	})
 }
 
-func compareFirstKey(e expectation, found []string) observation {
+func compareFirstKey(e Set, found []string) Observation {
 	return compareDKIM(e, e.keys[0], found)
 }
 
@@ -112,7 +112,7 @@ func TestCompareEd25519(t *testing.T) {
 	t.Parallel()
 	const p = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
 	key := &ent.DKIMKey{Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StatePending, PublicKey: p}
-	compare := func(e expectation, found []string) observation { return compareDKIM(e, key, found) }
+	compare := func(e Set, found []string) Observation { return compareDKIM(e, key, found) }
 	runComparisons(t, compare, []comparison{
 		{"as shown", []string{"v=DKIM1; k=ed25519; p=" + p}, Verified, ""},
 		{"no padding", []string{"v=DKIM1; k=ed25519; p=" + strings.TrimRight(p, "=")}, Verified, ""},
@@ -123,7 +123,7 @@ func TestCompareEd25519(t *testing.T) {
 	})
 	retired := time.Date(2026, 1, 10, 23, 0, 0, 0, time.UTC)
 	gone := &ent.DKIMKey{Selector: "pe1abc", Algorithm: key.Algorithm, State: dkimkey.StateRetired, PublicKey: p, RetiredAt: &retired}
-	runComparisons(t, func(e expectation, found []string) observation { return compareDKIM(e, gone, found) }, []comparison{
+	runComparisons(t, func(e Set, found []string) Observation { return compareDKIM(e, gone, found) }, []comparison{
 		{"retired, still there", []string{"v=DKIM1; k=ed25519; p=" + p}, Verified, ""},
 		{"retired and gone", nil, Missing, "back until 2026-01-17"},
 		{"retired and replaced", []string{"v=DKIM1; p="}, Mismatch, "back until 2026-01-17"},
@@ -152,7 +152,7 @@ func TestCompareMX(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		found []*net.MX
-		want  RecordStatus
+		want  Status
 		says  string
 	}{
 		{"as shown", []*net.MX{{Host: "smtp.postrider.example.", Pref: 10}}, Verified, ""},
@@ -165,7 +165,7 @@ func TestCompareMX(t *testing.T) {
 		{"null", []*net.MX{{Host: ".", Pref: 0}}, Mismatch, "null MX"},
 	} {
 		got := compareMX(e, c.found)
-		if got.status != c.want || !strings.Contains(got.advice, c.says) || (got.advice == "") != (c.want == Verified) || len(got.found) != len(c.found) {
+		if got.Status != c.want || !strings.Contains(got.Advice, c.says) || (got.Advice == "") != (c.want == Verified) || len(got.Found) != len(c.found) {
 			t.Errorf("%s: got %+v, want %s with advice that says %q", c.name, got, c.want, c.says)
 		}
 	}

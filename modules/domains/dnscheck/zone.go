@@ -1,7 +1,6 @@
-package domains
+package dnscheck
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -11,17 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
-// ZoneFile gives the domain's records as lines of a zone file (RFC 1035 section
-// 5.1) with names in full, so that they fit any origin.
-func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (string, error) {
-	d, err := s.Get(ctx, accountID, domainID)
-	if err != nil {
-		return "", err
-	}
-	return zoneFile(d, s.Records(d)), nil
-}
-
-func zoneFile(d *ent.Domain, records []Record) string {
+// ZoneFile returns records of a domain as lines of a zone file (RFC 1035 section 5.1). The
+// names are in full, so that they fit any origin.
+func ZoneFile(d *ent.Domain, records []Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "; DNS records of %s for sending with Postrider.\n", d.Name)
 	for _, r := range records {
@@ -41,12 +32,12 @@ func zoneFile(d *ent.Domain, records []Record) string {
 
 // zoneKeyNote says what a key is for on which verification does not depend.
 func zoneKeyNote(d *ent.Domain, selector string) string {
-	for _, key := range Keys(d) {
+	for _, key := range d.Edges.Keys {
 		switch {
 		case key.Selector != selector:
-		case key.KeepUntil != nil:
-			return "Of the key before; not needed after " + key.KeepUntil.UTC().Format(time.DateOnly) + "."
-		case key.State == string(dkimkey.StatePending):
+		case key.RetiredAt != nil:
+			return "Of the key before; not needed after " + key.RetiredAt.Add(KeepRetired).UTC().Format(time.DateOnly) + "."
+		case key.State == dkimkey.StatePending:
 			return "Of the next key, which signs as soon as a check has seen this record."
 		}
 	}

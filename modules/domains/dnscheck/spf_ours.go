@@ -1,4 +1,4 @@
-package domains
+package dnscheck
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type ourSPF struct {
 // domains that refer to it publish. The error is that of a look-up that got no answer.
 //
 // The names of development mode exist nowhere, so they are not looked up.
-func lookOurSPF(ctx context.Context, e expectation, name string, dns spf.Source) (ourSPF, error) {
+func lookOurSPF(ctx context.Context, e Set, name string, dns spf.Source) (ourSPF, error) {
 	if config.IsDevelopmentName(name) {
 		return ourSPF{}, nil
 	}
@@ -40,9 +40,9 @@ func lookOurSPF(ctx context.Context, e expectation, name string, dns spf.Source)
 // operatorsFault is an observation of a record that is as it should be, and of no use,
 // because a record of the installation itself is missing or broken. The domain neither rises
 // nor falls by it: its owner can do nothing.
-func operatorsFault(o observation, fault string) observation {
-	o.status, o.operators = Mismatch, true
-	o.advice = fmt.Sprintf("Nothing is to be changed here, the fault is with the operator of this mail service: %s. Tell the operator; `postrider doctor` shows what to publish.", fault)
+func operatorsFault(o Observation, fault string) Observation {
+	o.Status, o.Operators = Mismatch, true
+	o.Advice = fmt.Sprintf("Nothing is to be changed here, the fault is with the operator of this mail service: %s. Tell the operator; `postrider doctor` shows what to publish.", fault)
 	return o
 }
 

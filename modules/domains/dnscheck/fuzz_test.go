@@ -1,4 +1,4 @@
-package domains
+package dnscheck
 
 import (
 	"context"
@@ -37,14 +37,14 @@ func FuzzCompare(f *testing.F) {
 		if zone.asked > 10*11 {
 			t.Errorf("%d look-ups", zone.asked)
 		}
-		seen := []observation{compareOwnership(e, found), compareFirstKey(e, found), compareReturnPath(e, found), spf, compareDMARC(e, found)}
-		for i, state := range merge(nil, seen) {
+		seen := []Observation{compareOwnership(e, found), compareFirstKey(e, found), compareReturnPath(e, found), spf, compareDMARC(e, found)}
+		for i, state := range Merge(nil, seen) {
 			if (state.Status == string(Verified)) != (state.Error == "") {
 				t.Errorf("%s is %s and says %q", state.Purpose, state.Status, state.Error)
 			}
 			checkClean(t, state)
-			if len(seen[i].found) > len(found) {
-				t.Errorf("%d values of %d", len(seen[i].found), len(found))
+			if len(seen[i].Found) > len(found) {
+				t.Errorf("%d values of %d", len(seen[i].Found), len(found))
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package domains
+package dnscheck
 
 import (
 	"encoding/base64"
@@ -10,24 +10,25 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
 // The comparisons: pure functions from what DNS answered to what it means. TXT
 // values come with their character-strings joined (RFC 7208 section 3.3, RFC 6376
 // section 3.6.2.2), so a split key compares like a whole one.
 
-func compareOwnership(e expectation, found []string) observation {
+func compareOwnership(e Set, found []string) Observation {
 	want := ownershipPrefix + e.ownershipToken
-	o := observation{purpose: Ownership, found: found}
+	o := Observation{Purpose: Ownership, Found: found}
 	switch {
 	case slices.ContainsFunc(found, func(v string) bool { return unquote(v) == want }):
-		o.status = Verified
+		o.Status = Verified
 	case len(found) == 0:
-		o.status = Missing
-		o.advice = fmt.Sprintf("Publish a TXT record at %s with the value %q.", ownershipLabel+e.name, want)
+		o.Status = Missing
+		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value %q.", ownershipLabel+e.name, want)
 	default:
-		o.status = Mismatch
-		o.advice = fmt.Sprintf("Add a TXT record at %s with exactly the value %q; the values found there belong to something else.", ownershipLabel+e.name, want)
+		o.Status = Mismatch
+		o.Advice = fmt.Sprintf("Add a TXT record at %s with exactly the value %q; the values found there belong to something else.", ownershipLabel+e.name, want)
 	}
 	return o
 }
@@ -39,57 +40,57 @@ func unquote(value string) string {
 
 // compareReturnPath follows the chain of aliases that was found: the target may
 // stand anywhere in it.
-func compareReturnPath(e expectation, chain []string) observation {
+func compareReturnPath(e Set, chain []string) Observation {
 	name := returnPathLabel + e.name
-	o := observation{purpose: ReturnPath, found: chain}
+	o := Observation{Purpose: ReturnPath, Found: chain}
 	switch {
-	case slices.ContainsFunc(chain, func(v string) bool { return canonical(v) == e.returnPathHost }):
-		o.status = Verified
+	case slices.ContainsFunc(chain, func(v string) bool { return dnsx.Canonical(v) == e.returnPathHost }):
+		o.Status = Verified
 	case len(chain) == 0:
-		o.status = Missing
-		o.advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s.", name, e.returnPathHost)
+		o.Status = Missing
+		o.Advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s.", name, e.returnPathHost)
 	default:
-		o.status = Mismatch
-		o.advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", name, e.returnPathHost, canonical(chain[len(chain)-1]))
+		o.Status = Mismatch
+		o.Advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", name, e.returnPathHost, dnsx.Canonical(chain[len(chain)-1]))
 	}
 	return o
 }
 
 // compareDKIM holds the published key records against our key, RFC 6376 section
 // 3.6.1.
-func compareDKIM(e expectation, key *ent.DKIMKey, found []string) observation {
-	o := observation{purpose: DKIM, selector: key.Selector, found: found, status: Mismatch}
+func compareDKIM(e Set, key *ent.DKIMKey, found []string) Observation {
+	o := Observation{Purpose: DKIM, Selector: key.Selector, Found: found, Status: Mismatch}
 	name := e.dkimName(key)
 	switch len(found) {
 	case 0:
-		o.status = Missing
-		o.advice = fmt.Sprintf("Publish a TXT record at %s with the DKIM key.", name)
+		o.Status = Missing
+		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the DKIM key.", name)
 		switch key.State {
 		case dkimkey.StateRetired:
-			o.advice = stillNeeded(key, name)
+			o.Advice = stillNeeded(key, name)
 		case dkimkey.StatePending:
-			o.advice = fmt.Sprintf("Publish a TXT record at %s with the new DKIM key: it signs as soon as the record is seen.", name)
+			o.Advice = fmt.Sprintf("Publish a TXT record at %s with the new DKIM key: it signs as soon as the record is seen.", name)
 		}
 		return o
 	case 1:
 	default:
 		// Undefined by RFC 6376 section 3.6.2.2; some receivers even join them.
-		o.advice = fmt.Sprintf("Keep only one TXT record at %s, the one with the value shown: %d were found, and receivers may use any of them.", name, len(found))
+		o.Advice = fmt.Sprintf("Keep only one TXT record at %s, the one with the value shown: %d were found, and receivers may use any of them.", name, len(found))
 		return o
 	}
 	tags, err := parseTags(unquote(found[0]))
 	switch {
 	case err != nil:
-		o.advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the one there is not a key record (%s).", name, err)
+		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the one there is not a key record (%s).", name, err)
 	case !hasTag(tags, "p"):
-		o.advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the one there has no p= tag.", name)
+		o.Advice = fmt.Sprintf("Replace the TXT record at %s with the value shown: the one there has no p= tag.", name)
 	default:
-		o.advice = keyFault(key, tags, name)
+		o.Advice = keyFault(key, tags, name)
 	}
-	if o.advice == "" {
-		o.status = Verified
+	if o.Advice == "" {
+		o.Status = Verified
 	} else if key.State == dkimkey.StateRetired {
-		o.advice = stillNeeded(key, name)
+		o.Advice = stillNeeded(key, name)
 	}
 	return o
 }
@@ -98,7 +99,7 @@ func compareDKIM(e expectation, key *ent.DKIMKey, found []string) observation {
 func stillNeeded(key *ent.DKIMKey, name string) string {
 	until := ""
 	if key.RetiredAt != nil {
-		until = " until " + key.RetiredAt.Add(keepRetired).UTC().Format(time.DateOnly)
+		until = " until " + key.RetiredAt.Add(KeepRetired).UTC().Format(time.DateOnly)
 	}
 	return fmt.Sprintf("Put the TXT record at %s back%s: mail that was signed with the earlier key may still be under way.", name, until)
 }
@@ -168,8 +169,8 @@ func hasTag(tags map[string]string, name string) bool { _, found := tags[name]; 
 
 // compareDMARC gives advice only: nothing depends on it. RFC 7489 section 6.6.3
 // ignores values that do not begin with v=DMARC1 and every record of several.
-func compareDMARC(e expectation, found []string) observation {
-	o := observation{purpose: DMARC, found: found}
+func compareDMARC(e Set, found []string) Observation {
+	o := Observation{Purpose: DMARC, Found: found}
 	var records []string
 	for _, value := range found {
 		if version, _, _ := strings.Cut(unquote(value), ";"); withoutSpace(version) == "v=DMARC1" {
@@ -179,21 +180,21 @@ func compareDMARC(e expectation, found []string) observation {
 	name := dmarcLabel + e.name
 	switch {
 	case len(records) == 0 && len(found) == 0:
-		o.status = Missing
-		o.advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=DMARC1; p=none;\"; it is advised, not required.", name)
+		o.Status = Missing
+		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=DMARC1; p=none;\"; it is advised, not required.", name)
 	case len(records) == 0:
-		o.status = Mismatch
-		o.advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=DMARC1;\"; it is advised, not required.", name)
+		o.Status = Mismatch
+		o.Advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=DMARC1;\"; it is advised, not required.", name)
 	case len(records) > 1:
-		o.status = Mismatch
-		o.advice = fmt.Sprintf("Keep only one DMARC record at %s: receivers ignore all of several.", name)
+		o.Status = Mismatch
+		o.Advice = fmt.Sprintf("Keep only one DMARC record at %s: receivers ignore all of several.", name)
 	default:
-		o.status, o.advice = checkDMARCPolicy(records[0], name)
+		o.Status, o.Advice = checkDMARCPolicy(records[0], name)
 	}
 	return o
 }
 
-func checkDMARCPolicy(record, name string) (RecordStatus, string) {
+func checkDMARCPolicy(record, name string) (Status, string) {
 	tags, err := parseTags(record)
 	if err != nil {
 		return Mismatch, fmt.Sprintf("Correct the DMARC record at %s: %s.", name, err)

@@ -1,4 +1,4 @@
-package domains
+package dnscheck
 
 import (
 	"context"
@@ -20,48 +20,48 @@ var unlisted = net.IPv4(240, 0, 0, 1)
 //
 // The record is judged twice: with an include of ours that is sound, for what its owner
 // can mend, and then with what DNS has under our name.
-func compareSPF(ctx context.Context, e expectation, found []string, dns spf.Source) (observation, error) {
-	o := observation{purpose: SPF, status: Mismatch}
+func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Observation, error) {
+	o := Observation{Purpose: SPF, Status: Mismatch}
 	records := spf.Records(found)
-	o.found = records
+	o.Found = records
 	switch len(records) {
 	case 0:
-		o.status = Missing
-		o.advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=spf1 include:%s ~all\".", e.name, e.spfInclude)
+		o.Status = Missing
+		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=spf1 include:%s ~all\".", e.name, e.spfInclude)
 		if quoted := spfQuoted(found); len(quoted) > 0 {
-			o.status, o.found = Mismatch, quoted
-			o.advice = fmt.Sprintf("Remove the quotation marks from the value of the TXT record at %s: with them it is no SPF record to receivers.", e.name)
+			o.Status, o.Found = Mismatch, quoted
+			o.Advice = fmt.Sprintf("Remove the quotation marks from the value of the TXT record at %s: with them it is no SPF record to receivers.", e.name)
 		}
 		return o, nil
 	case 1:
 	default:
 		// RFC 7208 section 4.5: more than one is a permanent error.
-		o.advice = fmt.Sprintf("Merge the %d SPF records at %s into one that contains include:%s: receivers refuse all of several.", len(records), e.name, e.spfInclude)
+		o.Advice = fmt.Sprintf("Merge the %d SPF records at %s into one that contains include:%s: receivers refuse all of several.", len(records), e.name, e.spfInclude)
 		return o, nil
 	}
 	var err error
-	if o.advice, err = spfAdvice(ctx, e, found, "v=spf1 +all", dns); err != nil {
-		return observation{}, err
+	if o.Advice, err = spfAdvice(ctx, e, found, "v=spf1 +all", dns); err != nil {
+		return Observation{}, err
 	}
-	if o.advice != "" {
+	if o.Advice != "" {
 		return o, nil
 	}
 	ours, err := lookOurSPF(ctx, e, e.spfInclude, dns)
 	switch {
 	case err != nil:
-		return observation{}, err
+		return Observation{}, err
 	case ours.fault != "":
 		return operatorsFault(o, ours.fault), nil
 	case ours.record == "": // it is not looked at
-		o.status = Verified
+		o.Status = Verified
 		return o, nil
 	}
 	// Our own look-ups count among the ten of the domain's record.
-	if o.advice, err = spfAdvice(ctx, e, found, matching(ours.record), dns); err != nil {
-		return observation{}, err
+	if o.Advice, err = spfAdvice(ctx, e, found, matching(ours.record), dns); err != nil {
+		return Observation{}, err
 	}
-	if o.advice == "" {
-		o.status = Verified
+	if o.Advice == "" {
+		o.Status = Verified
 	}
 	return o, nil
 }
@@ -69,7 +69,7 @@ func compareSPF(ctx context.Context, e expectation, found []string, dns spf.Sour
 // spfAdvice evaluates the found record for a client that our include matches, with the
 // given record under our name. It returns what the owner of the domain has to do, or
 // nothing. The error is that of a look-up that got no answer.
-func spfAdvice(ctx context.Context, e expectation, found []string, ours string, dns spf.Source) (string, error) {
+func spfAdvice(ctx context.Context, e Set, found []string, ours string, dns spf.Source) (string, error) {
 	asked := &spf.Evaluation{Source: dns, Known: map[string][]string{e.name: found, e.spfInclude: {ours}}, Reverse: []string{"ours.invalid."}}
 	result, err := asked.Check(ctx, spf.Client{IP: unlisted, Hello: e.returnPathHost, Sender: "bounce@" + e.name})
 	switch reached := asked.Names[e.spfInclude]; {
@@ -98,7 +98,7 @@ func spfQuoted(values []string) []string {
 }
 
 // spfFault says why receivers stop at a record with a permanent error.
-func spfFault(e expectation, asked *spf.Evaluation, err error) string {
+func spfFault(e Set, asked *spf.Evaluation, err error) string {
 	if errors.Is(err, spf.ErrTooManyLookups) {
 		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and judged; move that include to the front or remove others", e.spfInclude)
 	}

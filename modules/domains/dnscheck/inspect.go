@@ -1,0 +1,90 @@
+package dnscheck
+
+import (
+	"context"
+	"crypto"
+	"fmt"
+	"slices"
+
+	"github.com/postrider/postrider/runtime/mail/dkim"
+)
+
+// Inspected is one record and what DNS says of it now.
+type Inspected struct {
+	Record
+
+	Unanswered bool // DNS said nothing
+}
+
+// Inspect looks everything up as Look does, and returns the records of the set with what
+// DNS says of each.
+func (c Checker) Inspect(ctx context.Context, e Set, signers map[string]crypto.Signer) []Inspected {
+	seen := c.Look(ctx, e, signers)
+	records := e.records() // in the same order
+	out := make([]Inspected, len(records))
+	for i, record := range records {
+		record.Status, record.Found, record.Error = seen[i].Status, clip(seen[i].Found), clean(seen[i].Advice)
+		out[i] = Inspected{Record: record, Unanswered: seen[i].Unanswered}
+	}
+	return out
+}
+
+// InspectSelector tells whether some RSA or Ed25519 key is published under the selector.
+func (c Checker) InspectSelector(ctx context.Context, name, selector string) Inspected {
+	record := Record{Purpose: DKIM, Selector: selector, Type: "TXT", Name: dkim.RecordName(selector, name), Value: "a DKIM key", Required: true, Status: Mismatch}
+	found, err := c.txt(ctx, record.Name)
+	if err != nil {
+		record.Error = noAnswer(DKIM, record.Name).Advice
+		return Inspected{Record: record, Unanswered: true}
+	}
+	record.Found = clip(found)
+	switch len(found) {
+	case 0:
+		record.Status, record.Error = Missing, fmt.Sprintf("Publish a TXT record at %s with the DKIM key.", record.Name)
+	case 1:
+		tags, err := parseTags(unquote(found[0]))
+		switch {
+		case err != nil:
+			record.Error = fmt.Sprintf("Replace the TXT record at %s: it is not a key record (%s).", record.Name, clean(err.Error()))
+		case tags["p"] == "":
+			record.Error = fmt.Sprintf("Publish the key at %s again: its p= tag is empty.", record.Name)
+		default:
+			record.Status = Verified
+		}
+	default:
+		record.Error = fmt.Sprintf("Keep only one TXT record at %s: %d were found.", record.Name, len(found))
+	}
+	return Inspected{Record: record}
+}
+
+// LookProof looks for a record that Proof has made, and returns it with what was found and
+// what to do. When DNS gives no answer, the record is missing and says to wait.
+func (c Checker) LookProof(ctx context.Context, record Record) Record {
+	ctx, cancel := context.WithTimeout(ctx, c.Within)
+	defer cancel()
+	found, err := c.txt(ctx, record.Name)
+	record.Found = clip(found)
+	switch {
+	case err != nil:
+		record.Error = noAnswer(Ownership, record.Name).Advice
+	case slices.ContainsFunc(found, func(v string) bool { return unquote(v) == record.Value }):
+		record.Status = Verified
+	case len(found) == 0:
+		record.Error = fmt.Sprintf("Publish a TXT record at %s with the value %q.", record.Name, record.Value)
+	default:
+		record.Status = Mismatch
+		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, beside those that are there.", record.Name, record.Value)
+	}
+	return record
+}
+
+// SPFAdvice evaluates values that the domain may publish as its SPF records. It returns what
+// the owner of the domain has to do; nothing when the values are sound, or when a look-up got
+// no answer.
+func (c Checker) SPFAdvice(ctx context.Context, e Set, values ...string) string {
+	seen, err := compareSPF(ctx, e, values, c.DNS)
+	if err != nil {
+		return ""
+	}
+	return seen.Advice
+}

@@ -1,0 +1,173 @@
+package dnscheck
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/spf"
+)
+
+// DNS is what is asked. The answers should not come from a cache.
+type DNS interface {
+	spf.Source
+	LookupCNAME(ctx context.Context, name string) (string, error)
+}
+
+// Checker looks records up. Safe for concurrent use.
+type Checker struct {
+	DNS    DNS
+	Within time.Duration // for one check of one domain, with all its look-ups
+}
+
+// maxAliases is how far a chain of CNAMEs is followed.
+const maxAliases = 8
+
+// Look asks DNS for every record of the set at once and compares. It never fails for what DNS
+// does. signers are the keys by the id of their row; a key without signer is compared and
+// not probed.
+func (c Checker) Look(ctx context.Context, e Set, signers map[string]crypto.Signer) []Observation {
+	ctx, cancel := context.WithTimeout(ctx, c.Within)
+	defer cancel()
+	looks := []func() Observation{
+		func() Observation { return c.lookTXT(ctx, Ownership, ownershipLabel+e.name, e, compareOwnership) },
+	}
+	for _, key := range e.keys {
+		looks = append(looks, func() Observation { return c.lookDKIM(ctx, e, key, signers[key.ID]) })
+	}
+	looks = append(looks,
+		func() Observation { return c.lookReturnPath(ctx, e) },
+		func() Observation { return c.lookSPF(ctx, e) },
+		func() Observation { return c.lookTXT(ctx, DMARC, dmarcLabel+e.name, e, compareDMARC) },
+	)
+	if e.inboundHost != "" {
+		looks = append(looks, func() Observation { return c.lookMX(ctx, e) })
+	}
+	seen := make([]Observation, len(looks))
+	var all sync.WaitGroup
+	for i, look := range looks {
+		all.Go(func() { seen[i] = look() })
+	}
+	all.Wait()
+	return seen
+}
+
+func (c Checker) lookTXT(ctx context.Context, purpose Purpose, name string, e Set, compare func(Set, []string) Observation) Observation {
+	found, err := c.txt(ctx, name)
+	if err != nil {
+		return noAnswer(purpose, name)
+	}
+	return compare(e, found)
+}
+
+func (c Checker) lookDKIM(ctx context.Context, e Set, key *ent.DKIMKey, signer crypto.Signer) Observation {
+	name := e.dkimName(key)
+	found, err := c.txt(ctx, name)
+	if err != nil {
+		o := noAnswer(DKIM, name)
+		o.Selector = key.Selector
+		return o
+	}
+	o := compareDKIM(e, key, found)
+	if o.Status != Verified || signer == nil {
+		return o
+	}
+	if err := probe(e, key, signer, found[0]); err != nil {
+		o.Status = Mismatch
+		o.Advice = fmt.Sprintf("Publish the value shown at %s again: a sample signature could not be verified with the record there (%s).", name, clipText(err.Error()))
+	}
+	return o
+}
+
+// probe signs a sample as a delivery would and verifies it with the published
+// record, as a receiver would: it proves that the private key, the public one
+// and the record's form fit together.
+func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) error {
+	sample := []byte("From: probe@" + e.name + "\r\nTo: probe@" + e.name + "\r\nSubject: DKIM probe\r\n" +
+		"Date: Thu, 01 Jan 2026 00:00:00 +0000\r\nMessage-ID: <probe@" + e.name + ">\r\n\r\nSigned by the key, verified by the record.\r\n")
+	signed, err := dkim.Sign(sample, dkim.Signer{Domain: e.name, Selector: key.Selector, Key: signer})
+	if err != nil {
+		return err
+	}
+	signatures, err := dkim.Verify(signed, func(string) ([]string, error) { return []string{published}, nil })
+	switch {
+	case err != nil:
+		return err
+	case len(signatures) != 1:
+		return errors.New("the sample has no signature")
+	}
+	return signatures[0].Err
+}
+
+// lookReturnPath follows the aliases one by one: DNS software answers some
+// chains whole and others only to the first link.
+func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
+	name := returnPathLabel + e.name
+	var chain []string
+	for at := name; len(chain) < maxAliases; at = dnsx.Canonical(chain[len(chain)-1]) {
+		next, err := c.DNS.LookupCNAME(ctx, at)
+		if errors.Is(err, dnsx.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return noAnswer(ReturnPath, name)
+		}
+		chain = append(chain, next)
+		if dnsx.Canonical(next) == e.returnPathHost {
+			break
+		}
+	}
+	o := compareReturnPath(e, chain)
+	if o.Status != Verified {
+		return o
+	}
+	// Receivers find the SPF record of the envelope sender at the end of the alias.
+	ours, err := lookOurSPF(ctx, e, e.returnPathHost, c.DNS)
+	switch {
+	case err != nil:
+		return noAnswer(ReturnPath, e.returnPathHost)
+	case ours.fault != "":
+		return operatorsFault(o, ours.fault)
+	}
+	return o
+}
+
+func (c Checker) lookSPF(ctx context.Context, e Set) Observation {
+	found, err := c.txt(ctx, e.name)
+	if err != nil {
+		return noAnswer(SPF, e.name)
+	}
+	o, err := compareSPF(ctx, e, found, c.DNS)
+	if err != nil {
+		return noAnswer(SPF, e.name)
+	}
+	return o
+}
+
+func (c Checker) lookMX(ctx context.Context, e Set) Observation {
+	found, err := c.DNS.LookupMX(ctx, e.name)
+	if err != nil && !errors.Is(err, dnsx.ErrNotFound) {
+		return noAnswer(InboundMX, e.name)
+	}
+	return compareMX(e, found)
+}
+
+// txt asks for TXT values; a name or type that does not exist is an empty answer.
+func (c Checker) txt(ctx context.Context, name string) ([]string, error) {
+	values, err := c.DNS.LookupTXT(ctx, name)
+	if errors.Is(err, dnsx.ErrNotFound) {
+		return nil, nil
+	}
+	return values, err
+}
+
+func noAnswer(purpose Purpose, name string) Observation {
+	return Observation{Purpose: purpose, Unanswered: true,
+		Advice: fmt.Sprintf("Wait for the next check or verify again: the DNS servers of %s gave no answer.", name)}
+}

@@ -1,0 +1,137 @@
+package dnscheck
+
+import (
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+)
+
+// Purpose says what a record is for.
+type Purpose string
+
+// The purposes, in the order in which records are shown.
+const (
+	Ownership  Purpose = "ownership"
+	DKIM       Purpose = "dkim"
+	ReturnPath Purpose = "return_path"
+	SPF        Purpose = "spf"
+	DMARC      Purpose = "dmarc"
+	InboundMX  Purpose = "inbound_mx"
+)
+
+// required tells whether a domain has to publish the record to be verified.
+func (p Purpose) required() bool { return p != DMARC && p != InboundMX }
+
+// Status is what DNS last said of a record.
+type Status string
+
+// The states of a record.
+const (
+	Missing  Status = "missing"
+	Mismatch Status = "mismatch"
+	Verified Status = "verified"
+)
+
+// Record is one DNS record that a domain has to publish, and how it stands.
+type Record struct {
+	Purpose  Purpose
+	Selector string // of DKIM only: which key of the domain
+	Type     string // TXT, CNAME, MX
+	Name     string // in full, without final dot
+	Value    string // what to publish, unquoted
+	Priority *int   // MX only
+	TTL      int    // proposed, in seconds
+	Required bool   // for verification
+	Status   Status
+	Found    []string // what was there at the last check
+	Error    string   // one sentence on what to do; empty when verified
+}
+
+const (
+	ownershipLabel  = "_service."
+	returnPathLabel = "rp."
+	dmarcLabel      = "_dmarc."
+	recordTTL       = 3600
+
+	inboundPreference = 10 // of the MX record
+	ownershipPrefix   = "postrider-verification="
+)
+
+// NotChecked is what a record says before its first check.
+const NotChecked = "Not checked yet: publish this record, then verify the domain."
+
+// Proof is the record by which an account proves control of a name that another account
+// has. It stands beside the ownership record of the other account.
+func Proof(name, value string) Record {
+	return Record{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + name, Value: value, TTL: recordTTL, Required: true, Status: Missing, Found: []string{}}
+}
+
+// Hosts are the names of this installation that the records of domains point to.
+type Hosts struct {
+	ReturnPath string // target of the rp CNAME
+	SPFInclude string // host of the SPF include
+	Inbound    string // target of the MX record; empty: mail to the domain is not received here
+}
+
+// Set is everything that decides which records a domain publishes.
+type Set struct {
+	name           string
+	ownershipToken string
+	keys           []*ent.DKIMKey // in the order of InOrder
+	returnPathHost string
+	spfInclude     string
+	inboundHost    string // empty: mail to the domain is not received here
+}
+
+// Of returns the set of a domain that was read with its keys.
+func Of(d *ent.Domain, hosts Hosts) Set {
+	return Set{name: d.Name, ownershipToken: d.OwnershipToken, keys: InOrder(d.Edges.Keys),
+		returnPathHost: dnsx.Canonical(hosts.ReturnPath), spfInclude: dnsx.Canonical(hosts.SPFInclude), inboundHost: dnsx.Canonical(hosts.Inbound)}
+}
+
+// SPFInclude is the host that the SPF record of the domain has to include.
+func (e Set) SPFInclude() string { return e.spfInclude }
+
+func (e Set) dkimName(k *ent.DKIMKey) string { return dkim.RecordName(k.Selector, e.name) }
+
+// records lists what to publish, without any state.
+func (e Set) records() []Record {
+	records := []Record{
+		{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + e.name, Value: ownershipPrefix + e.ownershipToken, TTL: recordTTL, Required: true},
+	}
+	for _, k := range e.keys {
+		records = append(records, Record{Purpose: DKIM, Selector: k.Selector, Type: "TXT", Name: e.dkimName(k),
+			Value: dkim.Record(string(k.Algorithm), k.PublicKey), TTL: recordTTL, Required: signsRSA(k)})
+	}
+	records = append(records, []Record{
+		{Purpose: ReturnPath, Type: "CNAME", Name: returnPathLabel + e.name, Value: e.returnPathHost, TTL: recordTTL, Required: true},
+		{Purpose: SPF, Type: "TXT", Name: e.name, Value: "v=spf1 include:" + e.spfInclude + " ~all", TTL: recordTTL, Required: true},
+		{Purpose: DMARC, Type: "TXT", Name: dmarcLabel + e.name, Value: "v=DMARC1; p=none;", TTL: recordTTL},
+	}...)
+	if e.inboundHost != "" {
+		preference := inboundPreference
+		records = append(records, Record{Purpose: InboundMX, Type: "MX", Name: e.name, Value: e.inboundHost, Priority: &preference, TTL: recordTTL})
+	}
+	return records
+}
+
+// Shown lists the records of the set with what the last check of the domain saw.
+func (e Set) Shown(d *ent.Domain) []Record {
+	records := e.records()
+	for i := range records {
+		r := &records[i]
+		r.Found = []string{}
+		if d.Seeded {
+			r.Status = Verified
+			continue
+		}
+		r.Status, r.Error = Missing, NotChecked
+		for _, state := range d.Records {
+			if state.Purpose == string(r.Purpose) && state.Selector == r.Selector {
+				r.Status, r.Error = Status(state.Status), state.Error
+				r.Found = append(r.Found, state.Found...)
+			}
+		}
+	}
+	return records
+}

@@ -1,0 +1,213 @@
+package publish
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/runtime/dnsprovider"
+	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// applyTimeout is how long a provider may take for everything.
+const applyTimeout = time.Minute
+
+// Domains tells whose a domain is, and what it has to publish.
+type Domains interface {
+	// Get returns one domain of the account. Error: NotFound.
+	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+	// Expected returns the records that the domain has to publish.
+	Expected(d *ent.Domain) dnscheck.Set
+	// Checker looks records up.
+	Checker() dnscheck.Checker
+}
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Domains  Domains
+	Resolver *dnsx.Resolver
+	Guard    *egress.Guard
+}
+
+// Service puts the records of domains where their zones are kept. Safe for concurrent use.
+type Service struct {
+	domains   Domains
+	checker   dnscheck.Checker
+	providers *dnsprovider.Service
+}
+
+// New makes the service, which keeps nothing.
+func New(p Params) (*Service, error) {
+	providers, err := dnsprovider.New(dnsprovider.Params{Resolver: p.Resolver.Uncached(), Guard: p.Guard})
+	if err != nil {
+		return nil, err
+	}
+	return &Service{domains: p.Domains, checker: p.Domains.Checker(), providers: providers}, nil
+}
+
+// Provider is who runs the zone of a domain.
+type Provider struct {
+	Name        string   // empty: nobody known
+	Supported   bool     // whether records can be applied there
+	Zone        string   // empty: no zone was found
+	NameServers []string // of the zone, without final dots
+	Credentials []string // what Apply takes for it, by name
+}
+
+// Provider finds who runs the zone of a domain, from its name servers.
+func (s *Service) Provider(ctx context.Context, accountID, domainID string) (Provider, error) {
+	d, err := s.domains.Get(ctx, accountID, domainID)
+	if err != nil {
+		return Provider{}, err
+	}
+	found, err := s.locate(ctx, d.Name)
+	if err != nil {
+		return Provider{}, err
+	}
+	return Provider{Name: found.Provider, Supported: found.Supported, Zone: found.Zone, NameServers: found.NameServers, Credentials: found.Credentials}, nil
+}
+
+func (s *Service) locate(ctx context.Context, name string) (dnsprovider.Location, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.checker.Within)
+	defer cancel()
+	return s.providers.Locate(ctx, name)
+}
+
+// Providers lists the providers that Apply knows.
+func Providers() []string { return dnsprovider.Names() }
+
+// Credential is one field of what a provider wants to know.
+type Credential struct {
+	Name, About string
+	Optional    bool
+}
+
+// CredentialsOf lists what Apply takes for a provider.
+func CredentialsOf(provider string) []Credential {
+	var list []Credential
+	for _, c := range dnsprovider.Credentials(provider) {
+		list = append(list, Credential{Name: c.Name, About: c.About, Optional: c.Optional})
+	}
+	return list
+}
+
+// Credentials of a provider by name. They print as redacted.
+type Credentials map[string]secret.String
+
+// Set takes one into custody.
+func (c Credentials) Set(name, value string) { c[name] = secret.New(value) }
+
+// Input is the input of Apply.
+type Input struct {
+	Provider    string
+	Credentials Credentials
+	DryRun      bool
+}
+
+// Validate reports every wrong field, missing and unknown credentials included.
+func (in Input) Validate() fault.Fields { return dnsprovider.Check(in.Provider, in.Credentials) }
+
+// Change is what became, or would become, of one record.
+type Change struct {
+	dnscheck.Record
+
+	Write  string   // the value published: the record's, or a merged SPF record
+	Before []string // values of the type at the name
+	After  []string
+	Reason string // of a conflict: one sentence on what to do
+}
+
+// Outcome of Apply. Every record of the domain is in one list.
+type Outcome struct {
+	Applied, Unchanged, Conflicts []Change
+}
+
+// Apply publishes the records of a domain through its DNS provider; a dry run
+// only says what it would do. What is there is never overwritten: it is a
+// conflict, except that an SPF record gets our include. Doing it twice changes
+// nothing the second time. The credentials are not kept.
+func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Input) (Outcome, error) {
+	if err := in.Validate().Err(); err != nil {
+		return Outcome{}, err
+	}
+	d, err := s.domains.Get(ctx, accountID, domainID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, applyTimeout)
+	defer cancel()
+	location, err := s.locate(ctx, d.Name)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if location.Zone == "" {
+		return Outcome{}, fault.Conflictf(fault.CodeConflict, "There is no zone for %s in DNS: register the domain, or delegate it to a name server, first", d.Name)
+	}
+	zone, err := s.providers.Open(ctx, in.Provider, in.Credentials, location.Zone)
+	if err != nil {
+		return Outcome{}, err
+	}
+	expected := s.domains.Expected(d)
+	records := expected.Shown(d)
+	plan, err := zone.Plan(ctx, wanted(records, expected.SPFInclude()))
+	if err != nil {
+		return Outcome{}, err
+	}
+	plan = plan.Refuse(func(i dnsprovider.Item) string { return s.doubtSPF(ctx, expected, i) })
+	if !in.DryRun {
+		if plan, err = zone.Apply(ctx, plan); err != nil {
+			return Outcome{}, err
+		}
+	}
+	return Outcome{Applied: changes(records, plan.Applied), Unchanged: changes(records, plan.Unchanged), Conflicts: changes(records, plan.Conflicts)}, nil
+}
+
+// wanted returns the records with the rule by which each gets on with others. include is the
+// host that is put into an SPF record that is there.
+func wanted(records []dnscheck.Record, include string) []dnsprovider.Wanted {
+	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Beside, dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepDMARC}
+	wanted := make([]dnsprovider.Wanted, 0, len(records))
+	for _, r := range records {
+		w := dnsprovider.Wanted{Purpose: string(r.Purpose), Rule: dnsprovider.Alone, Include: include,
+			Record: dnsprovider.Record{Type: r.Type, Name: r.Name, Value: r.Value, TTL: time.Duration(r.TTL) * time.Second}}
+		if rule, found := rules[r.Purpose]; found {
+			w.Rule = rule
+		}
+		if r.Priority != nil {
+			w.Priority = uint16(*r.Priority)
+		}
+		wanted = append(wanted, w)
+	}
+	return wanted
+}
+
+// doubtSPF evaluates a merged SPF record as a receiver would: its includes may use up the
+// look-ups before ours is reached. No answer is no objection.
+func (s *Service) doubtSPF(ctx context.Context, expected dnscheck.Set, i dnsprovider.Item) string {
+	if dnscheck.Purpose(i.Purpose) != dnscheck.SPF || i.Write == i.Value {
+		return ""
+	}
+	return s.checker.SPFAdvice(ctx, expected, i.Write)
+}
+
+// changes shows plan items as the records they are about.
+func changes(records []dnscheck.Record, items []dnsprovider.Item) []Change {
+	list := make([]Change, 0, len(items))
+	for _, i := range items {
+		for _, r := range records {
+			if string(r.Purpose) == i.Purpose && dnsx.Canonical(r.Name) == i.Name && r.Type == i.Type {
+				list = append(list, Change{Record: r, Write: i.Write, Before: i.Before, After: i.After, Reason: i.Reason})
+				break
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,78 @@
+package publish
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/runtime/dnsprovider"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+)
+
+// example is a domain with a key that signs and one that waits.
+func example() *ent.Domain {
+	return &ent.Domain{Name: "example.com", OwnershipToken: "tok3n", Edges: ent.DomainEdges{Keys: []*ent.DKIMKey{
+		{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: "MIIB"},
+		{Selector: "pr2abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StatePending, PublicKey: "MIIC"},
+	}}}
+}
+
+func expected(d *ent.Domain) dnscheck.Set {
+	return dnscheck.Of(d, dnscheck.Hosts{ReturnPath: "rp.postrider.example", SPFInclude: "spf.postrider.example"})
+}
+
+// Every record has a rule, and both keys of a rotation are wanted.
+func TestEveryRecordIsWanted(t *testing.T) {
+	t.Parallel()
+	d := example()
+	records := expected(d).Shown(d)
+	rules := wanted(records, expected(d).SPFInclude())
+	plan := dnsprovider.Compare("example.com", rules, nil)
+	shown := changes(records, plan.Applied)
+	if len(rules) != len(records) || len(shown) != len(records) {
+		t.Fatalf("%d records, %d wanted, %d shown", len(records), len(rules), len(shown))
+	}
+	for i, c := range shown {
+		if c.Purpose != records[i].Purpose || c.Name != records[i].Name || !cmp.Equal(c.After, []string{c.Write}) {
+			t.Errorf("the change shown for %s is %+v, want only the record itself afterwards", records[i].Purpose, c)
+		}
+	}
+}
+
+// The includes of a merged record may use up the look-ups; what does not answer
+// is no objection.
+func TestMergedSPFIsEvaluated(t *testing.T) {
+	t.Parallel()
+	zone := dnsxtest.New(t, `spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`, `rp.postrider.example. 60 IN TXT "v=spf1 include:spf.postrider.example -all"`)
+	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(resolver.Close)
+	s := &Service{checker: dnscheck.Checker{DNS: resolver.Uncached(), Within: 5 * time.Second}}
+	d := example()
+	e := expected(d)
+	for n := range 11 {
+		zone.Add(t, fmt.Sprintf("i%d.example.net. 60 IN TXT \"v=spf1 include:i%d.example.net -all\"", n, n+1))
+	}
+	zone.Add(t, `flat.example.net. 60 IN TXT "v=spf1 ip4:192.0.2.1 -all"`)
+	for include, want := range map[string]string{"i0.example.net": "more than 10 look-ups", "flat.example.net": ""} {
+		there := dnsprovider.Record{Type: "TXT", Name: "example.com", Value: "v=spf1 include:" + include + " -all"}
+		plan := dnsprovider.Compare("example.com", wanted(e.Shown(d), e.SPFInclude()), []dnsprovider.Record{there}).
+			Refuse(func(i dnsprovider.Item) string { return s.doubtSPF(t.Context(), e, i) })
+		var reason strings.Builder
+		for _, c := range plan.Conflicts {
+			reason.WriteString(c.Reason)
+		}
+		if (want == "") != (reason.String() == "") || !strings.Contains(reason.String(), want) {
+			t.Errorf("including %s is refused with %q, want %q", include, reason.String(), want)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package signing
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+)
+
+// Key is a signing key as its domain shows it.
+type Key struct {
+	Selector    string
+	Algorithm   string // rsa-sha256, ed25519-sha256
+	State       string // pending: waits for its record; active: signs; retired: signed until RetiredAt
+	Ready       bool   // its published record was seen to verify our signatures
+	CreatedAt   time.Time
+	ActivatedAt *time.Time
+	RetiredAt   *time.Time
+	KeepUntil   *time.Time // of a retired key: from then on its record may be removed
+}
+
+// Keys lists the keys of a domain that was read with them: the RSA one that signs first.
+func Keys(d *ent.Domain) []Key {
+	keys := make([]Key, 0, len(d.Edges.Keys))
+	for _, row := range dnscheck.InOrder(d.Edges.Keys) {
+		key := Key{Selector: row.Selector, Algorithm: string(row.Algorithm), State: string(row.State), Ready: dnscheck.Ready(d, row),
+			CreatedAt: row.CreatedAt, ActivatedAt: row.ActivatedAt, RetiredAt: row.RetiredAt}
+		if row.RetiredAt != nil {
+			until := row.RetiredAt.Add(dnscheck.KeepRetired)
+			key.KeepUntil = &until
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// Current is the RSA key with which the domain's mail is signed.
+func Current(d *ent.Domain) Key {
+	for _, key := range Keys(d) {
+		if key.State == string(dkimkey.StateActive) && key.Algorithm == string(dkimkey.AlgorithmRsaSha256) {
+			return key
+		}
+	}
+	return Key{}
+}
+
+// Waiting is the key of the algorithm that waits for its record; nil when there is none.
+func Waiting(keys []*ent.DKIMKey, algorithm dkimkey.Algorithm) *ent.DKIMKey {
+	return find(keys, algorithm, dkimkey.StatePending)
+}
+
+// find returns the one key of an algorithm in a state, other than retired; nil when there is
+// none.
+func find(keys []*ent.DKIMKey, algorithm dkimkey.Algorithm, state dkimkey.State) *ent.DKIMKey {
+	i := slices.IndexFunc(keys, func(k *ent.DKIMKey) bool { return k.Algorithm == algorithm && k.State == state })
+	if i < 0 {
+		return nil
+	}
+	return keys[i]
+}
+
+// Shown loads the keys of domains whose records are listed.
+func Shown(q *ent.DKIMKeyQuery) {
+	q.Where(func(s *sql.Selector) {
+		s.Where(sql.P(func(b *sql.Builder) {
+			b.WriteString("(state <> 'retired' OR retired_at > now() - make_interval(secs => ").Arg(dnscheck.KeepRetired.Seconds()).WriteString("))")
+		}))
+	})
+}
+
+// Active loads the keys that sign.
+func Active(q *ent.DKIMKeyQuery) { q.Where(dkimkey.StateEQ(dkimkey.StateActive)) }
+
+// Locked loads all keys of a domain whose row the transaction has locked, and deletes those
+// that nobody needs any more.
+func Locked(ctx context.Context, tx *ent.Tx, domainID string) ([]*ent.DKIMKey, error) {
+	const prune = `DELETE FROM dkim_keys WHERE domain_id = $1 AND state = 'retired' AND retired_at <= now() - make_interval(secs => $2)`
+	if _, err := tx.ExecContext(ctx, prune, domainID, dnscheck.KeepRetired.Seconds()); err != nil {
+		return nil, err
+	}
+	return tx.DKIMKey.Query().Where(dkimkey.DomainID(domainID)).All(ctx)
+}

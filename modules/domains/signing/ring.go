@@ -1,0 +1,192 @@
+package signing
+
+import (
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+const maxOpened = 2_000 // parsed keys kept in memory, some 4 kB each
+
+// Ring makes keys, and opens those that are stored. Safe for concurrent use.
+type Ring struct {
+	box      *secret.Box
+	generate func() (*rsa.PrivateKey, error)
+	turn     chan struct{} // bounds key generation, which is pure CPU
+	opened   *otter.Cache[string, crypto.Signer]
+}
+
+// NewRing returns a ring whose keys are sealed with the box. generate makes an RSA key, as
+// dkim.GenerateKey does.
+func NewRing(box *secret.Box, generate func() (*rsa.PrivateKey, error)) (*Ring, error) {
+	opened, err := otter.New(&otter.Options[string, crypto.Signer]{MaximumSize: maxOpened})
+	if err != nil {
+		return nil, err
+	}
+	return &Ring{box: box, generate: generate, turn: make(chan struct{}, 1), opened: opened}, nil
+}
+
+// Pair is a key pair that is not stored yet.
+type Pair struct {
+	id, selector string
+	algorithm    dkimkey.Algorithm
+	sealed       []byte
+	publicKey    string
+}
+
+// RSA makes an RSA-2048 key for a domain. That costs up to half a second of CPU: it belongs
+// outside of transactions, and only one key at a time is made.
+func (r *Ring) RSA(ctx context.Context, domainID string) (Pair, error) {
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return Pair{}, ctx.Err()
+	}
+	key, err := r.generate()
+	if err != nil {
+		return Pair{}, fmt.Errorf("make dkim key: %w", err)
+	}
+	return r.seal(domainID, key)
+}
+
+// Ed25519 makes an Ed25519 key for a domain, which costs nothing.
+func (r *Ring) Ed25519(domainID string) (Pair, error) {
+	key, err := dkim.GenerateEd25519()
+	if err != nil {
+		return Pair{}, fmt.Errorf("make dkim key: %w", err)
+	}
+	return r.seal(domainID, key)
+}
+
+func (r *Ring) seal(domainID string, key crypto.Signer) (Pair, error) {
+	private, err := dkim.MarshalPrivate(key)
+	if err != nil {
+		return Pair{}, fmt.Errorf("make dkim key: %w", err)
+	}
+	made := Pair{id: id.New(id.DKIMKey), algorithm: dkimkey.AlgorithmRsaSha256, selector: newSelector("pr1"), publicKey: dkim.PublicKey(key),
+		sealed: r.box.Seal(private, keyContext(domainID))}
+	if _, ok := key.(ed25519.PrivateKey); ok {
+		made.algorithm, made.selector = dkimkey.AlgorithmEd25519Sha256, newSelector("pe1")
+	}
+	return made, nil
+}
+
+// newSelector names a key. The name is random, so that a domain which changes its owner or
+// key never publishes two keys under one selector.
+func newSelector(kind string) string { return kind + strings.ToLower(rand.Text()[:6]) }
+
+// keyContext binds a sealed key to its domain. It is the domain and not the row of the key
+// because keys were once a column of the domain, and those are still sealed that way. That it
+// is the key of its row, and not another one of the domain, is compared when it is opened.
+func keyContext(domainID string) []byte { return []byte("domains/" + domainID + "/dkim") }
+
+// Store stores the pair as a key of the domain that waits for its record.
+func (p Pair) Store(ctx context.Context, tx *ent.Tx, domainID string) error {
+	return p.create(tx, domainID).Exec(ctx)
+}
+
+// StoreActive stores the pair as the first key of a new domain. It signs from the start:
+// what the domain waits for is its record, and until then nothing is signed.
+func (p Pair) StoreActive(ctx context.Context, tx *ent.Tx, domainID string) error {
+	if err := p.create(tx, domainID).SetState(dkimkey.StateActive).Exec(ctx); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE dkim_keys SET activated_at = now() WHERE id = $1`, p.id)
+	return err
+}
+
+func (p Pair) create(tx *ent.Tx, domainID string) *ent.DKIMKeyCreate {
+	return tx.DKIMKey.Create().SetID(p.id).SetDomainID(domainID).SetSelector(p.selector).SetAlgorithm(p.algorithm).
+		SetPrivateKey(p.sealed).SetPublicKey(p.publicKey)
+}
+
+// Signers opens the keys of a domain that sign or are to sign, by the id of their row.
+func (r *Ring) Signers(ctx context.Context, d *ent.Domain) (map[string]crypto.Signer, error) {
+	signers := make(map[string]crypto.Signer, len(d.Edges.Keys))
+	for _, k := range d.Edges.Keys {
+		if k.State == dkimkey.StateRetired {
+			continue
+		}
+		signer, err := r.Signer(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		signers[k.ID] = signer
+	}
+	return signers, nil
+}
+
+// ErrMoved says that a sealed key is genuine and of the domain, and not of its row.
+var ErrMoved = errors.New("the sealed key is not the one that the row publishes")
+
+// Signer opens and parses a key. A row never changes its key, so a parsed one is kept.
+func (r *Ring) Signer(ctx context.Context, k *ent.DKIMKey) (crypto.Signer, error) {
+	signer, err := r.opened.Get(ctx, k.ID, otter.LoaderFunc[string, crypto.Signer](
+		func(context.Context, string) (crypto.Signer, error) { return open(r.box, k) }))
+	if err != nil {
+		return nil, fmt.Errorf("open dkim key %s of %s: %w", k.ID, k.DomainID, err)
+	}
+	return signer, nil
+}
+
+func open(box *secret.Box, k *ent.DKIMKey) (crypto.Signer, error) {
+	private, err := box.Open(k.PrivateKey, keyContext(k.DomainID))
+	if err != nil {
+		return nil, err
+	}
+	signer, err := dkim.ParsePrivate(private)
+	if err == nil && dkim.PublicKey(signer) != k.PublicKey {
+		return nil, ErrMoved
+	}
+	return signer, err
+}
+
+// OpenAll opens the keys of a domain that sign or are to sign, by the id of their row; none
+// without a box. The error names the key that the box does not open.
+func OpenAll(box *secret.Box, d *ent.Domain) (map[string]crypto.Signer, error) {
+	signers := map[string]crypto.Signer{}
+	for _, k := range d.Edges.Keys {
+		if box == nil || k.State == dkimkey.StateRetired {
+			continue
+		}
+		signer, err := open(box, k)
+		if err != nil {
+			return nil, fmt.Errorf("open dkim key %s of %s with the given master key: %w", k.Selector, d.Name, err)
+		}
+		signers[k.ID] = signer
+	}
+	return signers, nil
+}
+
+// Count returns how many of the stored keys the box opens, and how many it does not. It
+// looks at 1,000 of them, the newest first.
+func Count(ctx context.Context, d *db.DB, box *secret.Box) (opened, closed int, err error) {
+	const most = 1000
+	keys, err := d.Ent.DKIMKey.Query().Order(ent.Desc(dkimkey.FieldID)).Limit(most).All(ctx)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read dkim keys: %w", err)
+	}
+	for _, k := range keys {
+		if _, err := open(box, k); err != nil {
+			closed++
+			continue
+		}
+		opened++
+	}
+	return opened, closed, nil
+}

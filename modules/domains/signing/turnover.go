@@ -1,0 +1,105 @@
+package signing
+
+import (
+	"context"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+)
+
+// Turnover reads what a check saw of keys in the light of the keys as they are now, under
+// the lock: another check or a rotation may have come in between. ripe are the waiting keys
+// that are to sign from now on, because a signature of theirs was verified with the published
+// record. current are the observations, of which only that of the RSA key that signs after
+// the turnover counts for verification. So a customer may publish the new record and take the
+// old one away in one step.
+func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKIMKey, current []dnscheck.Observation) {
+	bySelector := make(map[string]*ent.DKIMKey, len(keys))
+	for _, key := range keys {
+		bySelector[key.Selector] = key
+	}
+	for _, o := range seen {
+		if key := bySelector[o.Selector]; o.Purpose == dnscheck.DKIM && key != nil && key.State == dkimkey.StatePending && !o.Unanswered && o.Status == dnscheck.Verified {
+			ripe = append(ripe, key)
+		}
+	}
+	signs := find(keys, dkimkey.AlgorithmRsaSha256, dkimkey.StateActive)
+	if next := Waiting(ripe, dkimkey.AlgorithmRsaSha256); next != nil {
+		signs = next
+	}
+	answered := false
+	for _, o := range seen {
+		if o.Purpose == dnscheck.DKIM {
+			if bySelector[o.Selector] == nil {
+				continue // gone meanwhile
+			}
+			o.Optional = signs == nil || o.Selector != signs.Selector
+			answered = answered || !o.Optional
+		}
+		current = append(current, o)
+	}
+	if !answered { // nobody has looked yet at the key that signs now
+		o := dnscheck.Observation{Purpose: dnscheck.DKIM, Unanswered: true, Advice: dnscheck.NotChecked}
+		if signs != nil {
+			o.Selector = signs.Selector
+		}
+		current = append(current, o)
+	}
+	return ripe, current
+}
+
+// WaitsFor is the age of the newest key that waits for its record and is not among the ripe
+// ones; negative when there is none.
+func WaitsFor(keys, ripe []*ent.DKIMKey, now time.Time) time.Duration {
+	age := time.Duration(-1)
+	for _, key := range keys {
+		if key.State != dkimkey.StatePending || find(ripe, key.Algorithm, key.State) != nil {
+			continue
+		}
+		if this := max(now.Sub(key.CreatedAt), 0); age < 0 || this < age {
+			age = this
+		}
+	}
+	return age
+}
+
+// Turn is a key that took another's place.
+type Turn struct {
+	Key      *ent.DKIMKey
+	Previous string // selector
+}
+
+// Activate lets keys sign in place of those that did until now, in the same instant. It
+// returns the turns; the first key of an algorithm takes nobody's place.
+func Activate(ctx context.Context, tx *ent.Tx, domainID string, keys []*ent.DKIMKey) (turns []Turn, err error) {
+	const retire = `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1 AND algorithm = $2 AND state = 'active' RETURNING selector`
+	const promote = `UPDATE dkim_keys SET state = 'active', activated_at = now() WHERE id = $1`
+	for _, key := range keys {
+		before, err := db.All(ctx, tx, db.Value[string], retire, domainID, string(key.Algorithm))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := tx.ExecContext(ctx, promote, key.ID); err != nil {
+			return nil, err
+		}
+		if len(before) > 0 {
+			turns = append(turns, Turn{Key: key, Previous: before[0]})
+		}
+	}
+	return turns, nil
+}
+
+// DropEd25519 ends the signing with a second key. A key that never signed leaves no trace;
+// one that did stays for a while, so that its signatures can be verified.
+func DropEd25519(ctx context.Context, tx *ent.Tx, domainID string) error {
+	const stop = `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1 AND algorithm = $2 AND state = 'active'`
+	if _, err := tx.ExecContext(ctx, stop, domainID, dkim.Ed25519SHA256); err != nil {
+		return err
+	}
+	_, err := tx.DKIMKey.Delete().Where(dkimkey.DomainID(domainID), dkimkey.AlgorithmEQ(dkimkey.AlgorithmEd25519Sha256), dkimkey.StateEQ(dkimkey.StatePending)).Exec(ctx)
+	return err
+}
