@@ -1,5 +1,14 @@
 // Package domains knows which names an account may send from, which DNS records
-// prove it, and with which key its mail is signed.
+// prove it, and with which key its mail is signed: the life of a domain, from adding
+// it to deleting it.
+//
+// # Rooms
+//
+//   - dnscheck: which records a domain publishes, and the judgement of what DNS says.
+//   - signing: the DKIM keys, how they are sealed, and how one follows another.
+//   - publish: putting the records where a DNS provider keeps the zone.
+//
+// This package decides by their answers what a domain becomes, and stores it.
 //
 // # Words
 //
@@ -56,18 +65,12 @@
 //	                                      ▼                               │
 //	                                   failed (does not send) ────────────┘
 //
-// SPF is evaluated as receivers do it (RFC 7208) for a client that our include
-// matches: a record which they refuse, for a term that is not valid anywhere in
-// it, too many look-ups or names that hold nothing, is a mismatch that says so.
-//
-// The records of our own names, the SPF include and the one at the end of the return
-// path, are looked up too. Where receivers could not use them (none, permerror), the fault
-// is the operator's: the record says so, and the domain neither rises nor falls by it.
-//
 // An answer that says nothing (SERVFAIL, REFUSED, time-out) never counts: the
 // record keeps its state, the domain neither rises nor falls by it, and the
 // check is tried again soon. NXDOMAIN and empty answers count as missing. A
-// domain rises only by a check in which every required record answered.
+// domain rises only by a check in which every required record answered. Where a
+// record of the installation itself is missing or broken, the fault is the operator's:
+// the domain's record says so, and the domain neither rises nor falls by it.
 //
 // The 72 h run on the database clock, from the first check that saw the records
 // broken. pending, temporary_failure and failed domains are checked after 1 min,
@@ -76,29 +79,21 @@
 //
 // # Keys
 //
-// A domain has one RSA key that signs, from the start on: nothing is signed before
-// its record was seen, because nothing is sent. Mail is signed with a key of its
-// own domain or not at all; there is no key of the installation that steps in.
-//
-//	pending ──a signature of it verified with its published record──▶ active ──the next one became active──▶ retired
-//
 // RotateDKIM makes a pending key under a new selector; its record is listed but
 // not required. The check that verifies it turns both keys over in one
 // transaction, so at every instant exactly one signs, and publishes
 // domain.dkim_rotated. While a key waits, rotating again is a conflict; its record
-// is looked for at half its age, 1 min to 6 h. The record of a retired key stays
-// listed for 7 days (mail signed with it may still be under way), then the key is
-// deleted. On a seeded domain, whose records nobody looks up, a new key signs at
-// once.
+// is looked for at half its age, 1 min to 6 h. On a seeded domain, whose records
+// nobody looks up, a new key signs at once.
 //
-// A second, Ed25519 key (RFC 8463) is an option. Its record is never required;
-// messages carry its signature below that of RSA while the last check saw it.
+// The record of the second, Ed25519 key is never required. Messages carry its
+// signature below that of RSA while the last check saw the record.
 //
 // # Guarantees
 //
 // DNS is asked outside of any transaction. A check in the background that lost its
 // lease, or that a check by hand overtook, changes nothing (fencing number).
-// Identity may be up to IdentityTTL behind a change made by another process.
+// Identity may be up to 10 s behind a change made by another process.
 //
 // # Facts
 //
