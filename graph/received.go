@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -18,7 +19,7 @@ type Received interface {
 	List(ctx context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error)
 	Open(ctx context.Context, e *ent.ReceivedEmail) (*inbound.Content, error)
-	Rules(ctx context.Context, accountID, domainID string) (inbound.Rules, error)
+	Rules(ctx context.Context, accountID, domainID string) (addressrules.Rules, error)
 }
 
 var _ Received = (*inbound.Service)(nil)
@@ -45,7 +46,7 @@ func toReceived(found page.Page[*ent.ReceivedEmail]) *model.ReceivedEmailConnect
 		PageInfo: pageInfo(found)}
 }
 
-func toRules(r inbound.Rules) *model.AddressRules {
+func toRules(r addressrules.Rules) *model.AddressRules {
 	out := &model.AddressRules{Rules: []*model.AddressRule{}, CatchAll: r.CatchAll}
 	for _, rule := range r.Rules {
 		out.Rules = append(out.Rules, &model.AddressRule{Match: rule.Match, Action: model.AddressRuleAction(strings.ToUpper(rule.Action))})

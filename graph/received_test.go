@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -53,11 +54,11 @@ func (f fakeReceived) Open(_ context.Context, e *ent.ReceivedEmail) (*inbound.Co
 	return inbound.NewContent([]byte("From: Bob <bob@example.net>\r\nSubject: Hello\r\n\r\nA text.\r\n"), func() {}), f.call("received.Open")
 }
 
-func (f fakeReceived) Rules(_ context.Context, accountID, domainID string) (inbound.Rules, error) {
+func (f fakeReceived) Rules(_ context.Context, accountID, domainID string) (addressrules.Rules, error) {
 	if accountID != ada || domainID != "dom_001" {
-		return inbound.Rules{}, fault.Missing("domain", domainID)
+		return addressrules.Rules{}, fault.Missing("domain", domainID)
 	}
-	return inbound.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: inbound.Accept}, {Match: "x", Action: inbound.Reject}}}, nil
+	return addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}, {Match: "x", Action: addressrules.Reject}}}, nil
 }
 
 func TestReceivedMailAnswersEveryField(t *testing.T) {

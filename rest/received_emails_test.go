@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
@@ -49,7 +50,7 @@ type fakeReceived struct {
 	purged bool
 	query  inbound.ListQuery
 	answer inbound.Answer
-	rules  inbound.Rules
+	rules  addressrules.Rules
 	closed int
 }
 
@@ -97,11 +98,11 @@ func (f *fakeReceived) Forward(ctx context.Context, c accounts.Caller, a inbound
 	return f.Reply(ctx, c, a)
 }
 
-func (f *fakeReceived) Rules(context.Context, string, string) (inbound.Rules, error) {
-	return inbound.Rules{Rules: []shape.AddressRule{{Match: "sales*", Action: inbound.Accept}}}, nil
+func (f *fakeReceived) Rules(context.Context, string, string) (addressrules.Rules, error) {
+	return addressrules.Rules{Rules: []shape.AddressRule{{Match: "sales*", Action: addressrules.Accept}}}, nil
 }
 
-func (f *fakeReceived) PutRules(_ context.Context, _, _ string, r inbound.Rules) (inbound.Rules, error) {
+func (f *fakeReceived) PutRules(_ context.Context, _, _ string, r addressrules.Rules) (addressrules.Rules, error) {
 	f.rules = r
 	return r, r.Validate()
 }

@@ -5,7 +5,7 @@
 //
 // A received email (inb_…) is one message for one envelope recipient. Its content is
 // the raw message, octet for octet as it came in; the recipients of one account in one
-// SMTP transaction share it. An address rule says which addresses of a domain exist.
+// SMTP transaction share it. Package addressrules says which addresses of a domain exist.
 //
 // # What is promised
 //

@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/authn"
@@ -29,7 +30,7 @@ import (
 func TestWhoIsRefusedAtRcpt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if _, err := w.PutRules(t.Context(), bob, domainOf(bob), Rules{Rules: []shape.AddressRule{{Match: "support*", Action: Accept}}}); err != nil {
+	if _, err := w.PutRules(t.Context(), bob, domainOf(bob), addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}}}); err != nil {
 		t.Fatal(err)
 	}
 	for to, want := range map[string]string{"x@nobody.example": "550 5.1.2", "x@[192.0.2.7]": "550 5.1.2", "x@sub.ada.example": "550 5.1.2", "sales@bob.example": "550 5.1.1"} {

@@ -77,9 +77,12 @@ func (s *Service) keep(ctx context.Context, a *arrival) (err error) {
 	return nil
 }
 
+// examineWithin is how long authentication and the spam filter may take together.
+const examineWithin = 20 * time.Second
+
 // examine asks who sent the message and whether it is spam, both at once.
 func (s *Service) examine(ctx context.Context, a *arrival) {
-	ctx, cancel := context.WithTimeout(ctx, s.config.CheckWithin)
+	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
 	var both sync.WaitGroup
 	both.Go(func() {

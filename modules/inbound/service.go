@@ -6,13 +6,12 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
@@ -26,8 +25,9 @@ import (
 
 // Domains tells who receives for a domain, and whose it is.
 type Domains interface {
+	addressrules.Domains
+
 	Receiver(ctx context.Context, rcpt address.Address) (domains.Receiver, error)
-	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 }
 
 // Accounts tells whether an account is suspended.
@@ -64,12 +64,6 @@ type Bus interface {
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
 }
 
-// Signals wakes the moving processes after a commit.
-type Signals interface {
-	Wake(channel string)
-	Subscribe(channel string) (<-chan struct{}, func())
-}
-
 // Params is what the module needs.
 type Params struct {
 	fx.In
@@ -104,7 +98,7 @@ type Service struct {
 	pages    *page.Codec
 	log      *slog.Logger
 
-	rules               *otter.Cache[owned, Rules]
+	rules               *addressrules.Book
 	stores, heavyStores *db.Joiner[*arrival]
 	moves               *worker.Worker[move, moved] // nil: there is nowhere to move to
 }
@@ -117,17 +111,16 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("inbound: a budget is needed")
 	}
-	c := p.Config.withDefaults()
-	s := &Service{config: c, db: p.DB, domains: p.Domains, accounts: p.Accounts, sender: p.Sender, verifier: p.Verifier, spam: p.Spam, objects: p.Objects,
+	s := &Service{config: p.Config, db: p.DB, domains: p.Domains, accounts: p.Accounts, sender: p.Sender, verifier: p.Verifier, spam: p.Spam, objects: p.Objects,
 		bus: p.Bus, budget: p.Budget, pages: p.Pages, log: p.Logger}
 	var err error
-	if s.rules, err = newRules(c.RulesTTL); err != nil {
+	if s.rules, err = addressrules.NewBook(p.DB, p.Domains); err != nil {
 		return nil, err
 	}
 	size := func(a *arrival) int { return len(a.raw) }
 	s.stores = db.NewJoiner(db.JoinerConfig[*arrival]{MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, s.flush)
 	s.heavyStores = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: heavyWriters, MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, s.flush)
-	if p.Objects != nil && !c.AcceptOnly {
+	if p.Objects != nil && !p.Config.AcceptOnly {
 		s.moves = s.newMoves(p.Workers)
 	}
 	return s, nil
@@ -135,6 +128,17 @@ func New(p Params) (*Service, error) {
 
 // Answers tells whether received mail can be replied to and forwarded.
 func (s *Service) Answers() bool { return s.sender != nil }
+
+// Rules returns the address rules of a domain of the account. Error: NotFound for the domain.
+func (s *Service) Rules(ctx context.Context, accountID, domainID string) (addressrules.Rules, error) {
+	return s.rules.Get(ctx, accountID, domainID)
+}
+
+// PutRules replaces the address rules of a domain. Errors: NotFound for the domain, Invalid
+// with all wrong fields.
+func (s *Service) PutRules(ctx context.Context, accountID, domainID string, r addressrules.Rules) (addressrules.Rules, error) {
+	return s.rules.Put(ctx, accountID, domainID, r)
+}
 
 // Start begins to bring contents to the object store, if there is one.
 func (s *Service) Start(ctx context.Context) error {
@@ -148,7 +152,7 @@ func (s *Service) Start(ctx context.Context) error {
 func (s *Service) Stop(ctx context.Context) error {
 	s.stores.Close()
 	s.heavyStores.Close()
-	s.rules.StopAllGoroutines()
+	s.rules.Close()
 	if s.moves == nil {
 		return nil
 	}

@@ -85,11 +85,11 @@ func (s *Service) find(ctx context.Context, to smtpserver.Path) (addressee, erro
 	case err != nil:
 		return addressee{}, err
 	}
-	rules, err := s.knownRules(ctx, owned{receiver.AccountID, receiver.DomainID})
-	if err != nil {
+	accepts, err := s.rules.Accepts(ctx, receiver.AccountID, receiver.DomainID, to.Local)
+	switch {
+	case err != nil:
 		return addressee{}, err
-	}
-	if !rules.Accepts(to.Local) {
+	case !accepts:
 		return addressee{}, replyNoMailbox
 	}
 	account, err := s.accounts.Account(ctx, receiver.AccountID)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/domains"
@@ -46,24 +46,24 @@ func (e *edge) rules(g *rest.Group) {
 	}, rulesBody, e.putRules)
 }
 
-func rulesBody(r *inbound.Rules) body.Object {
+func rulesBody(r *addressrules.Rules) body.Object {
 	return body.Object{Name: "AddressRulesInput", NoNull: true, Fields: []body.Field{
-		{Name: "rules", Type: body.List(&r.Rules, rule).Count(0, inbound.MaxRules), Need: body.Required},
+		{Name: "rules", Type: body.List(&r.Rules, rule).Count(0, addressrules.MaxRules), Need: body.Required},
 		{Name: "catch_all", Type: body.Boolean(&r.CatchAll), Need: body.Required, About: "Whether an address that no rule matches is taken."},
 	}}
 }
 
 func rule(r *shape.AddressRule) body.Object {
 	return body.Object{Fields: []body.Field{
-		{Name: "match", Type: body.Text(&r.Match).Length(0, inbound.MaxMatch), Need: body.RequiredByService, About: "The part before the @; * stands for any characters."},
-		{Name: "action", Type: body.Choice(&r.Action, inbound.Accept, inbound.Reject), Need: body.RequiredByService},
+		{Name: "match", Type: body.Text(&r.Match).Length(0, addressrules.MaxMatch), Need: body.RequiredByService, About: "The part before the @; * stands for any characters."},
+		{Name: "action", Type: body.Choice(&r.Action, addressrules.Accept, addressrules.Reject), Need: body.RequiredByService},
 	}}
 }
 
-func newRulesAnswer(r inbound.Rules) addressRulesAnswer {
+func newRulesAnswer(r addressrules.Rules) addressRulesAnswer {
 	return addressRulesAnswer{addressRules{Rules: wire.ListOf(r.Rules, func(rule shape.AddressRule) addressRule { return addressRule(rule) }), CatchAll: r.CatchAll}}
 }
 
-func (e *edge) putRules(ctx context.Context, c *rest.Call, in *rest.Item, rules inbound.Rules) (addressRulesAnswer, error) {
+func (e *edge) putRules(ctx context.Context, c *rest.Call, in *rest.Item, rules addressrules.Rules) (addressRulesAnswer, error) {
 	return rest.As(newRulesAnswer)(e.mail.PutRules(ctx, c.AccountID, in.ID, rules))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
@@ -23,8 +24,8 @@ type Service interface {
 	Delete(ctx context.Context, accountID, emailID string) error
 	Reply(ctx context.Context, caller accounts.Caller, a inbound.Answer) (sending.Receipt, error)
 	Forward(ctx context.Context, caller accounts.Caller, a inbound.Answer) (sending.Receipt, error)
-	Rules(ctx context.Context, accountID, domainID string) (inbound.Rules, error)
-	PutRules(ctx context.Context, accountID, domainID string, r inbound.Rules) (inbound.Rules, error)
+	Rules(ctx context.Context, accountID, domainID string) (addressrules.Rules, error)
+	PutRules(ctx context.Context, accountID, domainID string, r addressrules.Rules) (addressrules.Rules, error)
 }
 
 var _ Service = (*inbound.Service)(nil)

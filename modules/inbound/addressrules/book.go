@@ -1,0 +1,105 @@
+package addressrules
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/addressruleset"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// Domains tells whose a domain is.
+type Domains interface {
+	// Get returns one domain of the account. Error: NotFound.
+	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+}
+
+// Book keeps the rules of domains. Safe for concurrent use.
+type Book struct {
+	db      *db.DB
+	domains Domains
+	known   *otter.Cache[owned, Rules]
+}
+
+// owned is a domain as one account has it.
+type owned struct{ accountID, domainID string }
+
+const (
+	knownFor      = 5 * time.Second // how long another process may go by old rules
+	lookupTimeout = 5 * time.Second
+)
+
+// NewBook returns a book, which Close ends.
+func NewBook(d *db.DB, domains Domains) (*Book, error) {
+	known, err := otter.New(&otter.Options[owned, Rules]{MaximumSize: 20_000, ExpiryCalculator: otter.ExpiryWriting[owned, Rules](knownFor)})
+	if err != nil {
+		return nil, err
+	}
+	return &Book{db: d, domains: domains, known: known}, nil
+}
+
+// Close ends the goroutines of the book.
+func (b *Book) Close() { b.known.StopAllGoroutines() }
+
+// Get returns the rules of a domain of the account. Error: NotFound for the domain.
+func (b *Book) Get(ctx context.Context, accountID, domainID string) (Rules, error) {
+	if _, err := b.domains.Get(ctx, accountID, domainID); err != nil {
+		return Rules{}, err
+	}
+	return b.read(ctx, owned{accountID, domainID})
+}
+
+const putSQL = `
+INSERT INTO address_rule_sets (account_id, domain_id, rules, catch_all) VALUES ($1, $2, $3::jsonb, $4)
+ON CONFLICT (domain_id) DO UPDATE SET account_id = excluded.account_id, rules = excluded.rules, catch_all = excluded.catch_all, updated_at = clock_timestamp()`
+
+// Put replaces the rules of a domain. Other processes go by them after 5 seconds at most.
+// Errors: NotFound for the domain, Invalid with all wrong fields.
+func (b *Book) Put(ctx context.Context, accountID, domainID string, r Rules) (Rules, error) {
+	if _, err := b.domains.Get(ctx, accountID, domainID); err != nil {
+		return Rules{}, err
+	}
+	if err := r.Validate(); err != nil {
+		return Rules{}, err
+	}
+	if r.Rules == nil {
+		r.Rules = []shape.AddressRule{}
+	}
+	text, err := json.Marshal(r.Rules)
+	if err != nil {
+		return Rules{}, fmt.Errorf("put address rules: %w", err)
+	}
+	if _, err := b.db.Hot.ExecContext(ctx, putSQL, accountID, domainID, string(text), r.CatchAll); err != nil {
+		return Rules{}, fmt.Errorf("put address rules: %w", err)
+	}
+	b.known.Invalidate(owned{accountID, domainID})
+	return r, nil
+}
+
+// Accepts tells whether the address with the local part exists at the domain of the account.
+func (b *Book) Accepts(ctx context.Context, accountID, domainID, local string) (bool, error) {
+	rules, err := b.known.Get(ctx, owned{accountID, domainID}, otter.LoaderFunc[owned, Rules](func(ctx context.Context, of owned) (Rules, error) {
+		// Others wait for this answer, so it must not end with the first caller.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
+		defer cancel()
+		return b.read(ctx, of)
+	}))
+	return err == nil && rules.Accepts(local), err
+}
+
+func (b *Book) read(ctx context.Context, of owned) (Rules, error) {
+	row, err := b.db.Ent.AddressRuleSet.Query().Where(addressruleset.DomainID(of.domainID), addressruleset.AccountID(of.accountID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return anything, nil
+	case err != nil:
+		return Rules{}, fmt.Errorf("read address rules: %w", err)
+	}
+	return Rules{Rules: row.Rules, CatchAll: row.CatchAll}, nil
+}

@@ -1,0 +1,75 @@
+package addressrules
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+const (
+	account  = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+	domainID = "dom_01kf0m4w7he6x8q2v5b3n9c1ta"
+)
+
+// registry knows one domain, of the account.
+type registry struct{}
+
+func (registry) Get(_ context.Context, accountID, id string) (*ent.Domain, error) {
+	if accountID != account || id != domainID {
+		return nil, fault.Missing("domain", id)
+	}
+	return &ent.Domain{ID: id}, nil
+}
+
+func TestABookGoesByWhatWasPutLast(t *testing.T) {
+	t.Parallel()
+	b, err := NewBook(dbtest.New(t), registry{})
+	if err != nil {
+		t.Fatalf("NewBook failed: %v", err)
+	}
+	t.Cleanup(b.Close)
+	accepts := func(accountID, local string, want bool) {
+		t.Helper()
+		if got, err := b.Accepts(t.Context(), accountID, domainID, local); err != nil || got != want {
+			t.Errorf("that %s exists for %s is %t, %v, want %t", local, accountID, got, err, want)
+		}
+	}
+	accepts(account, "x", true)
+	want := Rules{Rules: []shape.AddressRule{{Match: "support*", Action: Accept}}}
+	if _, err := b.Put(t.Context(), account, domainID, want); err != nil {
+		t.Fatalf("putting rules failed: %v", err)
+	}
+	accepts(account, "x", false)
+	accepts(account, "Support-de", true)
+	// They do not go along to another account that has the domain.
+	accepts(stranger, "x", true)
+	got, err := b.Get(t.Context(), account, domainID)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("the rules read again differ, %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestABookRefusesStrangersAndMistakes(t *testing.T) {
+	t.Parallel()
+	b, err := NewBook(dbtest.New(t), registry{})
+	if err != nil {
+		t.Fatalf("NewBook failed: %v", err)
+	}
+	t.Cleanup(b.Close)
+	if _, err := b.Get(t.Context(), stranger, domainID); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a stranger who reads the rules gets %v, want not found", err)
+	}
+	if _, err := b.Put(t.Context(), stranger, domainID, Rules{}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a stranger who replaces the rules gets %v, want not found", err)
+	}
+	if _, err := b.Put(t.Context(), account, domainID, Rules{Rules: []shape.AddressRule{{Match: "", Action: Accept}}}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("rules with an empty pattern are refused with %v, want invalid", err)
+	}
+}
