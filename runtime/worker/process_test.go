@@ -111,6 +111,10 @@ func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, p := newBoard(3), newProcess()
 		b.settleErr = errAway
+		b.work = func(context.Context, int, *worker.Lease) string { // all have begun before the first result
+			<-time.After(time.Second)
+			return "done"
+		}
 		_, stop := start(t, b.queue(), worker.Config{Process: p, Lease: time.Hour, Retry: worker.Backoff{Min: time.Hour, Max: time.Hour}})
 		defer stop()
 		<-time.After(time.Minute)
