@@ -99,6 +99,12 @@ dist: toolchain ## make static binaries, .deb, .rpm, SBOM and checksums in dist/
 test-deb: ## install dist/'s .deb into a clean Debian root, send a mail, upgrade and remove it (root; OLD=… upgrades from another)
 	@deploy/test/deb "$(or $(OLD),dist/postrider-linux-amd64.deb)" dist/postrider-linux-amd64.deb
 
+.PHONY: check-deploy
+check-deploy: toolchain ## judge deploy/ by Helm, Kubernetes' types, Compose, promtool and systemd, and build and start dist/'s image
+	cd deploy/check && $(GO) test -count=1 ./...
+	@deploy/test/files
+	@deploy/test/image dist/postrider-linux-amd64
+
 .PHONY: clean
 clean: ## remove what was built (the data directory stays)
 	rm -rf bin dist
