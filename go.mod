@@ -15,6 +15,7 @@ require (
 	github.com/caddyserver/certmagic v0.25.6
 	github.com/danielgtaylor/huma/v2 v2.38.0
 	github.com/digitalocean/godo v1.148.0
+	github.com/ebitengine/purego v0.11.3
 	github.com/emersion/go-message v0.18.2
 	github.com/emersion/go-msgauth v0.7.0
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6

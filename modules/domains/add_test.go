@@ -23,7 +23,7 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var err error
-	if w.keys, err = signing.NewRing(w.box, dkim.GenerateKey); err != nil {
+	if w.keys, err = signing.NewRing(w.box, dkim.GenerateKey, nil); err != nil {
 		t.Fatal(err)
 	}
 	d, err := w.Add(t.Context(), w.ada, AddInput{Name: "Mail.Example.COM.", InboundEnabled: true})

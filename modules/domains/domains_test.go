@@ -97,7 +97,7 @@ func (w *world) process(t testing.TB) *Service {
 	s.keys, err = signing.NewRing(w.box, func() (*rsa.PrivateKey, error) {
 		next++
 		return keys[next%len(keys)], nil
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,12 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/domains/publish"
+	"github.com/postrider/postrider/modules/domains/signing"
 )
 
 // Module gives *Service, runs its checks, and gives *publish.Service.
 var Module = fx.Module("domains",
-	fx.Provide(ConfigOf, New, publish.New),
+	fx.Provide(ConfigOf, signing.OpenEngine, New, publish.New),
 	fx.Provide(fx.Private, func(s *Service) publish.Domains { return s }),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{

@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/signer"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
@@ -32,6 +33,7 @@ type Params struct {
 	Bus      *bus.Bus
 	Accounts *accounts.Service
 	Resolver *dnsx.Resolver
+	Engine   *signer.Engine `optional:"true"` // nil: Go signs
 	Box      *secret.Box
 	Cursors  *page.Codec
 	Logger   *slog.Logger
@@ -76,7 +78,7 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	keys, err := signing.NewRing(p.Box, dkim.GenerateKey)
+	keys, err := signing.NewRing(p.Box, dkim.GenerateKey, p.Engine)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +108,7 @@ func (s *Service) Start(ctx context.Context) error { return s.checks.Start(ctx) 
 // Stop lets running checks end and stores what they saw.
 func (s *Service) Stop(ctx context.Context) error {
 	s.once.Do(func() {
+		s.keys.Close()
 		s.identities.StopAllGoroutines()
 		s.receivers.StopAllGoroutines()
 	})

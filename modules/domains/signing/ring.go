@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/maypok86/otter/v2"
 
@@ -17,27 +18,33 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/signer"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
-const maxOpened = 2_000 // parsed keys kept in memory, some 4 kB each
+const (
+	maxOpened  = 2_000 // keys kept in memory as the engine signs with them, some 8 kB each
+	keepOpened = 15 * time.Minute
+)
 
 // Ring makes keys, and opens those that are stored. Safe for concurrent use.
 type Ring struct {
 	box      *secret.Box
 	generate func() (*rsa.PrivateKey, error)
+	engine   *signer.Engine
 	turn     chan struct{} // bounds key generation, which is pure CPU
 	opened   *otter.Cache[string, crypto.Signer]
 }
 
-// NewRing returns a ring whose keys are sealed with the box. generate makes an RSA key, as
-// dkim.GenerateKey does.
-func NewRing(box *secret.Box, generate func() (*rsa.PrivateKey, error)) (*Ring, error) {
-	opened, err := otter.New(&otter.Options[string, crypto.Signer]{MaximumSize: maxOpened})
+// NewRing returns a ring whose keys are sealed with the box, and sign with the engine; nil:
+// with Go. generate makes an RSA key, as dkim.GenerateKey does. A key that nobody signs with
+// any more, as after its rotation, leaves the memory after a quarter of an hour.
+func NewRing(box *secret.Box, generate func() (*rsa.PrivateKey, error), engine *signer.Engine) (*Ring, error) {
+	opened, err := otter.New(&otter.Options[string, crypto.Signer]{MaximumSize: maxOpened, ExpiryCalculator: otter.ExpiryAccessing[string, crypto.Signer](keepOpened)})
 	if err != nil {
 		return nil, err
 	}
-	return &Ring{box: box, generate: generate, turn: make(chan struct{}, 1), opened: opened}, nil
+	return &Ring{box: box, generate: generate, engine: engine, turn: make(chan struct{}, 1), opened: opened}, nil
 }
 
 // Pair is a key pair that is not stored yet.
@@ -122,11 +129,11 @@ func (r *Ring) Signers(ctx context.Context, d *ent.Domain) (map[string]crypto.Si
 		if k.State == dkimkey.StateRetired {
 			continue
 		}
-		signer, err := r.Signer(ctx, k)
+		key, err := r.Signer(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		signers[k.ID] = signer
+		signers[k.ID] = key
 	}
 	return signers, nil
 }
@@ -136,24 +143,33 @@ var ErrMoved = errors.New("the sealed key is not the one that the row publishes"
 
 // Signer opens and parses a key. A row never changes its key, so a parsed one is kept.
 func (r *Ring) Signer(ctx context.Context, k *ent.DKIMKey) (crypto.Signer, error) {
-	signer, err := r.opened.Get(ctx, k.ID, otter.LoaderFunc[string, crypto.Signer](
-		func(context.Context, string) (crypto.Signer, error) { return open(r.box, k) }))
+	ready, err := r.opened.Get(ctx, k.ID, otter.LoaderFunc[string, crypto.Signer](
+		func(context.Context, string) (crypto.Signer, error) {
+			key, err := open(r.box, k)
+			if err != nil {
+				return nil, err
+			}
+			return r.engine.Load(key)
+		}))
 	if err != nil {
 		return nil, fmt.Errorf("open dkim key %s of %s: %w", k.ID, k.DomainID, err)
 	}
-	return signer, nil
+	return ready, nil
 }
+
+// Close ends what the ring does in the background.
+func (r *Ring) Close() { r.opened.StopAllGoroutines() }
 
 func open(box *secret.Box, k *ent.DKIMKey) (crypto.Signer, error) {
 	private, err := box.Open(k.PrivateKey, keyContext(k.DomainID))
 	if err != nil {
 		return nil, err
 	}
-	signer, err := dkim.ParsePrivate(private)
-	if err == nil && dkim.PublicKey(signer) != k.PublicKey {
+	key, err := dkim.ParsePrivate(private)
+	if err == nil && dkim.PublicKey(key) != k.PublicKey {
 		return nil, ErrMoved
 	}
-	return signer, err
+	return key, err
 }
 
 // OpenAll opens the keys of a domain that sign or are to sign, by the id of their row; none
@@ -164,11 +180,11 @@ func OpenAll(box *secret.Box, d *ent.Domain) (map[string]crypto.Signer, error) {
 		if box == nil || k.State == dkimkey.StateRetired {
 			continue
 		}
-		signer, err := open(box, k)
+		key, err := open(box, k)
 		if err != nil {
 			return nil, fmt.Errorf("open dkim key %s of %s with the given master key: %w", k.Selector, d.Name, err)
 		}
-		signers[k.ID] = signer
+		signers[k.ID] = key
 	}
 	return signers, nil
 }

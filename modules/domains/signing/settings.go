@@ -1,0 +1,26 @@
+package signing
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/postrider/postrider/runtime/mail/signer"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+// Signer says who makes the RSA signatures of messages.
+var Signer = setting.Declare(setting.Setting[signer.Mode]{
+	Name: "POSTRIDER_SIGNER", Group: "Delivery", Form: setting.OneOf("WHO", signer.Modes...), Default: signer.Auto,
+	Help: "Who makes the signatures of messages: auto (libcrypto of this machine where it is found and agrees with Go, about four times as fast, else Go), go, or libcrypto (refuse to start without it).",
+})
+
+// OpenEngine opens what the configuration asks for. Error: libcrypto is wanted, and is not
+// found or signs otherwise than Go.
+func OpenEngine(cfg setting.Values, log *slog.Logger) (*signer.Engine, error) {
+	engine, err := signer.Open(Signer.Of(cfg))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Signer.Name, err)
+	}
+	log.Info("signatures of messages", "signer", engine.Name(), "instead_of_libcrypto", engine.Reason())
+	return engine, nil
+}

@@ -1,0 +1,149 @@
+package signer
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Mode says which engine is wanted.
+type Mode string
+
+// The modes, as POSTRIDER_SIGNER names them.
+const (
+	Auto      Mode = "auto"      // libcrypto where it is found and agrees with Go, else Go
+	Go        Mode = "go"        // Go alone
+	Libcrypto Mode = "libcrypto" // libcrypto, or Open fails
+)
+
+// Modes lists what POSTRIDER_SIGNER may say.
+var Modes = []Mode{Auto, Go, Libcrypto}
+
+// Engine makes signatures. Safe for concurrent use.
+type Engine struct {
+	native *native // nil: Go signs
+	why    string  // why libcrypto is not used
+}
+
+// native is an RSA implementation outside of Go.
+type native struct {
+	name string // with its version
+	// load takes a PKCS #8 key. What it returns signs SHA-256 digests with PKCS #1 v1.5.
+	load func(der []byte) (handle, error)
+}
+
+// handle is a key that a native implementation holds. It frees itself.
+type handle interface {
+	sign(digest []byte, size int) ([]byte, error)
+}
+
+// Open returns the engine for a mode. With Libcrypto it fails where libcrypto is not
+// found or disagrees with Go. With Auto Go signs there, and Reason says why.
+func Open(mode Mode) (*Engine, error) {
+	switch mode {
+	case Go:
+		return &Engine{why: "the setting says go"}, nil
+	case Auto, Libcrypto:
+	default:
+		return nil, fmt.Errorf("signer %q is none of auto, go, libcrypto", mode)
+	}
+	found, err := openLibcrypto()
+	if err == nil {
+		err = selfTest(found)
+	}
+	switch {
+	case err == nil:
+		return &Engine{native: found}, nil
+	case mode == Auto:
+		return &Engine{why: err.Error()}, nil
+	}
+	return nil, fmt.Errorf("open libcrypto: %w", err)
+}
+
+// Name names who signs, with the version of libcrypto.
+func (e *Engine) Name() string {
+	if e == nil || e.native == nil {
+		return "Go"
+	}
+	return e.native.name
+}
+
+// Reason says why Go signs; "" where libcrypto does.
+func (e *Engine) Reason() string {
+	if e == nil {
+		return "no engine was opened"
+	}
+	return e.why
+}
+
+// Load returns the key in the form in which the engine signs. Keys other than RSA, and
+// all keys where Go signs, are returned as they are. A nil engine signs with Go.
+func (e *Engine) Load(key crypto.Signer) (crypto.Signer, error) {
+	private, ok := key.(*rsa.PrivateKey)
+	if e == nil || e.native == nil || !ok {
+		return key, nil
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, errors.New("load signing key: it has no PKCS #8 form")
+	}
+	defer clear(der)
+	held, err := e.native.load(der)
+	if err != nil {
+		return nil, fmt.Errorf("load signing key: %w", err)
+	}
+	return &nativeKey{PrivateKey: private, handle: held}, nil
+}
+
+// nativeKey signs by the native implementation what DKIM signs, and by Go whatever else.
+type nativeKey struct {
+	*rsa.PrivateKey
+
+	handle handle
+}
+
+// Sign signs a digest with PKCS #1 v1.5. Where the native implementation refuses a
+// SHA-256 digest, Go signs it: mail goes out all the same.
+func (k *nativeKey) Sign(random io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
+	if _, pss := opts.(*rsa.PSSOptions); !pss && opts.HashFunc() == crypto.SHA256 && len(digest) == sha256.Size {
+		if signature, err := k.handle.sign(digest, k.Size()); err == nil {
+			return signature, nil
+		}
+	}
+	return k.PrivateKey.Sign(random, digest, opts)
+}
+
+// selfTest compares a signature of the native implementation with Go's.
+func selfTest(n *native) error {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	held, err := n.load(der)
+	if err != nil {
+		return fmt.Errorf("%s: %w", n.name, err)
+	}
+	digest := sha256.Sum256([]byte("both sign this"))
+	got, err := held.sign(digest[:], key.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w", n.name, err)
+	}
+	want, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, digest[:])
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("%s makes another signature than Go", n.name)
+	}
+	return nil
+}

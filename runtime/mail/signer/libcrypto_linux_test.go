@@ -1,0 +1,63 @@
+//go:build linux && (amd64 || arm64) && !nolibcrypto
+
+package signer
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/ebitengine/purego"
+)
+
+// TestKeysAreFreed drops loaded keys and counts what libcrypto still holds.
+func TestKeysAreFreed(t *testing.T) {
+	t.Parallel()
+	opened(t)
+	lib := bound(t)
+	engine := &Engine{native: lib.native()}
+	for range 50 {
+		if got := signature(t, load(t, engine, testKey()), "x"); len(got) != 256 {
+			t.Fatalf("the signature has %d bytes, want 256", len(got))
+		}
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for lib.held.Load() > 0 && time.Now().Before(deadline) {
+		runtime.GC() // cleanups run beside the collector
+		runtime.Gosched()
+	}
+	if held := lib.held.Load(); held != 0 {
+		t.Errorf("libcrypto holds %d of 50 keys that were dropped, want 0", held)
+	}
+}
+
+func TestDamagedKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	opened(t)
+	lib := bound(t)
+	for name, der := range map[string][]byte{"no bytes": {}, "noise": []byte("not a key"), "cut": {0x30, 0x82, 0x04, 0xbd}} {
+		if _, err := lib.load(der); err == nil {
+			t.Errorf("%s: was read as a key, want an error", name)
+		}
+	}
+	if held := lib.held.Load(); held != 0 {
+		t.Errorf("libcrypto holds %d keys after damaged ones only, want 0", held)
+	}
+}
+
+func bound(t *testing.T) *libcrypto {
+	t.Helper()
+	for _, name := range sonames {
+		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err != nil {
+			continue
+		}
+		lib, err := bind(handle)
+		if err != nil {
+			t.Fatalf("%s was opened and lacks a function: %s", name, err)
+		}
+		return lib
+	}
+	t.Fatal("libcrypto was opened before and is not found now")
+	return nil
+}
