@@ -175,16 +175,6 @@ func (c *modulesCommand) Run(s *session) error {
 	return err
 }
 
-type helpCommand struct {
-	Command []string `arg:"" help:"The command." optional:""`
-}
-
-func (c *helpCommand) Run(s *session) error {
-	var line commandLine
-	_, err := line.parse(append(c.Command, "--help"), s) // which prints and ends
-	return err
-}
-
 type versionCommand struct{}
 
 func (*versionCommand) Run(s *session) error {

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/runtime/assembly/checks"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/doctor"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -51,7 +52,7 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 		return doctor.Report{}, err
 	}
 	defer resolver.Close()
-	params := assembly.DoctorParams{Config: cfg, Resolver: resolver}
+	params := checks.Params{Config: cfg, Resolver: resolver, Modules: assembly.ModuleNames(false)}
 	before := c.mistakes()
 	if store.HasKeys(cfg) {
 		if params.Box, err = store.Keys(cfg); err != nil {
@@ -67,7 +68,7 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 	} else {
 		defer func() { err = errors.Join(err, params.DB.Close()) }()
 	}
-	d, err := assembly.NewDoctor(s.ctx, params)
+	d, err := checks.New(s.ctx, params)
 	if err != nil { // as of a database that was never migrated
 		before = append(before, doctor.Finding{Check: "database", Level: doctor.Error, Found: err.Error(), Expected: "the tables of Postrider", Do: "Start the service once, or run postrider migrate."})
 	}

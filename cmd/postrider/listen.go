@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/postrider/postrider/cmd/postrider/follow"
 )
 
 type listenCommand struct {
@@ -15,7 +17,7 @@ type listenCommand struct {
 }
 
 func (c *listenCommand) Run(s *session) error {
-	in := listening{BaseURL: c.BaseURL, APIKey: c.APIKey, ForwardTo: c.ForwardTo, Events: c.Events, Out: s.out, Log: s.log}
+	in := follow.Request{BaseURL: c.BaseURL, APIKey: c.APIKey, ForwardTo: c.ForwardTo, Events: c.Events, Out: s.out, Log: s.log}
 	if c.Since != "" {
 		age, err := time.ParseDuration(c.Since)
 		at, timeErr := time.Parse(time.RFC3339, c.Since)
@@ -30,5 +32,5 @@ func (c *listenCommand) Run(s *session) error {
 			return fmt.Errorf("--since: %q is neither an event's id, nor a time, nor an age", c.Since)
 		}
 	}
-	return listen(s.ctx, in)
+	return follow.Run(s.ctx, in)
 }

@@ -11,8 +11,10 @@ import (
 	"go.uber.org/fx"
 	"go.uber.org/fx/fxevent"
 
+	"github.com/postrider/postrider/runtime/assembly/checks"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/assembly/outgoing"
+	"github.com/postrider/postrider/runtime/assembly/probes"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
@@ -73,10 +75,10 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 3. The runtime: bus, idempotency, names, the way out.
 		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newSecured, keeperOf),
 		fx.Invoke(keepHouse),
-		holdHealth,
+		probes.Hold,
 	}
 	if f.Config.Mode == setting.Serve { // in development nothing around is as it should be
-		options = append(options, visited)
+		options = append(options, checks.Repeated(ModuleNames(false)))
 	}
 	// 4. The modules that are on.
 	for _, m := range f.Modules {

@@ -14,6 +14,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/favicon"
+	"github.com/postrider/postrider/runtime/assembly/development"
+	"github.com/postrider/postrider/runtime/assembly/probes"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -58,7 +60,7 @@ type edgeParams struct {
 // edges serves HTTP over everything that is on.
 func edges(f Foundation) fx.Option {
 	return fx.Invoke(func(p edgeParams) error {
-		health := &health{db: p.DB, stored: p.Node.Stored, draining: f.Draining, log: p.Logger, parts: p.Health}
+		health := probes.New(probes.Params{DB: p.DB, Stored: p.Node.Stored, Draining: f.Draining, Logger: p.Logger, Parts: p.Health})
 		handler, err := p.handler(f.names(), health)
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
@@ -83,13 +85,13 @@ func (f Foundation) names() []string {
 // development as they stand.
 func sampleSender(mode setting.Mode) string {
 	if mode == setting.Dev {
-		return "Postrider <hello@" + devDomain + ">"
+		return "Postrider <hello@" + development.Domain + ">"
 	}
 	return ""
 }
 
 // handler is the one mux of the process.
-func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
+func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, error) {
 	rate := accountRate{p.Rate}
 	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
 		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
@@ -107,8 +109,8 @@ func (p edgeParams) handler(on []string, health *health) (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", query)
-	mux.HandleFunc("GET /healthz", health.live)
-	mux.HandleFunc("GET /readyz", health.ready)
+	mux.HandleFunc("GET /healthz", health.Live)
+	mux.HandleFunc("GET /readyz", health.Ready)
 	mux.Handle("GET /metrics", p.metrics())
 	mux.Handle("GET /{$}", p.home())
 	for _, path := range []string{favicon.Path, favicon.PathICO} {

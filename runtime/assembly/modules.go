@@ -38,7 +38,9 @@ import (
 	restsuppressions "github.com/postrider/postrider/rest/suppressions"
 	resttemplates "github.com/postrider/postrider/rest/templates"
 	restwebhooks "github.com/postrider/postrider/rest/webhooks"
+	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
+	"github.com/postrider/postrider/runtime/assembly/probes"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/ratelimit"
 )
@@ -175,7 +177,7 @@ var registry = []Module{
 			return restwebhooks.TestEventRoutes(r, d, offer)
 		}}},
 		Graph: []part{shows[graph.Emails, records.Service], shows[graph.Queue, queue.Service]},
-		Edges: queueHealth,
+		Edges: probes.Queue,
 	},
 	{
 		Name: "bounces", Line: "bounces and complaints that come back to our return paths",
@@ -227,6 +229,6 @@ var registry = []Module{
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail in development mode, shows it at /dev/inbox, plays failures", Dev: true,
-		Option: fx.Options(devinbox.Module, playedFailures), Edges: inboxPages,
+		Option: fx.Options(devinbox.Module, development.PlayedFailures), Edges: inboxPages,
 	},
 }

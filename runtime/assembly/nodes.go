@@ -6,6 +6,8 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/release"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/node"
@@ -39,4 +41,12 @@ func rolesOf(on modulesOn, concurrency int) []string {
 		roles = append(roles, node.Webhooks)
 	}
 	return roles
+}
+
+// sendingConfig returns the settings of accepting and of delivering. A process without
+// deliveries accepts only.
+func sendingConfig(cfg setting.Values) (release.Config, delivery.Config) {
+	c := delivery.DefaultConfig()
+	c.Concurrency = config.DeliveryConcurrency.Of(cfg)
+	return release.Config{AcceptOnly: c.Concurrency == 0}, c
 }

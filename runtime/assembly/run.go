@@ -13,6 +13,7 @@ import (
 	"go.uber.org/dig"
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/httpserver"
 	"github.com/postrider/postrider/runtime/setting"
@@ -24,12 +25,12 @@ import (
 // Options are what a run needs beside its configuration.
 type Options struct {
 	Version   string
-	ReadyFile string             // development mode: written once everything listens
-	OnReady   func(Ready)        // development mode: called then; may be nil
-	Out       io.Writer          // for people
-	Log       io.Writer          // for the log
-	Strays    []setting.Stray    // variables of the environment to warn of
-	Tracing   *telemetry.Tracing // nil: as the configuration says
+	ReadyFile string                  // development mode: written once everything listens
+	OnReady   func(development.Ready) // development mode: called then; may be nil
+	Out       io.Writer               // for people
+	Log       io.Writer               // for the log
+	Strays    []setting.Stray         // variables of the environment to warn of
+	Tracing   *telemetry.Tracing      // nil: as the configuration says
 }
 
 const (
@@ -81,9 +82,9 @@ func run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	end := ending{log: log}
 	defer func() { end.of(opened, err) }()
 	// 4. Join the modules and start them.
-	var seeds seeder
+	var seeds development.Seeder
 	var draining atomic.Bool
-	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, fx.Invoke(func(s seeder) { seeds = s }))
+	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, fx.Invoke(func(s development.Seeder) { seeds = s }))
 	if err := app.Err(); err != nil {
 		return fmt.Errorf("assemble: %w", dig.RootCause(err)) // without the list of constructors, which says nothing to an operator
 	}
@@ -93,7 +94,7 @@ func run(parent context.Context, cfg setting.Values, o Options) (err error) {
 		return fmt.Errorf("start: %w", err)
 	}
 	// 5. Say where everything is; in development mode there is an account to use.
-	if err := announce(ctx, cfg, o, opened, seeds, modules, log); err != nil {
+	if err := announce(ctx, cfg, o, opened, seeds, log); err != nil {
 		return errors.Join(err, stopApp(app, drainTimeout))
 	}
 	told := make(chan struct{})

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
@@ -28,7 +29,7 @@ import (
 // App is a running Postrider in development mode that delivers to MX as the
 // scripted DNS says. Everything ends with the test.
 type App struct {
-	assembly.Ready
+	development.Ready
 
 	DNS *dnsxtest.Server
 	MX  *smtptest.Server // where the test's domains have their mail delivered
@@ -68,10 +69,10 @@ func StartTraced(t testing.TB, change func(setting.Texts), tracing *telemetry.Tr
 func (a *App) run(t testing.TB, cfg setting.Values, tracing *telemetry.Tracing) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ready, ended := make(chan assembly.Ready, 1), make(chan error, 1)
+	ready, ended := make(chan development.Ready, 1), make(chan error, 1)
 	go func() {
 		ended <- assembly.Run(ctx, cfg, assembly.Options{Version: "test", Tracing: tracing, Out: a.Out, Log: a.Log,
-			ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"), OnReady: func(r assembly.Ready) { ready <- r }})
+			ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"), OnReady: func(r development.Ready) { ready <- r }})
 	}()
 	a.stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() {

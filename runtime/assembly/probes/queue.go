@@ -1,4 +1,4 @@
-package assembly
+package probes
 
 import (
 	"context"
@@ -8,25 +8,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/queue"
-	"github.com/postrider/postrider/modules/sending/release"
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/setting"
 )
-
-func sendingConfig(cfg setting.Values) (release.Config, delivery.Config) {
-	c := delivery.DefaultConfig()
-	c.Concurrency = config.DeliveryConcurrency.Of(cfg)
-	return release.Config{AcceptOnly: c.Concurrency == 0}, c
-}
 
 // lateLimit is from when on the queue is called degraded.
 const lateLimit = time.Minute
 
-// queueHealth tells on GET /readyz and in the metrics how late the queue is.
-var queueHealth = fx.Options(
+// Queue tells on GET /readyz and in the metrics how late the queue is.
+var Queue = fx.Options(
 	module.Healths(func(q *queue.Service) module.Health {
 		return module.Health{Name: "queue", Ask: func(ctx context.Context) (module.Condition, error) {
 			late, err := q.Late(ctx)

@@ -1,4 +1,4 @@
-package assembly
+package checks
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/assembly/probes"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -34,7 +35,7 @@ func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	v := &visits{params: DoctorParams{Config: cfg, Resolver: resolver, DB: dbtest.New(t)}, log: slog.New(slog.NewTextHandler(&log, nil))}
+	v := &visits{params: Params{Config: cfg, Resolver: resolver, DB: dbtest.New(t)}, log: slog.New(slog.NewTextHandler(&log, nil))}
 	if c, err := v.condition(t.Context()); err != nil || c.Degraded || len(c.Figures) != 0 {
 		t.Errorf("before the first look the condition is %+v, %v, want nothing", c, err)
 	}
@@ -49,13 +50,13 @@ func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 	if _, err := v.step(t.Context()); err != nil || strings.Count(log.String(), line) != 1 {
 		t.Errorf("after a second look the line stands %d times in the log (%v), want once", strings.Count(log.String(), line), err)
 	}
-	h := &health{db: answering{}, stored: func() time.Duration { return 0 }, draining: &atomic.Bool{}, log: slog.New(slog.DiscardHandler),
-		parts: []module.Health{{Name: "doctor", Ask: v.condition}}}
+	h := probes.New(probes.Params{DB: answering{}, Stored: func() time.Duration { return 0 }, Draining: &atomic.Bool{}, Logger: slog.New(slog.DiscardHandler),
+		Parts: []module.Health{{Name: "doctor", Ask: v.condition}}})
 	for host, details := range map[string]bool{"127.0.0.1:8080": true, "mail.example.com": false} {
 		r := httptest.NewRequest("GET", "http://"+host+"/readyz", nil)
 		r.RemoteAddr = "127.0.0.1:5000"
 		w := httptest.NewRecorder()
-		h.ready(w, r)
+		h.Ready(w, r)
 		got := w.Body.String()
 		if w.Code != 200 || !strings.Contains(got, `"doctor":"degraded"`) || !strings.Contains(got, `"doctor_errors":`) || strings.Contains(got, "spf.mail.example.com") != details {
 			t.Errorf("GET /readyz at %s answers %d %s, want 200, degraded, the number of errors, and words: %t", host, w.Code, got, details)

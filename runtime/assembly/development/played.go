@@ -1,4 +1,4 @@
-package assembly
+package development
 
 import (
 	"go.uber.org/fx"
@@ -17,13 +17,13 @@ func playedConfig(cfg setting.Values) devinbox.Config {
 	if cfg.Mode != setting.Dev || outbound.MainExit.Of(cfg).How != outbound.Capture {
 		return devinbox.Config{}
 	}
-	return devinbox.Config{Domains: []string{devDomain, config.SandboxDomain.Of(cfg)}}
+	return devinbox.Config{Domains: []string{Domain, config.SandboxDomain.Of(cfg)}}
 }
 
-// playedFailures join what plays them with the rest. Reports go to the listener for mail
-// servers. The addresses that count as suppressed are one mailbox for each domain, which
-// the seeder puts on the list.
-var playedFailures = fx.Options(
+// PlayedFailures joins the module devinbox, which plays them, with the rest. Reports go to
+// the listener for mail servers. The addresses that count as suppressed are one mailbox for
+// each domain; the seeder puts the mailboxes on the list.
+var PlayedFailures = fx.Options(
 	fx.Provide(playedConfig),
 	fx.Decorate(func(c suppression.Config, played devinbox.Config) suppression.Config {
 		c.Mailboxes = append(c.Mailboxes, played.SuppressedAddresses()...)

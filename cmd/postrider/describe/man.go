@@ -1,4 +1,4 @@
-package main
+package describe
 
 import (
 	"fmt"
@@ -7,25 +7,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-type manCommand struct{}
-
-// Run prints the man page: postrider man > postrider.1.
-func (*manCommand) Run(s *session) error {
-	var line commandLine
-	parser, err := line.parser(s)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprint(s.out, manPage(places(parser.Model.Node), s.version))
-	return err
-}
-
-// manPage is in the language of man(7). Settings, which many commands take, have a chapter
-// of their own.
-func manPage(all []place, version string) string {
+// Man returns the man page of the program root in the language of man(7). Settings have a
+// chapter of their own, because many commands take them.
+func Man(root *kong.Node, version string) string {
+	all := places(root)
 	var out strings.Builder
 	fmt.Fprintf(&out, ".TH POSTRIDER 1 \"\" \"postrider %s\" \"Postrider\"\n.SH NAME\npostrider \\- transactional email: an HTTP API that accepts, signs and delivers\n", roff(version))
-	fmt.Fprintf(&out, ".SH SYNOPSIS\n.B postrider\n.I command\n.RI [ flags ]\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", roff(description))
+	fmt.Fprintf(&out, ".SH SYNOPSIS\n.B postrider\n.I command\n.RI [ flags ]\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", roff(root.Help))
 	settings := map[string]*kong.Flag{}
 	for _, p := range all {
 		if p.path == "postrider serve" {

@@ -1,4 +1,4 @@
-package main
+package follow_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/cmd/postrider/follow"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/runtimetest"
 	"github.com/postrider/postrider/runtime/webhooksig"
@@ -42,7 +43,7 @@ func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
 	var out, log expect.Log
 	ended := make(chan error, 1)
 	go func() {
-		ended <- listen(ctx, listening{BaseURL: app.BaseURL, APIKey: app.APIKey, ForwardTo: receiver.URL + "/hook",
+		ended <- follow.Run(ctx, follow.Request{BaseURL: app.BaseURL, APIKey: app.APIKey, ForwardTo: receiver.URL + "/hook",
 			Events: []string{"email.sent", "email.delivered"}, SinceTime: before, Out: &out, Log: &log})
 	}()
 	for _, typ := range []string{"email.sent", "email.delivered"} {
@@ -71,7 +72,7 @@ func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("to be stopped is an error: %v", err)
 	}
-	err := listen(t.Context(), listening{BaseURL: app.BaseURL, APIKey: "svc_wrong", Out: &out, Log: &log})
+	err := follow.Run(t.Context(), follow.Request{BaseURL: app.BaseURL, APIKey: "svc_wrong", Out: &out, Log: &log})
 	if err == nil || !strings.Contains(err.Error(), "401") {
 		t.Errorf("a wrong key gives %v", err)
 	}

@@ -1,4 +1,4 @@
-package main
+package follow
 
 import (
 	"bufio"
@@ -19,8 +19,8 @@ import (
 	"github.com/postrider/postrider/runtime/webhooksig"
 )
 
-// listening says what to follow and where to bring it.
-type listening struct {
+// Request says what to follow and where to bring it.
+type Request struct {
 	BaseURL   string
 	APIKey    string
 	ForwardTo string    // empty: events are only printed
@@ -32,7 +32,7 @@ type listening struct {
 }
 
 // Validate reports every wrong field.
-func (in listening) Validate() error {
+func (in Request) Validate() error {
 	wrong := fault.Fields{}
 	for name, address := range map[string]string{"--base-url": in.BaseURL, "--forward-to": in.ForwardTo} {
 		u, err := url.Parse(address)
@@ -46,16 +46,17 @@ func (in listening) Validate() error {
 	return wrong.Err()
 }
 
-// listenSilence is after how long without a word the stream is given up: the server
-// says something every 15 s.
-const listenSilence = 45 * time.Second
+// silenceLimit is how long the stream may be silent before it is given up. The server says
+// something every 15 s.
+const silenceLimit = 45 * time.Second
 
 var errRefused = errors.New("refused")
 
-// listen follows the event log of a running Postrider, prints each event on a line,
-// and posts it to the developer's server signed as a webhook. It connects again by
-// itself, goes on behind the last event, and ends with ctx without an error.
-func listen(ctx context.Context, in listening) error {
+// Run follows the event log of a running Postrider, prints each event on a line, and posts
+// it to the developer's server signed as a webhook. A broken stream is connected to again
+// and goes on behind the last event. When ctx ends, Run returns nil. The error is a wrong
+// field, or what the server refused.
+func Run(ctx context.Context, in Request) error {
 	if err := in.Validate(); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func listen(ctx context.Context, in listening) error {
 }
 
 type follower struct {
-	in       listening
+	in       Request
 	client   *http.Client
 	forward  *http.Client
 	secret   string
@@ -107,7 +108,7 @@ type heard struct {
 func (l *follower) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	silence := time.AfterFunc(listenSilence, cancel)
+	silence := time.AfterFunc(silenceLimit, cancel)
 	defer silence.Stop()
 	query := ""
 	if len(l.in.Events) > 0 {
@@ -133,7 +134,7 @@ func (l *follower) follow(ctx context.Context) error {
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
-		silence.Reset(listenSilence)
+		silence.Reset(silenceLimit)
 		field, value, _ := strings.Cut(lines.Text(), ": ")
 		switch field {
 		case "id":

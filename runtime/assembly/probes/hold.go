@@ -1,4 +1,4 @@
-package assembly
+package probes
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/node"
 )
 
-// holdHealth tells on GET /readyz and in the metrics whether the whole installation is held.
-var holdHealth = fx.Options(
+// Hold tells on GET /readyz and in the metrics whether the whole installation is held.
+var Hold = fx.Options(
 	module.Healths(func(n *node.Node) module.Health {
 		return module.Health{Name: "delivery", Ask: func(context.Context) (module.Condition, error) {
 			held := n.Held()

@@ -1,0 +1,85 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Completion returns the script that completes the commands and flags of root in a shell:
+// bash, zsh or fish. The error names any other shell.
+func Completion(root *kong.Node, shell string) (string, error) {
+	all := places(root)
+	switch shell {
+	case "bash":
+		return bashCompletion(all), nil
+	case "zsh":
+		return zshCompletion(all), nil
+	case "fish":
+		return fishCompletion(all), nil
+	default:
+		return "", fmt.Errorf("shell %q is not bash, zsh or fish", shell)
+	}
+}
+
+// paths lists the commands below the program as shell patterns.
+func paths(all []place) string {
+	var quoted []string
+	for _, p := range all[1:] {
+		quoted = append(quoted, "'"+p.path+"'")
+	}
+	return strings.Join(quoted, "|")
+}
+
+func bashCompletion(all []place) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# bash completion of postrider: source <(postrider completion bash)\n_postrider() {\n    local at=postrider word\n"+
+		"    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", paths(all))
+	for _, p := range all {
+		fmt.Fprintf(&out, "    '%s') COMPREPLY=($(compgen -W '%s' -- \"${COMP_WORDS[COMP_CWORD]}\")) ;;\n", p.path, strings.Join(p.words(), " "))
+	}
+	out.WriteString("    esac\n}\ncomplete -o default -F _postrider postrider\n")
+	return out.String()
+}
+
+func zshCompletion(all []place) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "#compdef postrider\n# zsh completion of postrider: postrider completion zsh > \"${fpath[1]}/_postrider\"\n_postrider() {\n    local at=postrider word\n    local -a names\n"+
+		"    for word in ${words[2,CURRENT-1]}; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", paths(all))
+	for _, p := range all {
+		fmt.Fprintf(&out, "    '%s') names=(", p.path)
+		for _, n := range p.below {
+			fmt.Fprintf(&out, " %s", shellQuote(n.Name+":"+n.Help))
+		}
+		for _, f := range p.flags {
+			fmt.Fprintf(&out, " %s", shellQuote("--"+f.Name+":"+f.Help))
+		}
+		out.WriteString(") ;;\n")
+	}
+	out.WriteString("    esac\n    _describe postrider names\n    _files\n}\ncompdef _postrider postrider\n")
+	return out.String()
+}
+
+func fishCompletion(all []place) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# fish completion of postrider: postrider completion fish > ~/.config/fish/completions/postrider.fish\nfunction __postrider_at\n    set -l at postrider\n"+
+		"    for word in (commandline -opc)[2..-1]\n        if contains -- \"$at $word\" %s\n            set at \"$at $word\"\n        end\n"+
+		"    end\n    test \"$at\" = \"$argv[1]\"\nend\n", strings.ReplaceAll(paths(all), "|", " "))
+	for _, p := range all {
+		at := fmt.Sprintf("complete -c postrider -n \"__postrider_at '%s'\"", p.path)
+		for _, n := range p.below {
+			fmt.Fprintf(&out, "%s -f -a %s -d %s\n", at, n.Name, fishQuote(n.Help))
+		}
+		for _, f := range p.flags {
+			fmt.Fprintf(&out, "%s -l %s -d %s\n", at, f.Name, fishQuote(f.Help))
+		}
+	}
+	return out.String()
+}
+
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+func fishQuote(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
+}

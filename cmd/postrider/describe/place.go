@@ -1,0 +1,54 @@
+package describe
+
+import "github.com/alecthomas/kong"
+
+// place is a command with its path on the command line and its flags.
+type place struct {
+	path  string // "postrider account create"
+	node  *kong.Node
+	below []*kong.Node
+	flags []*kong.Flag // of the command and of those above it
+}
+
+// places lists the program and its commands, each before those below it.
+func places(root *kong.Node) []place {
+	var all []place
+	var walk func(path string, n *kong.Node, above []*kong.Flag)
+	walk = func(path string, n *kong.Node, above []*kong.Flag) {
+		flags := append(append([]*kong.Flag{}, above...), n.Flags...)
+		p := place{path: path, node: n, flags: visible(flags)}
+		for _, child := range n.Children {
+			if child.Type == kong.CommandNode && !child.Hidden {
+				p.below = append(p.below, child)
+			}
+		}
+		all = append(all, p)
+		for _, child := range p.below {
+			walk(path+" "+child.Name, child, flags)
+		}
+	}
+	walk(root.Name, root, nil)
+	return all
+}
+
+func visible(flags []*kong.Flag) []*kong.Flag {
+	var shown []*kong.Flag
+	for _, f := range flags {
+		if !f.Hidden {
+			shown = append(shown, f)
+		}
+	}
+	return shown
+}
+
+// words are all that can follow a command.
+func (p place) words() []string {
+	var all []string
+	for _, n := range p.below {
+		all = append(all, n.Name)
+	}
+	for _, f := range p.flags {
+		all = append(all, "--"+f.Name)
+	}
+	return all
+}

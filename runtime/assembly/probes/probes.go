@@ -1,0 +1,101 @@
+package probes
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/postrider/postrider/runtime/loopback"
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// pinger tells whether the database answers.
+type pinger interface {
+	Ping(ctx context.Context) error
+}
+
+// storedLimit is how old the last write may be that was certainly stored. One is made
+// every two seconds (package node).
+const storedLimit = 6 * time.Second
+
+// Params are what the answers depend on.
+type Params struct {
+	DB       pinger
+	Stored   func() time.Duration // since the last write that was stored
+	Parts    []module.Health      // of the modules that are on
+	Draining *atomic.Bool         // set once a stop was asked for
+	Logger   *slog.Logger
+}
+
+// Probes answers the probes of an orchestrator. Liveness depends on the process alone.
+// Readiness depends on a database that stores what it is given, and on a process that is
+// not about to stop.
+type Probes struct{ Params }
+
+// New makes the handlers.
+func New(p Params) *Probes { return &Probes{Params: p} }
+
+const readyTimeout = 3 * time.Second
+
+// Live is GET /healthz: 200 as long as the process can answer at all.
+func (p *Probes) Live(w http.ResponseWriter, r *http.Request) {
+	p.answer(w, r, http.StatusOK, map[string]any{"status": "ok"})
+}
+
+// Ready is GET /readyz: 503 while requests would be refused. A part that is degraded, such
+// as a queue that is late, is told and stays 200: what is accepted is stored, and taking the
+// process that accepts out of a load balancer would not deliver anything sooner.
+func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+	defer cancel()
+	checks, status := map[string]any{"status": "ready", "database": "ok"}, http.StatusOK
+	switch err := p.DB.Ping(ctx); {
+	case err != nil:
+		p.Logger.WarnContext(r.Context(), "not ready: the database does not answer", telemetry.KeyError, err)
+		checks["status"], checks["database"], status = "not ready", "away", http.StatusServiceUnavailable
+	case p.Stored() > storedLimit: // full, read-only, or without the standby that it waits for
+		p.Logger.WarnContext(r.Context(), "not ready: the database answers and stores nothing", "last_write", p.Stored().Round(time.Second))
+		checks["status"], checks["database"], status = "not ready", "not storing", http.StatusServiceUnavailable
+	default:
+		p.checkParts(ctx, checks, loopback.Request(r))
+	}
+	if p.Draining.Load() {
+		checks["status"], status = "draining", http.StatusServiceUnavailable
+	}
+	p.answer(w, r, status, checks)
+}
+
+// checkParts adds how each part does; nothing of one that cannot tell. Details are for whom
+// the machine belongs to.
+func (p *Probes) checkParts(ctx context.Context, checks map[string]any, details bool) {
+	for _, part := range p.Parts {
+		is, err := part.Ask(ctx)
+		if err != nil {
+			p.Logger.WarnContext(ctx, "the condition of a part is not known", "part", part.Name, telemetry.KeyError, err)
+			continue
+		}
+		checks[part.Name] = "ok"
+		if is.Degraded {
+			checks["status"], checks[part.Name] = "degraded", "degraded"
+		}
+		if details && len(is.Details) > 0 {
+			checks[part.Name+"_details"] = is.Details
+		}
+		for name, figure := range is.Figures {
+			checks[part.Name+"_"+name] = figure
+		}
+	}
+}
+
+func (p *Probes) answer(w http.ResponseWriter, r *http.Request, status int, body map[string]any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		p.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+	}
+}
