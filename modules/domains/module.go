@@ -7,12 +7,19 @@ import (
 
 	"github.com/postrider/postrider/modules/domains/publish"
 	"github.com/postrider/postrider/modules/domains/signing"
+	"github.com/postrider/postrider/runtime/mail/signer"
+	"github.com/postrider/postrider/runtime/module"
 )
 
 // Module gives *Service, runs its checks, and gives *publish.Service.
 var Module = fx.Module("domains",
 	fx.Provide(ConfigOf, signing.OpenEngine, New, publish.New),
 	fx.Provide(fx.Private, func(s *Service) publish.Domains { return s }),
+	module.Healths(func(engine *signer.Engine) module.Health {
+		return module.Health{Name: "signer", Ask: func(context.Context) (module.Condition, error) {
+			return module.Condition{Details: []string{engine.Name()}}, nil
+		}}
+	}),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },

@@ -36,7 +36,7 @@ type Health struct {
 type Condition struct {
 	Degraded bool
 	Figures  map[string]float64 // shown as name_figure, as in "queue_late_seconds"
-	Details  []string           // what is not well, in words; told to requests of this machine only
+	Details  []string           // what is not well or worth knowing, in words; told to requests of this machine only
 }
 
 // Recipients takes mail in for some addresses, on the listener that mail servers come to.

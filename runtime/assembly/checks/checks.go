@@ -36,6 +36,7 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	if config.Embedded(p.Config) {
 		d.Others = append(d.Others, doctor.DataDir(config.DataDir.Of(p.Config)))
 	}
+	d.Others = append(d.Others, doctor.Signer(signing.Signer.Of(p.Config)))
 	if p.DB == nil {
 		return d, nil
 	}
