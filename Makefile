@@ -92,7 +92,7 @@ fuzz: toolchain postgres ## fuzz every target for FUZZTIME (default 20s) each
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: dist
-dist: toolchain ## make static binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 makes less)
+dist: toolchain ## make binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 makes less)
 	@GO=$(GO) VERSION=$(VERSION) deploy/dist
 
 .PHONY: test-deb
@@ -103,7 +103,7 @@ test-deb: ## install dist/'s .deb into a clean Debian root, send a mail, upgrade
 check-deploy: toolchain ## judge deploy/ by Helm, Kubernetes' types, Compose, promtool and systemd, and build and start dist/'s image
 	cd deploy/check && $(GO) test -count=1 ./...
 	@deploy/test/files
-	@deploy/test/image dist/postrider-linux-amd64
+	@deploy/test/image dist/postrider-linux-amd64-static
 
 .PHONY: clean
 clean: ## remove what was built (the data directory stays)
