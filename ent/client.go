@@ -20,9 +20,17 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/ent/automationentry"
+	"github.com/postrider/postrider/ent/automationlisten"
+	"github.com/postrider/postrider/ent/automationrun"
+	"github.com/postrider/postrider/ent/automationstep"
+	"github.com/postrider/postrider/ent/automationversion"
+	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
@@ -71,12 +79,28 @@ type Client struct {
 	Attachment *AttachmentClient
 	// Attempt is the client for interacting with the Attempt builders.
 	Attempt *AttemptClient
+	// Automation is the client for interacting with the Automation builders.
+	Automation *AutomationClient
+	// AutomationEntry is the client for interacting with the AutomationEntry builders.
+	AutomationEntry *AutomationEntryClient
+	// AutomationListen is the client for interacting with the AutomationListen builders.
+	AutomationListen *AutomationListenClient
+	// AutomationRun is the client for interacting with the AutomationRun builders.
+	AutomationRun *AutomationRunClient
+	// AutomationStep is the client for interacting with the AutomationStep builders.
+	AutomationStep *AutomationStepClient
+	// AutomationVersion is the client for interacting with the AutomationVersion builders.
+	AutomationVersion *AutomationVersionClient
+	// AutomationWork is the client for interacting with the AutomationWork builders.
+	AutomationWork *AutomationWorkClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
 	// CategoryOptOut is the client for interacting with the CategoryOptOut builders.
 	CategoryOptOut *CategoryOptOutClient
 	// CertificateFile is the client for interacting with the CertificateFile builders.
 	CertificateFile *CertificateFileClient
+	// CustomEvent is the client for interacting with the CustomEvent builders.
+	CustomEvent *CustomEventClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
 	// DeliveryHold is the client for interacting with the DeliveryHold builders.
@@ -151,9 +175,17 @@ func (c *Client) init() {
 	c.AddressRuleSet = NewAddressRuleSetClient(c.config)
 	c.Attachment = NewAttachmentClient(c.config)
 	c.Attempt = NewAttemptClient(c.config)
+	c.Automation = NewAutomationClient(c.config)
+	c.AutomationEntry = NewAutomationEntryClient(c.config)
+	c.AutomationListen = NewAutomationListenClient(c.config)
+	c.AutomationRun = NewAutomationRunClient(c.config)
+	c.AutomationStep = NewAutomationStepClient(c.config)
+	c.AutomationVersion = NewAutomationVersionClient(c.config)
+	c.AutomationWork = NewAutomationWorkClient(c.config)
 	c.CapturedMail = NewCapturedMailClient(c.config)
 	c.CategoryOptOut = NewCategoryOptOutClient(c.config)
 	c.CertificateFile = NewCertificateFileClient(c.config)
+	c.CustomEvent = NewCustomEventClient(c.config)
 	c.DKIMKey = NewDKIMKeyClient(c.config)
 	c.DeliveryHold = NewDeliveryHoldClient(c.config)
 	c.DeliveryReport = NewDeliveryReportClient(c.config)
@@ -273,45 +305,53 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:             ctx,
-		config:          cfg,
-		APIKey:          NewAPIKeyClient(cfg),
-		Account:         NewAccountClient(cfg),
-		AddressRuleSet:  NewAddressRuleSetClient(cfg),
-		Attachment:      NewAttachmentClient(cfg),
-		Attempt:         NewAttemptClient(cfg),
-		CapturedMail:    NewCapturedMailClient(cfg),
-		CategoryOptOut:  NewCategoryOptOutClient(cfg),
-		CertificateFile: NewCertificateFileClient(cfg),
-		DKIMKey:         NewDKIMKeyClient(cfg),
-		DeliveryHold:    NewDeliveryHoldClient(cfg),
-		DeliveryReport:  NewDeliveryReportClient(cfg),
-		Domain:          NewDomainClient(cfg),
-		DomainCheck:     NewDomainCheckClient(cfg),
-		DomainClaim:     NewDomainClaimClient(cfg),
-		Email:           NewEmailClient(cfg),
-		Engagement:      NewEngagementClient(cfg),
-		Fact:            NewFactClient(cfg),
-		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
-		Node:            NewNodeClient(cfg),
-		Plan:            NewPlanClient(cfg),
-		ReceivedContent: NewReceivedContentClient(cfg),
-		ReceivedEmail:   NewReceivedEmailClient(cfg),
-		Recipient:       NewRecipientClient(cfg),
-		SMTPCredential:  NewSMTPCredentialClient(cfg),
-		Smarthost:       NewSmarthostClient(cfg),
-		Source:          NewSourceClient(cfg),
-		SourceDay:       NewSourceDayClient(cfg),
-		Suppression:     NewSuppressionClient(cfg),
-		TLSReportCount:  NewTLSReportCountClient(cfg),
-		Template:        NewTemplateClient(cfg),
-		TemplateVersion: NewTemplateVersionClient(cfg),
-		TrackingHost:    NewTrackingHostClient(cfg),
-		Usage:           NewUsageClient(cfg),
-		User:            NewUserClient(cfg),
-		Webhook:         NewWebhookClient(cfg),
-		WebhookAttempt:  NewWebhookAttemptClient(cfg),
-		WebhookDelivery: NewWebhookDeliveryClient(cfg),
+		ctx:               ctx,
+		config:            cfg,
+		APIKey:            NewAPIKeyClient(cfg),
+		Account:           NewAccountClient(cfg),
+		AddressRuleSet:    NewAddressRuleSetClient(cfg),
+		Attachment:        NewAttachmentClient(cfg),
+		Attempt:           NewAttemptClient(cfg),
+		Automation:        NewAutomationClient(cfg),
+		AutomationEntry:   NewAutomationEntryClient(cfg),
+		AutomationListen:  NewAutomationListenClient(cfg),
+		AutomationRun:     NewAutomationRunClient(cfg),
+		AutomationStep:    NewAutomationStepClient(cfg),
+		AutomationVersion: NewAutomationVersionClient(cfg),
+		AutomationWork:    NewAutomationWorkClient(cfg),
+		CapturedMail:      NewCapturedMailClient(cfg),
+		CategoryOptOut:    NewCategoryOptOutClient(cfg),
+		CertificateFile:   NewCertificateFileClient(cfg),
+		CustomEvent:       NewCustomEventClient(cfg),
+		DKIMKey:           NewDKIMKeyClient(cfg),
+		DeliveryHold:      NewDeliveryHoldClient(cfg),
+		DeliveryReport:    NewDeliveryReportClient(cfg),
+		Domain:            NewDomainClient(cfg),
+		DomainCheck:       NewDomainCheckClient(cfg),
+		DomainClaim:       NewDomainClaimClient(cfg),
+		Email:             NewEmailClient(cfg),
+		Engagement:        NewEngagementClient(cfg),
+		Fact:              NewFactClient(cfg),
+		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
+		Node:              NewNodeClient(cfg),
+		Plan:              NewPlanClient(cfg),
+		ReceivedContent:   NewReceivedContentClient(cfg),
+		ReceivedEmail:     NewReceivedEmailClient(cfg),
+		Recipient:         NewRecipientClient(cfg),
+		SMTPCredential:    NewSMTPCredentialClient(cfg),
+		Smarthost:         NewSmarthostClient(cfg),
+		Source:            NewSourceClient(cfg),
+		SourceDay:         NewSourceDayClient(cfg),
+		Suppression:       NewSuppressionClient(cfg),
+		TLSReportCount:    NewTLSReportCountClient(cfg),
+		Template:          NewTemplateClient(cfg),
+		TemplateVersion:   NewTemplateVersionClient(cfg),
+		TrackingHost:      NewTrackingHostClient(cfg),
+		Usage:             NewUsageClient(cfg),
+		User:              NewUserClient(cfg),
+		Webhook:           NewWebhookClient(cfg),
+		WebhookAttempt:    NewWebhookAttemptClient(cfg),
+		WebhookDelivery:   NewWebhookDeliveryClient(cfg),
 	}, nil
 }
 
@@ -329,45 +369,53 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:             ctx,
-		config:          cfg,
-		APIKey:          NewAPIKeyClient(cfg),
-		Account:         NewAccountClient(cfg),
-		AddressRuleSet:  NewAddressRuleSetClient(cfg),
-		Attachment:      NewAttachmentClient(cfg),
-		Attempt:         NewAttemptClient(cfg),
-		CapturedMail:    NewCapturedMailClient(cfg),
-		CategoryOptOut:  NewCategoryOptOutClient(cfg),
-		CertificateFile: NewCertificateFileClient(cfg),
-		DKIMKey:         NewDKIMKeyClient(cfg),
-		DeliveryHold:    NewDeliveryHoldClient(cfg),
-		DeliveryReport:  NewDeliveryReportClient(cfg),
-		Domain:          NewDomainClient(cfg),
-		DomainCheck:     NewDomainCheckClient(cfg),
-		DomainClaim:     NewDomainClaimClient(cfg),
-		Email:           NewEmailClient(cfg),
-		Engagement:      NewEngagementClient(cfg),
-		Fact:            NewFactClient(cfg),
-		IdempotencyKey:  NewIdempotencyKeyClient(cfg),
-		Node:            NewNodeClient(cfg),
-		Plan:            NewPlanClient(cfg),
-		ReceivedContent: NewReceivedContentClient(cfg),
-		ReceivedEmail:   NewReceivedEmailClient(cfg),
-		Recipient:       NewRecipientClient(cfg),
-		SMTPCredential:  NewSMTPCredentialClient(cfg),
-		Smarthost:       NewSmarthostClient(cfg),
-		Source:          NewSourceClient(cfg),
-		SourceDay:       NewSourceDayClient(cfg),
-		Suppression:     NewSuppressionClient(cfg),
-		TLSReportCount:  NewTLSReportCountClient(cfg),
-		Template:        NewTemplateClient(cfg),
-		TemplateVersion: NewTemplateVersionClient(cfg),
-		TrackingHost:    NewTrackingHostClient(cfg),
-		Usage:           NewUsageClient(cfg),
-		User:            NewUserClient(cfg),
-		Webhook:         NewWebhookClient(cfg),
-		WebhookAttempt:  NewWebhookAttemptClient(cfg),
-		WebhookDelivery: NewWebhookDeliveryClient(cfg),
+		ctx:               ctx,
+		config:            cfg,
+		APIKey:            NewAPIKeyClient(cfg),
+		Account:           NewAccountClient(cfg),
+		AddressRuleSet:    NewAddressRuleSetClient(cfg),
+		Attachment:        NewAttachmentClient(cfg),
+		Attempt:           NewAttemptClient(cfg),
+		Automation:        NewAutomationClient(cfg),
+		AutomationEntry:   NewAutomationEntryClient(cfg),
+		AutomationListen:  NewAutomationListenClient(cfg),
+		AutomationRun:     NewAutomationRunClient(cfg),
+		AutomationStep:    NewAutomationStepClient(cfg),
+		AutomationVersion: NewAutomationVersionClient(cfg),
+		AutomationWork:    NewAutomationWorkClient(cfg),
+		CapturedMail:      NewCapturedMailClient(cfg),
+		CategoryOptOut:    NewCategoryOptOutClient(cfg),
+		CertificateFile:   NewCertificateFileClient(cfg),
+		CustomEvent:       NewCustomEventClient(cfg),
+		DKIMKey:           NewDKIMKeyClient(cfg),
+		DeliveryHold:      NewDeliveryHoldClient(cfg),
+		DeliveryReport:    NewDeliveryReportClient(cfg),
+		Domain:            NewDomainClient(cfg),
+		DomainCheck:       NewDomainCheckClient(cfg),
+		DomainClaim:       NewDomainClaimClient(cfg),
+		Email:             NewEmailClient(cfg),
+		Engagement:        NewEngagementClient(cfg),
+		Fact:              NewFactClient(cfg),
+		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
+		Node:              NewNodeClient(cfg),
+		Plan:              NewPlanClient(cfg),
+		ReceivedContent:   NewReceivedContentClient(cfg),
+		ReceivedEmail:     NewReceivedEmailClient(cfg),
+		Recipient:         NewRecipientClient(cfg),
+		SMTPCredential:    NewSMTPCredentialClient(cfg),
+		Smarthost:         NewSmarthostClient(cfg),
+		Source:            NewSourceClient(cfg),
+		SourceDay:         NewSourceDayClient(cfg),
+		Suppression:       NewSuppressionClient(cfg),
+		TLSReportCount:    NewTLSReportCountClient(cfg),
+		Template:          NewTemplateClient(cfg),
+		TemplateVersion:   NewTemplateVersionClient(cfg),
+		TrackingHost:      NewTrackingHostClient(cfg),
+		Usage:             NewUsageClient(cfg),
+		User:              NewUserClient(cfg),
+		Webhook:           NewWebhookClient(cfg),
+		WebhookAttempt:    NewWebhookAttemptClient(cfg),
+		WebhookDelivery:   NewWebhookDeliveryClient(cfg),
 	}, nil
 }
 
@@ -397,14 +445,15 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.CapturedMail,
-		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryHold,
-		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
-		c.Engagement, c.Fact, c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent,
-		c.ReceivedEmail, c.Recipient, c.SMTPCredential, c.Smarthost, c.Source,
-		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
-		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery,
+		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.Automation,
+		c.AutomationEntry, c.AutomationListen, c.AutomationRun, c.AutomationStep,
+		c.AutomationVersion, c.AutomationWork, c.CapturedMail, c.CategoryOptOut,
+		c.CertificateFile, c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport,
+		c.Domain, c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact,
+		c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent, c.ReceivedEmail,
+		c.Recipient, c.SMTPCredential, c.Smarthost, c.Source, c.SourceDay,
+		c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost,
+		c.Usage, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -414,14 +463,15 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.CapturedMail,
-		c.CategoryOptOut, c.CertificateFile, c.DKIMKey, c.DeliveryHold,
-		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
-		c.Engagement, c.Fact, c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent,
-		c.ReceivedEmail, c.Recipient, c.SMTPCredential, c.Smarthost, c.Source,
-		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
-		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery,
+		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.Automation,
+		c.AutomationEntry, c.AutomationListen, c.AutomationRun, c.AutomationStep,
+		c.AutomationVersion, c.AutomationWork, c.CapturedMail, c.CategoryOptOut,
+		c.CertificateFile, c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport,
+		c.Domain, c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact,
+		c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent, c.ReceivedEmail,
+		c.Recipient, c.SMTPCredential, c.Smarthost, c.Source, c.SourceDay,
+		c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost,
+		c.Usage, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -440,12 +490,28 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Attachment.mutate(ctx, m)
 	case *AttemptMutation:
 		return c.Attempt.mutate(ctx, m)
+	case *AutomationMutation:
+		return c.Automation.mutate(ctx, m)
+	case *AutomationEntryMutation:
+		return c.AutomationEntry.mutate(ctx, m)
+	case *AutomationListenMutation:
+		return c.AutomationListen.mutate(ctx, m)
+	case *AutomationRunMutation:
+		return c.AutomationRun.mutate(ctx, m)
+	case *AutomationStepMutation:
+		return c.AutomationStep.mutate(ctx, m)
+	case *AutomationVersionMutation:
+		return c.AutomationVersion.mutate(ctx, m)
+	case *AutomationWorkMutation:
+		return c.AutomationWork.mutate(ctx, m)
 	case *CapturedMailMutation:
 		return c.CapturedMail.mutate(ctx, m)
 	case *CategoryOptOutMutation:
 		return c.CategoryOptOut.mutate(ctx, m)
 	case *CertificateFileMutation:
 		return c.CertificateFile.mutate(ctx, m)
+	case *CustomEventMutation:
+		return c.CustomEvent.mutate(ctx, m)
 	case *DKIMKeyMutation:
 		return c.DKIMKey.mutate(ctx, m)
 	case *DeliveryHoldMutation:
@@ -1254,6 +1320,937 @@ func (c *AttemptClient) mutate(ctx context.Context, m *AttemptMutation) (Value, 
 	}
 }
 
+// AutomationClient is a client for the Automation schema.
+type AutomationClient struct {
+	config
+}
+
+// NewAutomationClient returns a client for the Automation from the given config.
+func NewAutomationClient(c config) *AutomationClient {
+	return &AutomationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `automation.Hooks(f(g(h())))`.
+func (c *AutomationClient) Use(hooks ...Hook) {
+	c.hooks.Automation = append(c.hooks.Automation, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `automation.Intercept(f(g(h())))`.
+func (c *AutomationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Automation = append(c.inters.Automation, interceptors...)
+}
+
+// Create returns a builder for creating a Automation entity.
+func (c *AutomationClient) Create() *AutomationCreate {
+	mutation := newAutomationMutation(c.config, OpCreate)
+	return &AutomationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Automation entities.
+func (c *AutomationClient) CreateBulk(builders ...*AutomationCreate) *AutomationCreateBulk {
+	return &AutomationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AutomationClient) MapCreateBulk(slice any, setFunc func(*AutomationCreate, int)) *AutomationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AutomationCreateBulk{err: fmt.Errorf("calling to AutomationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AutomationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AutomationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Automation.
+func (c *AutomationClient) Update() *AutomationUpdate {
+	mutation := newAutomationMutation(c.config, OpUpdate)
+	return &AutomationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AutomationClient) UpdateOne(_m *Automation) *AutomationUpdateOne {
+	mutation := newAutomationMutation(c.config, OpUpdateOne, withAutomation(_m))
+	return &AutomationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AutomationClient) UpdateOneID(id string) *AutomationUpdateOne {
+	mutation := newAutomationMutation(c.config, OpUpdateOne, withAutomationID(id))
+	return &AutomationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Automation.
+func (c *AutomationClient) Delete() *AutomationDelete {
+	mutation := newAutomationMutation(c.config, OpDelete)
+	return &AutomationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AutomationClient) DeleteOne(_m *Automation) *AutomationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AutomationClient) DeleteOneID(id string) *AutomationDeleteOne {
+	builder := c.Delete().Where(automation.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AutomationDeleteOne{builder}
+}
+
+// Query returns a query builder for Automation.
+func (c *AutomationClient) Query() *AutomationQuery {
+	return &AutomationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAutomation},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Automation entity by its id.
+func (c *AutomationClient) Get(ctx context.Context, id string) (*Automation, error) {
+	return c.Query().Where(automation.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AutomationClient) GetX(ctx context.Context, id string) *Automation {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AutomationClient) Hooks() []Hook {
+	return c.hooks.Automation
+}
+
+// Interceptors returns the client interceptors.
+func (c *AutomationClient) Interceptors() []Interceptor {
+	return c.inters.Automation
+}
+
+func (c *AutomationClient) mutate(ctx context.Context, m *AutomationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AutomationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AutomationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AutomationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AutomationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Automation mutation op: %q", m.Op())
+	}
+}
+
+// AutomationEntryClient is a client for the AutomationEntry schema.
+type AutomationEntryClient struct {
+	config
+}
+
+// NewAutomationEntryClient returns a client for the AutomationEntry from the given config.
+func NewAutomationEntryClient(c config) *AutomationEntryClient {
+	return &AutomationEntryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `automationentry.Hooks(f(g(h())))`.
+func (c *AutomationEntryClient) Use(hooks ...Hook) {
+	c.hooks.AutomationEntry = append(c.hooks.AutomationEntry, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `automationentry.Intercept(f(g(h())))`.
+func (c *AutomationEntryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AutomationEntry = append(c.inters.AutomationEntry, interceptors...)
+}
+
+// Create returns a builder for creating a AutomationEntry entity.
+func (c *AutomationEntryClient) Create() *AutomationEntryCreate {
+	mutation := newAutomationEntryMutation(c.config, OpCreate)
+	return &AutomationEntryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AutomationEntry entities.
+func (c *AutomationEntryClient) CreateBulk(builders ...*AutomationEntryCreate) *AutomationEntryCreateBulk {
+	return &AutomationEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AutomationEntryClient) MapCreateBulk(slice any, setFunc func(*AutomationEntryCreate, int)) *AutomationEntryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AutomationEntryCreateBulk{err: fmt.Errorf("calling to AutomationEntryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AutomationEntryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AutomationEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AutomationEntry.
+func (c *AutomationEntryClient) Update() *AutomationEntryUpdate {
+	mutation := newAutomationEntryMutation(c.config, OpUpdate)
+	return &AutomationEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AutomationEntryClient) UpdateOne(_m *AutomationEntry) *AutomationEntryUpdateOne {
+	mutation := newAutomationEntryMutation(c.config, OpUpdateOne, withAutomationEntry(_m))
+	return &AutomationEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AutomationEntryClient) UpdateOneID(id int64) *AutomationEntryUpdateOne {
+	mutation := newAutomationEntryMutation(c.config, OpUpdateOne, withAutomationEntryID(id))
+	return &AutomationEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AutomationEntry.
+func (c *AutomationEntryClient) Delete() *AutomationEntryDelete {
+	mutation := newAutomationEntryMutation(c.config, OpDelete)
+	return &AutomationEntryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AutomationEntryClient) DeleteOne(_m *AutomationEntry) *AutomationEntryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AutomationEntryClient) DeleteOneID(id int64) *AutomationEntryDeleteOne {
+	builder := c.Delete().Where(automationentry.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AutomationEntryDeleteOne{builder}
+}
+
+// Query returns a query builder for AutomationEntry.
+func (c *AutomationEntryClient) Query() *AutomationEntryQuery {
+	return &AutomationEntryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAutomationEntry},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AutomationEntry entity by its id.
+func (c *AutomationEntryClient) Get(ctx context.Context, id int64) (*AutomationEntry, error) {
+	return c.Query().Where(automationentry.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AutomationEntryClient) GetX(ctx context.Context, id int64) *AutomationEntry {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AutomationEntryClient) Hooks() []Hook {
+	return c.hooks.AutomationEntry
+}
+
+// Interceptors returns the client interceptors.
+func (c *AutomationEntryClient) Interceptors() []Interceptor {
+	return c.inters.AutomationEntry
+}
+
+func (c *AutomationEntryClient) mutate(ctx context.Context, m *AutomationEntryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AutomationEntryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AutomationEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AutomationEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AutomationEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AutomationEntry mutation op: %q", m.Op())
+	}
+}
+
+// AutomationListenClient is a client for the AutomationListen schema.
+type AutomationListenClient struct {
+	config
+}
+
+// NewAutomationListenClient returns a client for the AutomationListen from the given config.
+func NewAutomationListenClient(c config) *AutomationListenClient {
+	return &AutomationListenClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `automationlisten.Hooks(f(g(h())))`.
+func (c *AutomationListenClient) Use(hooks ...Hook) {
+	c.hooks.AutomationListen = append(c.hooks.AutomationListen, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `automationlisten.Intercept(f(g(h())))`.
+func (c *AutomationListenClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AutomationListen = append(c.inters.AutomationListen, interceptors...)
+}
+
+// Create returns a builder for creating a AutomationListen entity.
+func (c *AutomationListenClient) Create() *AutomationListenCreate {
+	mutation := newAutomationListenMutation(c.config, OpCreate)
+	return &AutomationListenCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AutomationListen entities.
+func (c *AutomationListenClient) CreateBulk(builders ...*AutomationListenCreate) *AutomationListenCreateBulk {
+	return &AutomationListenCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AutomationListenClient) MapCreateBulk(slice any, setFunc func(*AutomationListenCreate, int)) *AutomationListenCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AutomationListenCreateBulk{err: fmt.Errorf("calling to AutomationListenClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AutomationListenCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AutomationListenCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AutomationListen.
+func (c *AutomationListenClient) Update() *AutomationListenUpdate {
+	mutation := newAutomationListenMutation(c.config, OpUpdate)
+	return &AutomationListenUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AutomationListenClient) UpdateOne(_m *AutomationListen) *AutomationListenUpdateOne {
+	mutation := newAutomationListenMutation(c.config, OpUpdateOne, withAutomationListen(_m))
+	return &AutomationListenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AutomationListenClient) UpdateOneID(id int64) *AutomationListenUpdateOne {
+	mutation := newAutomationListenMutation(c.config, OpUpdateOne, withAutomationListenID(id))
+	return &AutomationListenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AutomationListen.
+func (c *AutomationListenClient) Delete() *AutomationListenDelete {
+	mutation := newAutomationListenMutation(c.config, OpDelete)
+	return &AutomationListenDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AutomationListenClient) DeleteOne(_m *AutomationListen) *AutomationListenDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AutomationListenClient) DeleteOneID(id int64) *AutomationListenDeleteOne {
+	builder := c.Delete().Where(automationlisten.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AutomationListenDeleteOne{builder}
+}
+
+// Query returns a query builder for AutomationListen.
+func (c *AutomationListenClient) Query() *AutomationListenQuery {
+	return &AutomationListenQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAutomationListen},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AutomationListen entity by its id.
+func (c *AutomationListenClient) Get(ctx context.Context, id int64) (*AutomationListen, error) {
+	return c.Query().Where(automationlisten.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AutomationListenClient) GetX(ctx context.Context, id int64) *AutomationListen {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AutomationListenClient) Hooks() []Hook {
+	return c.hooks.AutomationListen
+}
+
+// Interceptors returns the client interceptors.
+func (c *AutomationListenClient) Interceptors() []Interceptor {
+	return c.inters.AutomationListen
+}
+
+func (c *AutomationListenClient) mutate(ctx context.Context, m *AutomationListenMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AutomationListenCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AutomationListenUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AutomationListenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AutomationListenDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AutomationListen mutation op: %q", m.Op())
+	}
+}
+
+// AutomationRunClient is a client for the AutomationRun schema.
+type AutomationRunClient struct {
+	config
+}
+
+// NewAutomationRunClient returns a client for the AutomationRun from the given config.
+func NewAutomationRunClient(c config) *AutomationRunClient {
+	return &AutomationRunClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `automationrun.Hooks(f(g(h())))`.
+func (c *AutomationRunClient) Use(hooks ...Hook) {
+	c.hooks.AutomationRun = append(c.hooks.AutomationRun, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `automationrun.Intercept(f(g(h())))`.
+func (c *AutomationRunClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AutomationRun = append(c.inters.AutomationRun, interceptors...)
+}
+
+// Create returns a builder for creating a AutomationRun entity.
+func (c *AutomationRunClient) Create() *AutomationRunCreate {
+	mutation := newAutomationRunMutation(c.config, OpCreate)
+	return &AutomationRunCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AutomationRun entities.
+func (c *AutomationRunClient) CreateBulk(builders ...*AutomationRunCreate) *AutomationRunCreateBulk {
+	return &AutomationRunCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AutomationRunClient) MapCreateBulk(slice any, setFunc func(*AutomationRunCreate, int)) *AutomationRunCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AutomationRunCreateBulk{err: fmt.Errorf("calling to AutomationRunClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AutomationRunCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AutomationRunCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AutomationRun.
+func (c *AutomationRunClient) Update() *AutomationRunUpdate {
+	mutation := newAutomationRunMutation(c.config, OpUpdate)
+	return &AutomationRunUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AutomationRunClient) UpdateOne(_m *AutomationRun) *AutomationRunUpdateOne {
+	mutation := newAutomationRunMutation(c.config, OpUpdateOne, withAutomationRun(_m))
+	return &AutomationRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AutomationRunClient) UpdateOneID(id string) *AutomationRunUpdateOne {
+	mutation := newAutomationRunMutation(c.config, OpUpdateOne, withAutomationRunID(id))
+	return &AutomationRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AutomationRun.
+func (c *AutomationRunClient) Delete() *AutomationRunDelete {
+	mutation := newAutomationRunMutation(c.config, OpDelete)
+	return &AutomationRunDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AutomationRunClient) DeleteOne(_m *AutomationRun) *AutomationRunDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AutomationRunClient) DeleteOneID(id string) *AutomationRunDeleteOne {
+	builder := c.Delete().Where(automationrun.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AutomationRunDeleteOne{builder}
+}
+
+// Query returns a query builder for AutomationRun.
+func (c *AutomationRunClient) Query() *AutomationRunQuery {
+	return &AutomationRunQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAutomationRun},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AutomationRun entity by its id.
+func (c *AutomationRunClient) Get(ctx context.Context, id string) (*AutomationRun, error) {
+	return c.Query().Where(automationrun.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AutomationRunClient) GetX(ctx context.Context, id string) *AutomationRun {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AutomationRunClient) Hooks() []Hook {
+	return c.hooks.AutomationRun
+}
+
+// Interceptors returns the client interceptors.
+func (c *AutomationRunClient) Interceptors() []Interceptor {
+	return c.inters.AutomationRun
+}
+
+func (c *AutomationRunClient) mutate(ctx context.Context, m *AutomationRunMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AutomationRunCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AutomationRunUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AutomationRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AutomationRunDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AutomationRun mutation op: %q", m.Op())
+	}
+}
+
+// AutomationStepClient is a client for the AutomationStep schema.
+type AutomationStepClient struct {
+	config
+}
+
+// NewAutomationStepClient returns a client for the AutomationStep from the given config.
+func NewAutomationStepClient(c config) *AutomationStepClient {
+	return &AutomationStepClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `automationstep.Hooks(f(g(h())))`.
+func (c *AutomationStepClient) Use(hooks ...Hook) {
+	c.hooks.AutomationStep = append(c.hooks.AutomationStep, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `automationstep.Intercept(f(g(h())))`.
+func (c *AutomationStepClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AutomationStep = append(c.inters.AutomationStep, interceptors...)
+}
+
+// Create returns a builder for creating a AutomationStep entity.
+func (c *AutomationStepClient) Create() *AutomationStepCreate {
+	mutation := newAutomationStepMutation(c.config, OpCreate)
+	return &AutomationStepCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AutomationStep entities.
+func (c *AutomationStepClient) CreateBulk(builders ...*AutomationStepCreate) *AutomationStepCreateBulk {
+	return &AutomationStepCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AutomationStepClient) MapCreateBulk(slice any, setFunc func(*AutomationStepCreate, int)) *AutomationStepCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AutomationStepCreateBulk{err: fmt.Errorf("calling to AutomationStepClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AutomationStepCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AutomationStepCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AutomationStep.
+func (c *AutomationStepClient) Update() *AutomationStepUpdate {
+	mutation := newAutomationStepMutation(c.config, OpUpdate)
+	return &AutomationStepUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AutomationStepClient) UpdateOne(_m *AutomationStep) *AutomationStepUpdateOne {
+	mutation := newAutomationStepMutation(c.config, OpUpdateOne, withAutomationStep(_m))
+	return &AutomationStepUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AutomationStepClient) UpdateOneID(id int64) *AutomationStepUpdateOne {
+	mutation := newAutomationStepMutation(c.config, OpUpdateOne, withAutomationStepID(id))
+	return &AutomationStepUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AutomationStep.
+func (c *AutomationStepClient) Delete() *AutomationStepDelete {
+	mutation := newAutomationStepMutation(c.config, OpDelete)
+	return &AutomationStepDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AutomationStepClient) DeleteOne(_m *AutomationStep) *AutomationStepDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AutomationStepClient) DeleteOneID(id int64) *AutomationStepDeleteOne {
+	builder := c.Delete().Where(automationstep.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AutomationStepDeleteOne{builder}
+}
+
+// Query returns a query builder for AutomationStep.
+func (c *AutomationStepClient) Query() *AutomationStepQuery {
+	return &AutomationStepQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAutomationStep},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AutomationStep entity by its id.
+func (c *AutomationStepClient) Get(ctx context.Context, id int64) (*AutomationStep, error) {
+	return c.Query().Where(automationstep.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AutomationStepClient) GetX(ctx context.Context, id int64) *AutomationStep {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AutomationStepClient) Hooks() []Hook {
+	return c.hooks.AutomationStep
+}
+
+// Interceptors returns the client interceptors.
+func (c *AutomationStepClient) Interceptors() []Interceptor {
+	return c.inters.AutomationStep
+}
+
+func (c *AutomationStepClient) mutate(ctx context.Context, m *AutomationStepMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AutomationStepCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AutomationStepUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AutomationStepUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AutomationStepDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AutomationStep mutation op: %q", m.Op())
+	}
+}
+
+// AutomationVersionClient is a client for the AutomationVersion schema.
+type AutomationVersionClient struct {
+	config
+}
+
+// NewAutomationVersionClient returns a client for the AutomationVersion from the given config.
+func NewAutomationVersionClient(c config) *AutomationVersionClient {
+	return &AutomationVersionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `automationversion.Hooks(f(g(h())))`.
+func (c *AutomationVersionClient) Use(hooks ...Hook) {
+	c.hooks.AutomationVersion = append(c.hooks.AutomationVersion, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `automationversion.Intercept(f(g(h())))`.
+func (c *AutomationVersionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AutomationVersion = append(c.inters.AutomationVersion, interceptors...)
+}
+
+// Create returns a builder for creating a AutomationVersion entity.
+func (c *AutomationVersionClient) Create() *AutomationVersionCreate {
+	mutation := newAutomationVersionMutation(c.config, OpCreate)
+	return &AutomationVersionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AutomationVersion entities.
+func (c *AutomationVersionClient) CreateBulk(builders ...*AutomationVersionCreate) *AutomationVersionCreateBulk {
+	return &AutomationVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AutomationVersionClient) MapCreateBulk(slice any, setFunc func(*AutomationVersionCreate, int)) *AutomationVersionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AutomationVersionCreateBulk{err: fmt.Errorf("calling to AutomationVersionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AutomationVersionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AutomationVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AutomationVersion.
+func (c *AutomationVersionClient) Update() *AutomationVersionUpdate {
+	mutation := newAutomationVersionMutation(c.config, OpUpdate)
+	return &AutomationVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AutomationVersionClient) UpdateOne(_m *AutomationVersion) *AutomationVersionUpdateOne {
+	mutation := newAutomationVersionMutation(c.config, OpUpdateOne, withAutomationVersion(_m))
+	return &AutomationVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AutomationVersionClient) UpdateOneID(id int64) *AutomationVersionUpdateOne {
+	mutation := newAutomationVersionMutation(c.config, OpUpdateOne, withAutomationVersionID(id))
+	return &AutomationVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AutomationVersion.
+func (c *AutomationVersionClient) Delete() *AutomationVersionDelete {
+	mutation := newAutomationVersionMutation(c.config, OpDelete)
+	return &AutomationVersionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AutomationVersionClient) DeleteOne(_m *AutomationVersion) *AutomationVersionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AutomationVersionClient) DeleteOneID(id int64) *AutomationVersionDeleteOne {
+	builder := c.Delete().Where(automationversion.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AutomationVersionDeleteOne{builder}
+}
+
+// Query returns a query builder for AutomationVersion.
+func (c *AutomationVersionClient) Query() *AutomationVersionQuery {
+	return &AutomationVersionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAutomationVersion},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AutomationVersion entity by its id.
+func (c *AutomationVersionClient) Get(ctx context.Context, id int64) (*AutomationVersion, error) {
+	return c.Query().Where(automationversion.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AutomationVersionClient) GetX(ctx context.Context, id int64) *AutomationVersion {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AutomationVersionClient) Hooks() []Hook {
+	return c.hooks.AutomationVersion
+}
+
+// Interceptors returns the client interceptors.
+func (c *AutomationVersionClient) Interceptors() []Interceptor {
+	return c.inters.AutomationVersion
+}
+
+func (c *AutomationVersionClient) mutate(ctx context.Context, m *AutomationVersionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AutomationVersionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AutomationVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AutomationVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AutomationVersionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AutomationVersion mutation op: %q", m.Op())
+	}
+}
+
+// AutomationWorkClient is a client for the AutomationWork schema.
+type AutomationWorkClient struct {
+	config
+}
+
+// NewAutomationWorkClient returns a client for the AutomationWork from the given config.
+func NewAutomationWorkClient(c config) *AutomationWorkClient {
+	return &AutomationWorkClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `automationwork.Hooks(f(g(h())))`.
+func (c *AutomationWorkClient) Use(hooks ...Hook) {
+	c.hooks.AutomationWork = append(c.hooks.AutomationWork, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `automationwork.Intercept(f(g(h())))`.
+func (c *AutomationWorkClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AutomationWork = append(c.inters.AutomationWork, interceptors...)
+}
+
+// Create returns a builder for creating a AutomationWork entity.
+func (c *AutomationWorkClient) Create() *AutomationWorkCreate {
+	mutation := newAutomationWorkMutation(c.config, OpCreate)
+	return &AutomationWorkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AutomationWork entities.
+func (c *AutomationWorkClient) CreateBulk(builders ...*AutomationWorkCreate) *AutomationWorkCreateBulk {
+	return &AutomationWorkCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AutomationWorkClient) MapCreateBulk(slice any, setFunc func(*AutomationWorkCreate, int)) *AutomationWorkCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AutomationWorkCreateBulk{err: fmt.Errorf("calling to AutomationWorkClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AutomationWorkCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AutomationWorkCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AutomationWork.
+func (c *AutomationWorkClient) Update() *AutomationWorkUpdate {
+	mutation := newAutomationWorkMutation(c.config, OpUpdate)
+	return &AutomationWorkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AutomationWorkClient) UpdateOne(_m *AutomationWork) *AutomationWorkUpdateOne {
+	mutation := newAutomationWorkMutation(c.config, OpUpdateOne, withAutomationWork(_m))
+	return &AutomationWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AutomationWorkClient) UpdateOneID(id string) *AutomationWorkUpdateOne {
+	mutation := newAutomationWorkMutation(c.config, OpUpdateOne, withAutomationWorkID(id))
+	return &AutomationWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AutomationWork.
+func (c *AutomationWorkClient) Delete() *AutomationWorkDelete {
+	mutation := newAutomationWorkMutation(c.config, OpDelete)
+	return &AutomationWorkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AutomationWorkClient) DeleteOne(_m *AutomationWork) *AutomationWorkDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AutomationWorkClient) DeleteOneID(id string) *AutomationWorkDeleteOne {
+	builder := c.Delete().Where(automationwork.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AutomationWorkDeleteOne{builder}
+}
+
+// Query returns a query builder for AutomationWork.
+func (c *AutomationWorkClient) Query() *AutomationWorkQuery {
+	return &AutomationWorkQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAutomationWork},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AutomationWork entity by its id.
+func (c *AutomationWorkClient) Get(ctx context.Context, id string) (*AutomationWork, error) {
+	return c.Query().Where(automationwork.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AutomationWorkClient) GetX(ctx context.Context, id string) *AutomationWork {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AutomationWorkClient) Hooks() []Hook {
+	return c.hooks.AutomationWork
+}
+
+// Interceptors returns the client interceptors.
+func (c *AutomationWorkClient) Interceptors() []Interceptor {
+	return c.inters.AutomationWork
+}
+
+func (c *AutomationWorkClient) mutate(ctx context.Context, m *AutomationWorkMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AutomationWorkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AutomationWorkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AutomationWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AutomationWorkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AutomationWork mutation op: %q", m.Op())
+	}
+}
+
 // CapturedMailClient is a client for the CapturedMail schema.
 type CapturedMailClient struct {
 	config
@@ -1650,6 +2647,139 @@ func (c *CertificateFileClient) mutate(ctx context.Context, m *CertificateFileMu
 		return (&CertificateFileDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown CertificateFile mutation op: %q", m.Op())
+	}
+}
+
+// CustomEventClient is a client for the CustomEvent schema.
+type CustomEventClient struct {
+	config
+}
+
+// NewCustomEventClient returns a client for the CustomEvent from the given config.
+func NewCustomEventClient(c config) *CustomEventClient {
+	return &CustomEventClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `customevent.Hooks(f(g(h())))`.
+func (c *CustomEventClient) Use(hooks ...Hook) {
+	c.hooks.CustomEvent = append(c.hooks.CustomEvent, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `customevent.Intercept(f(g(h())))`.
+func (c *CustomEventClient) Intercept(interceptors ...Interceptor) {
+	c.inters.CustomEvent = append(c.inters.CustomEvent, interceptors...)
+}
+
+// Create returns a builder for creating a CustomEvent entity.
+func (c *CustomEventClient) Create() *CustomEventCreate {
+	mutation := newCustomEventMutation(c.config, OpCreate)
+	return &CustomEventCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of CustomEvent entities.
+func (c *CustomEventClient) CreateBulk(builders ...*CustomEventCreate) *CustomEventCreateBulk {
+	return &CustomEventCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *CustomEventClient) MapCreateBulk(slice any, setFunc func(*CustomEventCreate, int)) *CustomEventCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &CustomEventCreateBulk{err: fmt.Errorf("calling to CustomEventClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*CustomEventCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &CustomEventCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for CustomEvent.
+func (c *CustomEventClient) Update() *CustomEventUpdate {
+	mutation := newCustomEventMutation(c.config, OpUpdate)
+	return &CustomEventUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *CustomEventClient) UpdateOne(_m *CustomEvent) *CustomEventUpdateOne {
+	mutation := newCustomEventMutation(c.config, OpUpdateOne, withCustomEvent(_m))
+	return &CustomEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *CustomEventClient) UpdateOneID(id string) *CustomEventUpdateOne {
+	mutation := newCustomEventMutation(c.config, OpUpdateOne, withCustomEventID(id))
+	return &CustomEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for CustomEvent.
+func (c *CustomEventClient) Delete() *CustomEventDelete {
+	mutation := newCustomEventMutation(c.config, OpDelete)
+	return &CustomEventDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *CustomEventClient) DeleteOne(_m *CustomEvent) *CustomEventDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *CustomEventClient) DeleteOneID(id string) *CustomEventDeleteOne {
+	builder := c.Delete().Where(customevent.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &CustomEventDeleteOne{builder}
+}
+
+// Query returns a query builder for CustomEvent.
+func (c *CustomEventClient) Query() *CustomEventQuery {
+	return &CustomEventQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCustomEvent},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a CustomEvent entity by its id.
+func (c *CustomEventClient) Get(ctx context.Context, id string) (*CustomEvent, error) {
+	return c.Query().Where(customevent.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *CustomEventClient) GetX(ctx context.Context, id string) *CustomEvent {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *CustomEventClient) Hooks() []Hook {
+	return c.hooks.CustomEvent
+}
+
+// Interceptors returns the client interceptors.
+func (c *CustomEventClient) Interceptors() []Interceptor {
+	return c.inters.CustomEvent
+}
+
+func (c *CustomEventClient) mutate(ctx context.Context, m *CustomEventMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&CustomEventCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&CustomEventUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&CustomEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&CustomEventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown CustomEvent mutation op: %q", m.Op())
 	}
 }
 
@@ -5721,16 +6851,20 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		APIKey, Account, AddressRuleSet, Attachment, Attempt, CapturedMail,
-		CategoryOptOut, CertificateFile, DKIMKey, DeliveryHold, DeliveryReport, Domain,
+		APIKey, Account, AddressRuleSet, Attachment, Attempt, Automation,
+		AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
+		AutomationVersion, AutomationWork, CapturedMail, CategoryOptOut,
+		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
 		ReceivedContent, ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source,
 		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
 		TrackingHost, Usage, User, Webhook, WebhookAttempt, WebhookDelivery []ent.Hook
 	}
 	inters struct {
-		APIKey, Account, AddressRuleSet, Attachment, Attempt, CapturedMail,
-		CategoryOptOut, CertificateFile, DKIMKey, DeliveryHold, DeliveryReport, Domain,
+		APIKey, Account, AddressRuleSet, Attachment, Attempt, Automation,
+		AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
+		AutomationVersion, AutomationWork, CapturedMail, CategoryOptOut,
+		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
 		ReceivedContent, ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source,
 		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,

@@ -29,6 +29,10 @@ type Email struct {
 	TemplateID *string `json:"template_id,omitempty"`
 	// TemplateVersion holds the value of the "template_version" field.
 	TemplateVersion *int `json:"template_version,omitempty"`
+	// AutomationID holds the value of the "automation_id" field.
+	AutomationID *string `json:"automation_id,omitempty"`
+	// RunID holds the value of the "run_id" field.
+	RunID *string `json:"run_id,omitempty"`
 	// display form, as the record shows it
 	From string `json:"from,omitempty"`
 	// addr-spec, domain in A-labels
@@ -146,7 +150,7 @@ func (*Email) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case email.FieldTemplateVersion, email.FieldAttachmentCount:
 			values[i] = new(sql.NullInt64)
-		case email.FieldID, email.FieldAccountID, email.FieldDomainID, email.FieldAPIKeyID, email.FieldTemplateID, email.FieldFrom, email.FieldFromAddress, email.FieldSubject, email.FieldHTML, email.FieldText, email.FieldMessageID, email.FieldCategory, email.FieldStatus, email.FieldLastEvent, email.FieldBounceReason, email.FieldUncommon, email.FieldSearch:
+		case email.FieldID, email.FieldAccountID, email.FieldDomainID, email.FieldAPIKeyID, email.FieldTemplateID, email.FieldAutomationID, email.FieldRunID, email.FieldFrom, email.FieldFromAddress, email.FieldSubject, email.FieldHTML, email.FieldText, email.FieldMessageID, email.FieldCategory, email.FieldStatus, email.FieldLastEvent, email.FieldBounceReason, email.FieldUncommon, email.FieldSearch:
 			values[i] = new(sql.NullString)
 		case email.FieldCreatedAt, email.FieldScheduledAt, email.FieldExpiresAt, email.FieldCancelledAt, email.FieldSentAt, email.FieldDeliveredAt, email.FieldBouncedAt, email.FieldReleaseAt, email.FieldBodyPurgedAt:
 			values[i] = new(sql.NullTime)
@@ -203,6 +207,20 @@ func (_m *Email) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.TemplateVersion = new(int)
 				*_m.TemplateVersion = int(value.Int64)
+			}
+		case email.FieldAutomationID:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field automation_id", values[i])
+			} else if value.Valid {
+				_m.AutomationID = new(string)
+				*_m.AutomationID = value.String
+			}
+		case email.FieldRunID:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field run_id", values[i])
+			} else if value.Valid {
+				_m.RunID = new(string)
+				*_m.RunID = value.String
 			}
 		case email.FieldFrom:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -480,6 +498,16 @@ func (_m *Email) String() string {
 	if v := _m.TemplateVersion; v != nil {
 		builder.WriteString("template_version=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.AutomationID; v != nil {
+		builder.WriteString("automation_id=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.RunID; v != nil {
+		builder.WriteString("run_id=")
+		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")
 	builder.WriteString("from=")

@@ -78,6 +78,34 @@ func (_c *EmailCreate) SetNillableTemplateVersion(v *int) *EmailCreate {
 	return _c
 }
 
+// SetAutomationID sets the "automation_id" field.
+func (_c *EmailCreate) SetAutomationID(v string) *EmailCreate {
+	_c.mutation.SetAutomationID(v)
+	return _c
+}
+
+// SetNillableAutomationID sets the "automation_id" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableAutomationID(v *string) *EmailCreate {
+	if v != nil {
+		_c.SetAutomationID(*v)
+	}
+	return _c
+}
+
+// SetRunID sets the "run_id" field.
+func (_c *EmailCreate) SetRunID(v string) *EmailCreate {
+	_c.mutation.SetRunID(v)
+	return _c
+}
+
+// SetNillableRunID sets the "run_id" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableRunID(v *string) *EmailCreate {
+	if v != nil {
+		_c.SetRunID(*v)
+	}
+	return _c
+}
+
 // SetFrom sets the "from" field.
 func (_c *EmailCreate) SetFrom(v string) *EmailCreate {
 	_c.mutation.SetFrom(v)
@@ -621,6 +649,14 @@ func (_c *EmailCreate) createSpec() (*Email, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.TemplateVersion(); ok {
 		_spec.SetField(email.FieldTemplateVersion, field.TypeInt, value)
 		_node.TemplateVersion = &value
+	}
+	if value, ok := _c.mutation.AutomationID(); ok {
+		_spec.SetField(email.FieldAutomationID, field.TypeString, value)
+		_node.AutomationID = &value
+	}
+	if value, ok := _c.mutation.RunID(); ok {
+		_spec.SetField(email.FieldRunID, field.TypeString, value)
+		_node.RunID = &value
 	}
 	if value, ok := _c.mutation.From(); ok {
 		_spec.SetField(email.FieldFrom, field.TypeString, value)

@@ -129,6 +129,46 @@ func (_u *EmailUpdate) ClearTemplateVersion() *EmailUpdate {
 	return _u
 }
 
+// SetAutomationID sets the "automation_id" field.
+func (_u *EmailUpdate) SetAutomationID(v string) *EmailUpdate {
+	_u.mutation.SetAutomationID(v)
+	return _u
+}
+
+// SetNillableAutomationID sets the "automation_id" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableAutomationID(v *string) *EmailUpdate {
+	if v != nil {
+		_u.SetAutomationID(*v)
+	}
+	return _u
+}
+
+// ClearAutomationID clears the value of the "automation_id" field.
+func (_u *EmailUpdate) ClearAutomationID() *EmailUpdate {
+	_u.mutation.ClearAutomationID()
+	return _u
+}
+
+// SetRunID sets the "run_id" field.
+func (_u *EmailUpdate) SetRunID(v string) *EmailUpdate {
+	_u.mutation.SetRunID(v)
+	return _u
+}
+
+// SetNillableRunID sets the "run_id" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableRunID(v *string) *EmailUpdate {
+	if v != nil {
+		_u.SetRunID(*v)
+	}
+	return _u
+}
+
+// ClearRunID clears the value of the "run_id" field.
+func (_u *EmailUpdate) ClearRunID() *EmailUpdate {
+	_u.mutation.ClearRunID()
+	return _u
+}
+
 // SetFrom sets the "from" field.
 func (_u *EmailUpdate) SetFrom(v string) *EmailUpdate {
 	_u.mutation.SetFrom(v)
@@ -862,6 +902,18 @@ func (_u *EmailUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.TemplateVersionCleared() {
 		_spec.ClearField(email.FieldTemplateVersion, field.TypeInt)
 	}
+	if value, ok := _u.mutation.AutomationID(); ok {
+		_spec.SetField(email.FieldAutomationID, field.TypeString, value)
+	}
+	if _u.mutation.AutomationIDCleared() {
+		_spec.ClearField(email.FieldAutomationID, field.TypeString)
+	}
+	if value, ok := _u.mutation.RunID(); ok {
+		_spec.SetField(email.FieldRunID, field.TypeString, value)
+	}
+	if _u.mutation.RunIDCleared() {
+		_spec.ClearField(email.FieldRunID, field.TypeString)
+	}
 	if value, ok := _u.mutation.From(); ok {
 		_spec.SetField(email.FieldFrom, field.TypeString, value)
 	}
@@ -1291,6 +1343,46 @@ func (_u *EmailUpdateOne) AddTemplateVersion(v int) *EmailUpdateOne {
 // ClearTemplateVersion clears the value of the "template_version" field.
 func (_u *EmailUpdateOne) ClearTemplateVersion() *EmailUpdateOne {
 	_u.mutation.ClearTemplateVersion()
+	return _u
+}
+
+// SetAutomationID sets the "automation_id" field.
+func (_u *EmailUpdateOne) SetAutomationID(v string) *EmailUpdateOne {
+	_u.mutation.SetAutomationID(v)
+	return _u
+}
+
+// SetNillableAutomationID sets the "automation_id" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableAutomationID(v *string) *EmailUpdateOne {
+	if v != nil {
+		_u.SetAutomationID(*v)
+	}
+	return _u
+}
+
+// ClearAutomationID clears the value of the "automation_id" field.
+func (_u *EmailUpdateOne) ClearAutomationID() *EmailUpdateOne {
+	_u.mutation.ClearAutomationID()
+	return _u
+}
+
+// SetRunID sets the "run_id" field.
+func (_u *EmailUpdateOne) SetRunID(v string) *EmailUpdateOne {
+	_u.mutation.SetRunID(v)
+	return _u
+}
+
+// SetNillableRunID sets the "run_id" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableRunID(v *string) *EmailUpdateOne {
+	if v != nil {
+		_u.SetRunID(*v)
+	}
+	return _u
+}
+
+// ClearRunID clears the value of the "run_id" field.
+func (_u *EmailUpdateOne) ClearRunID() *EmailUpdateOne {
+	_u.mutation.ClearRunID()
 	return _u
 }
 
@@ -2056,6 +2148,18 @@ func (_u *EmailUpdateOne) sqlSave(ctx context.Context) (_node *Email, err error)
 	}
 	if _u.mutation.TemplateVersionCleared() {
 		_spec.ClearField(email.FieldTemplateVersion, field.TypeInt)
+	}
+	if value, ok := _u.mutation.AutomationID(); ok {
+		_spec.SetField(email.FieldAutomationID, field.TypeString, value)
+	}
+	if _u.mutation.AutomationIDCleared() {
+		_spec.ClearField(email.FieldAutomationID, field.TypeString)
+	}
+	if value, ok := _u.mutation.RunID(); ok {
+		_spec.SetField(email.FieldRunID, field.TypeString, value)
+	}
+	if _u.mutation.RunIDCleared() {
+		_spec.ClearField(email.FieldRunID, field.TypeString)
 	}
 	if value, ok := _u.mutation.From(); ok {
 		_spec.SetField(email.FieldFrom, field.TypeString, value)

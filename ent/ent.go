@@ -17,9 +17,17 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/ent/automationentry"
+	"github.com/postrider/postrider/ent/automationlisten"
+	"github.com/postrider/postrider/ent/automationrun"
+	"github.com/postrider/postrider/ent/automationstep"
+	"github.com/postrider/postrider/ent/automationversion"
+	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
@@ -109,43 +117,51 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			apikey.Table:          apikey.ValidColumn,
-			account.Table:         account.ValidColumn,
-			addressruleset.Table:  addressruleset.ValidColumn,
-			attachment.Table:      attachment.ValidColumn,
-			attempt.Table:         attempt.ValidColumn,
-			capturedmail.Table:    capturedmail.ValidColumn,
-			categoryoptout.Table:  categoryoptout.ValidColumn,
-			certificatefile.Table: certificatefile.ValidColumn,
-			dkimkey.Table:         dkimkey.ValidColumn,
-			deliveryhold.Table:    deliveryhold.ValidColumn,
-			deliveryreport.Table:  deliveryreport.ValidColumn,
-			domain.Table:          domain.ValidColumn,
-			domaincheck.Table:     domaincheck.ValidColumn,
-			domainclaim.Table:     domainclaim.ValidColumn,
-			email.Table:           email.ValidColumn,
-			engagement.Table:      engagement.ValidColumn,
-			fact.Table:            fact.ValidColumn,
-			idempotencykey.Table:  idempotencykey.ValidColumn,
-			node.Table:            node.ValidColumn,
-			plan.Table:            plan.ValidColumn,
-			receivedcontent.Table: receivedcontent.ValidColumn,
-			receivedemail.Table:   receivedemail.ValidColumn,
-			recipient.Table:       recipient.ValidColumn,
-			smtpcredential.Table:  smtpcredential.ValidColumn,
-			smarthost.Table:       smarthost.ValidColumn,
-			source.Table:          source.ValidColumn,
-			sourceday.Table:       sourceday.ValidColumn,
-			suppression.Table:     suppression.ValidColumn,
-			tlsreportcount.Table:  tlsreportcount.ValidColumn,
-			template.Table:        template.ValidColumn,
-			templateversion.Table: templateversion.ValidColumn,
-			trackinghost.Table:    trackinghost.ValidColumn,
-			usage.Table:           usage.ValidColumn,
-			user.Table:            user.ValidColumn,
-			webhook.Table:         webhook.ValidColumn,
-			webhookattempt.Table:  webhookattempt.ValidColumn,
-			webhookdelivery.Table: webhookdelivery.ValidColumn,
+			apikey.Table:            apikey.ValidColumn,
+			account.Table:           account.ValidColumn,
+			addressruleset.Table:    addressruleset.ValidColumn,
+			attachment.Table:        attachment.ValidColumn,
+			attempt.Table:           attempt.ValidColumn,
+			automation.Table:        automation.ValidColumn,
+			automationentry.Table:   automationentry.ValidColumn,
+			automationlisten.Table:  automationlisten.ValidColumn,
+			automationrun.Table:     automationrun.ValidColumn,
+			automationstep.Table:    automationstep.ValidColumn,
+			automationversion.Table: automationversion.ValidColumn,
+			automationwork.Table:    automationwork.ValidColumn,
+			capturedmail.Table:      capturedmail.ValidColumn,
+			categoryoptout.Table:    categoryoptout.ValidColumn,
+			certificatefile.Table:   certificatefile.ValidColumn,
+			customevent.Table:       customevent.ValidColumn,
+			dkimkey.Table:           dkimkey.ValidColumn,
+			deliveryhold.Table:      deliveryhold.ValidColumn,
+			deliveryreport.Table:    deliveryreport.ValidColumn,
+			domain.Table:            domain.ValidColumn,
+			domaincheck.Table:       domaincheck.ValidColumn,
+			domainclaim.Table:       domainclaim.ValidColumn,
+			email.Table:             email.ValidColumn,
+			engagement.Table:        engagement.ValidColumn,
+			fact.Table:              fact.ValidColumn,
+			idempotencykey.Table:    idempotencykey.ValidColumn,
+			node.Table:              node.ValidColumn,
+			plan.Table:              plan.ValidColumn,
+			receivedcontent.Table:   receivedcontent.ValidColumn,
+			receivedemail.Table:     receivedemail.ValidColumn,
+			recipient.Table:         recipient.ValidColumn,
+			smtpcredential.Table:    smtpcredential.ValidColumn,
+			smarthost.Table:         smarthost.ValidColumn,
+			source.Table:            source.ValidColumn,
+			sourceday.Table:         sourceday.ValidColumn,
+			suppression.Table:       suppression.ValidColumn,
+			tlsreportcount.Table:    tlsreportcount.ValidColumn,
+			template.Table:          template.ValidColumn,
+			templateversion.Table:   templateversion.ValidColumn,
+			trackinghost.Table:      trackinghost.ValidColumn,
+			usage.Table:             usage.ValidColumn,
+			user.Table:              user.ValidColumn,
+			webhook.Table:           webhook.ValidColumn,
+			webhookattempt.Table:    webhookattempt.ValidColumn,
+			webhookdelivery.Table:   webhookdelivery.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

@@ -17,9 +17,17 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/ent/automationentry"
+	"github.com/postrider/postrider/ent/automationlisten"
+	"github.com/postrider/postrider/ent/automationrun"
+	"github.com/postrider/postrider/ent/automationstep"
+	"github.com/postrider/postrider/ent/automationversion"
+	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
@@ -62,43 +70,51 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeAPIKey          = "APIKey"
-	TypeAccount         = "Account"
-	TypeAddressRuleSet  = "AddressRuleSet"
-	TypeAttachment      = "Attachment"
-	TypeAttempt         = "Attempt"
-	TypeCapturedMail    = "CapturedMail"
-	TypeCategoryOptOut  = "CategoryOptOut"
-	TypeCertificateFile = "CertificateFile"
-	TypeDKIMKey         = "DKIMKey"
-	TypeDeliveryHold    = "DeliveryHold"
-	TypeDeliveryReport  = "DeliveryReport"
-	TypeDomain          = "Domain"
-	TypeDomainCheck     = "DomainCheck"
-	TypeDomainClaim     = "DomainClaim"
-	TypeEmail           = "Email"
-	TypeEngagement      = "Engagement"
-	TypeFact            = "Fact"
-	TypeIdempotencyKey  = "IdempotencyKey"
-	TypeNode            = "Node"
-	TypePlan            = "Plan"
-	TypeReceivedContent = "ReceivedContent"
-	TypeReceivedEmail   = "ReceivedEmail"
-	TypeRecipient       = "Recipient"
-	TypeSMTPCredential  = "SMTPCredential"
-	TypeSmarthost       = "Smarthost"
-	TypeSource          = "Source"
-	TypeSourceDay       = "SourceDay"
-	TypeSuppression     = "Suppression"
-	TypeTLSReportCount  = "TLSReportCount"
-	TypeTemplate        = "Template"
-	TypeTemplateVersion = "TemplateVersion"
-	TypeTrackingHost    = "TrackingHost"
-	TypeUsage           = "Usage"
-	TypeUser            = "User"
-	TypeWebhook         = "Webhook"
-	TypeWebhookAttempt  = "WebhookAttempt"
-	TypeWebhookDelivery = "WebhookDelivery"
+	TypeAPIKey            = "APIKey"
+	TypeAccount           = "Account"
+	TypeAddressRuleSet    = "AddressRuleSet"
+	TypeAttachment        = "Attachment"
+	TypeAttempt           = "Attempt"
+	TypeAutomation        = "Automation"
+	TypeAutomationEntry   = "AutomationEntry"
+	TypeAutomationListen  = "AutomationListen"
+	TypeAutomationRun     = "AutomationRun"
+	TypeAutomationStep    = "AutomationStep"
+	TypeAutomationVersion = "AutomationVersion"
+	TypeAutomationWork    = "AutomationWork"
+	TypeCapturedMail      = "CapturedMail"
+	TypeCategoryOptOut    = "CategoryOptOut"
+	TypeCertificateFile   = "CertificateFile"
+	TypeCustomEvent       = "CustomEvent"
+	TypeDKIMKey           = "DKIMKey"
+	TypeDeliveryHold      = "DeliveryHold"
+	TypeDeliveryReport    = "DeliveryReport"
+	TypeDomain            = "Domain"
+	TypeDomainCheck       = "DomainCheck"
+	TypeDomainClaim       = "DomainClaim"
+	TypeEmail             = "Email"
+	TypeEngagement        = "Engagement"
+	TypeFact              = "Fact"
+	TypeIdempotencyKey    = "IdempotencyKey"
+	TypeNode              = "Node"
+	TypePlan              = "Plan"
+	TypeReceivedContent   = "ReceivedContent"
+	TypeReceivedEmail     = "ReceivedEmail"
+	TypeRecipient         = "Recipient"
+	TypeSMTPCredential    = "SMTPCredential"
+	TypeSmarthost         = "Smarthost"
+	TypeSource            = "Source"
+	TypeSourceDay         = "SourceDay"
+	TypeSuppression       = "Suppression"
+	TypeTLSReportCount    = "TLSReportCount"
+	TypeTemplate          = "Template"
+	TypeTemplateVersion   = "TemplateVersion"
+	TypeTrackingHost      = "TrackingHost"
+	TypeUsage             = "Usage"
+	TypeUser              = "User"
+	TypeWebhook           = "Webhook"
+	TypeWebhookAttempt    = "WebhookAttempt"
+	TypeWebhookDelivery   = "WebhookDelivery"
 )
 
 // APIKeyMutation represents an operation that mutates the APIKey nodes in the graph.
@@ -5350,6 +5366,6858 @@ func (m *AttemptMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Attempt edge %s", name)
 }
 
+// AutomationMutation represents an operation that mutates the Automation nodes in the graph.
+type AutomationMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *string
+	account_id      *string
+	name            *string
+	description     *string
+	event           *string
+	status          *automation.Status
+	draft           *json.RawMessage
+	appenddraft     json.RawMessage
+	draft_hash      *string
+	version         *int
+	addversion      *int
+	version_hash    *string
+	last_version    *int
+	addlast_version *int
+	held            *bool
+	created_at      *time.Time
+	updated_at      *time.Time
+	activated_at    *time.Time
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*Automation, error)
+	predicates      []predicate.Automation
+}
+
+var _ ent.Mutation = (*AutomationMutation)(nil)
+
+// automationOption allows management of the mutation configuration using functional options.
+type automationOption func(*AutomationMutation)
+
+// newAutomationMutation creates new mutation for the Automation entity.
+func newAutomationMutation(c config, op Op, opts ...automationOption) *AutomationMutation {
+	m := &AutomationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAutomation,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAutomationID sets the ID field of the mutation.
+func withAutomationID(id string) automationOption {
+	return func(m *AutomationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Automation
+		)
+		m.oldValue = func(ctx context.Context) (*Automation, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Automation.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAutomation sets the old Automation of the mutation.
+func withAutomation(node *Automation) automationOption {
+	return func(m *AutomationMutation) {
+		m.oldValue = func(context.Context) (*Automation, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AutomationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AutomationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Automation entities.
+func (m *AutomationMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AutomationMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AutomationMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Automation.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AutomationMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AutomationMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AutomationMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetName sets the "name" field.
+func (m *AutomationMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *AutomationMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *AutomationMutation) ResetName() {
+	m.name = nil
+}
+
+// SetDescription sets the "description" field.
+func (m *AutomationMutation) SetDescription(s string) {
+	m.description = &s
+}
+
+// Description returns the value of the "description" field in the mutation.
+func (m *AutomationMutation) Description() (r string, exists bool) {
+	v := m.description
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDescription returns the old "description" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldDescription(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDescription is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDescription requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDescription: %w", err)
+	}
+	return oldValue.Description, nil
+}
+
+// ResetDescription resets all changes to the "description" field.
+func (m *AutomationMutation) ResetDescription() {
+	m.description = nil
+}
+
+// SetEvent sets the "event" field.
+func (m *AutomationMutation) SetEvent(s string) {
+	m.event = &s
+}
+
+// Event returns the value of the "event" field in the mutation.
+func (m *AutomationMutation) Event() (r string, exists bool) {
+	v := m.event
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvent returns the old "event" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldEvent(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvent: %w", err)
+	}
+	return oldValue.Event, nil
+}
+
+// ResetEvent resets all changes to the "event" field.
+func (m *AutomationMutation) ResetEvent() {
+	m.event = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *AutomationMutation) SetStatus(a automation.Status) {
+	m.status = &a
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *AutomationMutation) Status() (r automation.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldStatus(ctx context.Context) (v automation.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *AutomationMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetDraft sets the "draft" field.
+func (m *AutomationMutation) SetDraft(jm json.RawMessage) {
+	m.draft = &jm
+	m.appenddraft = nil
+}
+
+// Draft returns the value of the "draft" field in the mutation.
+func (m *AutomationMutation) Draft() (r json.RawMessage, exists bool) {
+	v := m.draft
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDraft returns the old "draft" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldDraft(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDraft is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDraft requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDraft: %w", err)
+	}
+	return oldValue.Draft, nil
+}
+
+// AppendDraft adds jm to the "draft" field.
+func (m *AutomationMutation) AppendDraft(jm json.RawMessage) {
+	m.appenddraft = append(m.appenddraft, jm...)
+}
+
+// AppendedDraft returns the list of values that were appended to the "draft" field in this mutation.
+func (m *AutomationMutation) AppendedDraft() (json.RawMessage, bool) {
+	if len(m.appenddraft) == 0 {
+		return nil, false
+	}
+	return m.appenddraft, true
+}
+
+// ResetDraft resets all changes to the "draft" field.
+func (m *AutomationMutation) ResetDraft() {
+	m.draft = nil
+	m.appenddraft = nil
+}
+
+// SetDraftHash sets the "draft_hash" field.
+func (m *AutomationMutation) SetDraftHash(s string) {
+	m.draft_hash = &s
+}
+
+// DraftHash returns the value of the "draft_hash" field in the mutation.
+func (m *AutomationMutation) DraftHash() (r string, exists bool) {
+	v := m.draft_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDraftHash returns the old "draft_hash" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldDraftHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDraftHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDraftHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDraftHash: %w", err)
+	}
+	return oldValue.DraftHash, nil
+}
+
+// ResetDraftHash resets all changes to the "draft_hash" field.
+func (m *AutomationMutation) ResetDraftHash() {
+	m.draft_hash = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *AutomationMutation) SetVersion(i int) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *AutomationMutation) Version() (r int, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldVersion(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *AutomationMutation) AddVersion(i int) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *AutomationMutation) AddedVersion() (r int, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearVersion clears the value of the "version" field.
+func (m *AutomationMutation) ClearVersion() {
+	m.version = nil
+	m.addversion = nil
+	m.clearedFields[automation.FieldVersion] = struct{}{}
+}
+
+// VersionCleared returns if the "version" field was cleared in this mutation.
+func (m *AutomationMutation) VersionCleared() bool {
+	_, ok := m.clearedFields[automation.FieldVersion]
+	return ok
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *AutomationMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+	delete(m.clearedFields, automation.FieldVersion)
+}
+
+// SetVersionHash sets the "version_hash" field.
+func (m *AutomationMutation) SetVersionHash(s string) {
+	m.version_hash = &s
+}
+
+// VersionHash returns the value of the "version_hash" field in the mutation.
+func (m *AutomationMutation) VersionHash() (r string, exists bool) {
+	v := m.version_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersionHash returns the old "version_hash" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldVersionHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersionHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersionHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersionHash: %w", err)
+	}
+	return oldValue.VersionHash, nil
+}
+
+// ResetVersionHash resets all changes to the "version_hash" field.
+func (m *AutomationMutation) ResetVersionHash() {
+	m.version_hash = nil
+}
+
+// SetLastVersion sets the "last_version" field.
+func (m *AutomationMutation) SetLastVersion(i int) {
+	m.last_version = &i
+	m.addlast_version = nil
+}
+
+// LastVersion returns the value of the "last_version" field in the mutation.
+func (m *AutomationMutation) LastVersion() (r int, exists bool) {
+	v := m.last_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastVersion returns the old "last_version" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldLastVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastVersion: %w", err)
+	}
+	return oldValue.LastVersion, nil
+}
+
+// AddLastVersion adds i to the "last_version" field.
+func (m *AutomationMutation) AddLastVersion(i int) {
+	if m.addlast_version != nil {
+		*m.addlast_version += i
+	} else {
+		m.addlast_version = &i
+	}
+}
+
+// AddedLastVersion returns the value that was added to the "last_version" field in this mutation.
+func (m *AutomationMutation) AddedLastVersion() (r int, exists bool) {
+	v := m.addlast_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLastVersion resets all changes to the "last_version" field.
+func (m *AutomationMutation) ResetLastVersion() {
+	m.last_version = nil
+	m.addlast_version = nil
+}
+
+// SetHeld sets the "held" field.
+func (m *AutomationMutation) SetHeld(b bool) {
+	m.held = &b
+}
+
+// Held returns the value of the "held" field in the mutation.
+func (m *AutomationMutation) Held() (r bool, exists bool) {
+	v := m.held
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeld returns the old "held" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldHeld(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeld is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeld requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeld: %w", err)
+	}
+	return oldValue.Held, nil
+}
+
+// ResetHeld resets all changes to the "held" field.
+func (m *AutomationMutation) ResetHeld() {
+	m.held = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AutomationMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AutomationMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AutomationMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *AutomationMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *AutomationMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *AutomationMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetActivatedAt sets the "activated_at" field.
+func (m *AutomationMutation) SetActivatedAt(t time.Time) {
+	m.activated_at = &t
+}
+
+// ActivatedAt returns the value of the "activated_at" field in the mutation.
+func (m *AutomationMutation) ActivatedAt() (r time.Time, exists bool) {
+	v := m.activated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActivatedAt returns the old "activated_at" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldActivatedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActivatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActivatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActivatedAt: %w", err)
+	}
+	return oldValue.ActivatedAt, nil
+}
+
+// ClearActivatedAt clears the value of the "activated_at" field.
+func (m *AutomationMutation) ClearActivatedAt() {
+	m.activated_at = nil
+	m.clearedFields[automation.FieldActivatedAt] = struct{}{}
+}
+
+// ActivatedAtCleared returns if the "activated_at" field was cleared in this mutation.
+func (m *AutomationMutation) ActivatedAtCleared() bool {
+	_, ok := m.clearedFields[automation.FieldActivatedAt]
+	return ok
+}
+
+// ResetActivatedAt resets all changes to the "activated_at" field.
+func (m *AutomationMutation) ResetActivatedAt() {
+	m.activated_at = nil
+	delete(m.clearedFields, automation.FieldActivatedAt)
+}
+
+// Where appends a list predicates to the AutomationMutation builder.
+func (m *AutomationMutation) Where(ps ...predicate.Automation) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AutomationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AutomationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Automation, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AutomationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AutomationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Automation).
+func (m *AutomationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AutomationMutation) Fields() []string {
+	fields := make([]string, 0, 14)
+	if m.account_id != nil {
+		fields = append(fields, automation.FieldAccountID)
+	}
+	if m.name != nil {
+		fields = append(fields, automation.FieldName)
+	}
+	if m.description != nil {
+		fields = append(fields, automation.FieldDescription)
+	}
+	if m.event != nil {
+		fields = append(fields, automation.FieldEvent)
+	}
+	if m.status != nil {
+		fields = append(fields, automation.FieldStatus)
+	}
+	if m.draft != nil {
+		fields = append(fields, automation.FieldDraft)
+	}
+	if m.draft_hash != nil {
+		fields = append(fields, automation.FieldDraftHash)
+	}
+	if m.version != nil {
+		fields = append(fields, automation.FieldVersion)
+	}
+	if m.version_hash != nil {
+		fields = append(fields, automation.FieldVersionHash)
+	}
+	if m.last_version != nil {
+		fields = append(fields, automation.FieldLastVersion)
+	}
+	if m.held != nil {
+		fields = append(fields, automation.FieldHeld)
+	}
+	if m.created_at != nil {
+		fields = append(fields, automation.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, automation.FieldUpdatedAt)
+	}
+	if m.activated_at != nil {
+		fields = append(fields, automation.FieldActivatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AutomationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case automation.FieldAccountID:
+		return m.AccountID()
+	case automation.FieldName:
+		return m.Name()
+	case automation.FieldDescription:
+		return m.Description()
+	case automation.FieldEvent:
+		return m.Event()
+	case automation.FieldStatus:
+		return m.Status()
+	case automation.FieldDraft:
+		return m.Draft()
+	case automation.FieldDraftHash:
+		return m.DraftHash()
+	case automation.FieldVersion:
+		return m.Version()
+	case automation.FieldVersionHash:
+		return m.VersionHash()
+	case automation.FieldLastVersion:
+		return m.LastVersion()
+	case automation.FieldHeld:
+		return m.Held()
+	case automation.FieldCreatedAt:
+		return m.CreatedAt()
+	case automation.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case automation.FieldActivatedAt:
+		return m.ActivatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AutomationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case automation.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case automation.FieldName:
+		return m.OldName(ctx)
+	case automation.FieldDescription:
+		return m.OldDescription(ctx)
+	case automation.FieldEvent:
+		return m.OldEvent(ctx)
+	case automation.FieldStatus:
+		return m.OldStatus(ctx)
+	case automation.FieldDraft:
+		return m.OldDraft(ctx)
+	case automation.FieldDraftHash:
+		return m.OldDraftHash(ctx)
+	case automation.FieldVersion:
+		return m.OldVersion(ctx)
+	case automation.FieldVersionHash:
+		return m.OldVersionHash(ctx)
+	case automation.FieldLastVersion:
+		return m.OldLastVersion(ctx)
+	case automation.FieldHeld:
+		return m.OldHeld(ctx)
+	case automation.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case automation.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case automation.FieldActivatedAt:
+		return m.OldActivatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Automation field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case automation.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case automation.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case automation.FieldDescription:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDescription(v)
+		return nil
+	case automation.FieldEvent:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvent(v)
+		return nil
+	case automation.FieldStatus:
+		v, ok := value.(automation.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case automation.FieldDraft:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDraft(v)
+		return nil
+	case automation.FieldDraftHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDraftHash(v)
+		return nil
+	case automation.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case automation.FieldVersionHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersionHash(v)
+		return nil
+	case automation.FieldLastVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastVersion(v)
+		return nil
+	case automation.FieldHeld:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeld(v)
+		return nil
+	case automation.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case automation.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case automation.FieldActivatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActivatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Automation field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AutomationMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion != nil {
+		fields = append(fields, automation.FieldVersion)
+	}
+	if m.addlast_version != nil {
+		fields = append(fields, automation.FieldLastVersion)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AutomationMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case automation.FieldVersion:
+		return m.AddedVersion()
+	case automation.FieldLastVersion:
+		return m.AddedLastVersion()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case automation.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	case automation.FieldLastVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLastVersion(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Automation numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AutomationMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(automation.FieldVersion) {
+		fields = append(fields, automation.FieldVersion)
+	}
+	if m.FieldCleared(automation.FieldActivatedAt) {
+		fields = append(fields, automation.FieldActivatedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AutomationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AutomationMutation) ClearField(name string) error {
+	switch name {
+	case automation.FieldVersion:
+		m.ClearVersion()
+		return nil
+	case automation.FieldActivatedAt:
+		m.ClearActivatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Automation nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AutomationMutation) ResetField(name string) error {
+	switch name {
+	case automation.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case automation.FieldName:
+		m.ResetName()
+		return nil
+	case automation.FieldDescription:
+		m.ResetDescription()
+		return nil
+	case automation.FieldEvent:
+		m.ResetEvent()
+		return nil
+	case automation.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case automation.FieldDraft:
+		m.ResetDraft()
+		return nil
+	case automation.FieldDraftHash:
+		m.ResetDraftHash()
+		return nil
+	case automation.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case automation.FieldVersionHash:
+		m.ResetVersionHash()
+		return nil
+	case automation.FieldLastVersion:
+		m.ResetLastVersion()
+		return nil
+	case automation.FieldHeld:
+		m.ResetHeld()
+		return nil
+	case automation.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case automation.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case automation.FieldActivatedAt:
+		m.ResetActivatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Automation field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AutomationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AutomationMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AutomationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AutomationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AutomationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AutomationMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AutomationMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Automation unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AutomationMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Automation edge %s", name)
+}
+
+// AutomationEntryMutation represents an operation that mutates the AutomationEntry nodes in the graph.
+type AutomationEntryMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *string
+	automation_id *string
+	person        *[]byte
+	runs          *int
+	addruns       *int
+	last_at       *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AutomationEntry, error)
+	predicates    []predicate.AutomationEntry
+}
+
+var _ ent.Mutation = (*AutomationEntryMutation)(nil)
+
+// automationentryOption allows management of the mutation configuration using functional options.
+type automationentryOption func(*AutomationEntryMutation)
+
+// newAutomationEntryMutation creates new mutation for the AutomationEntry entity.
+func newAutomationEntryMutation(c config, op Op, opts ...automationentryOption) *AutomationEntryMutation {
+	m := &AutomationEntryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAutomationEntry,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAutomationEntryID sets the ID field of the mutation.
+func withAutomationEntryID(id int64) automationentryOption {
+	return func(m *AutomationEntryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AutomationEntry
+		)
+		m.oldValue = func(ctx context.Context) (*AutomationEntry, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AutomationEntry.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAutomationEntry sets the old AutomationEntry of the mutation.
+func withAutomationEntry(node *AutomationEntry) automationentryOption {
+	return func(m *AutomationEntryMutation) {
+		m.oldValue = func(context.Context) (*AutomationEntry, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AutomationEntryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AutomationEntryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AutomationEntry entities.
+func (m *AutomationEntryMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AutomationEntryMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AutomationEntryMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AutomationEntry.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AutomationEntryMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AutomationEntryMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the AutomationEntry entity.
+// If the AutomationEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationEntryMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AutomationEntryMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetAutomationID sets the "automation_id" field.
+func (m *AutomationEntryMutation) SetAutomationID(s string) {
+	m.automation_id = &s
+}
+
+// AutomationID returns the value of the "automation_id" field in the mutation.
+func (m *AutomationEntryMutation) AutomationID() (r string, exists bool) {
+	v := m.automation_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAutomationID returns the old "automation_id" field's value of the AutomationEntry entity.
+// If the AutomationEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationEntryMutation) OldAutomationID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAutomationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
+	}
+	return oldValue.AutomationID, nil
+}
+
+// ResetAutomationID resets all changes to the "automation_id" field.
+func (m *AutomationEntryMutation) ResetAutomationID() {
+	m.automation_id = nil
+}
+
+// SetPerson sets the "person" field.
+func (m *AutomationEntryMutation) SetPerson(b []byte) {
+	m.person = &b
+}
+
+// Person returns the value of the "person" field in the mutation.
+func (m *AutomationEntryMutation) Person() (r []byte, exists bool) {
+	v := m.person
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPerson returns the old "person" field's value of the AutomationEntry entity.
+// If the AutomationEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationEntryMutation) OldPerson(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPerson is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPerson requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPerson: %w", err)
+	}
+	return oldValue.Person, nil
+}
+
+// ResetPerson resets all changes to the "person" field.
+func (m *AutomationEntryMutation) ResetPerson() {
+	m.person = nil
+}
+
+// SetRuns sets the "runs" field.
+func (m *AutomationEntryMutation) SetRuns(i int) {
+	m.runs = &i
+	m.addruns = nil
+}
+
+// Runs returns the value of the "runs" field in the mutation.
+func (m *AutomationEntryMutation) Runs() (r int, exists bool) {
+	v := m.runs
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuns returns the old "runs" field's value of the AutomationEntry entity.
+// If the AutomationEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationEntryMutation) OldRuns(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuns is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuns requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuns: %w", err)
+	}
+	return oldValue.Runs, nil
+}
+
+// AddRuns adds i to the "runs" field.
+func (m *AutomationEntryMutation) AddRuns(i int) {
+	if m.addruns != nil {
+		*m.addruns += i
+	} else {
+		m.addruns = &i
+	}
+}
+
+// AddedRuns returns the value that was added to the "runs" field in this mutation.
+func (m *AutomationEntryMutation) AddedRuns() (r int, exists bool) {
+	v := m.addruns
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRuns resets all changes to the "runs" field.
+func (m *AutomationEntryMutation) ResetRuns() {
+	m.runs = nil
+	m.addruns = nil
+}
+
+// SetLastAt sets the "last_at" field.
+func (m *AutomationEntryMutation) SetLastAt(t time.Time) {
+	m.last_at = &t
+}
+
+// LastAt returns the value of the "last_at" field in the mutation.
+func (m *AutomationEntryMutation) LastAt() (r time.Time, exists bool) {
+	v := m.last_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastAt returns the old "last_at" field's value of the AutomationEntry entity.
+// If the AutomationEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationEntryMutation) OldLastAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastAt: %w", err)
+	}
+	return oldValue.LastAt, nil
+}
+
+// ResetLastAt resets all changes to the "last_at" field.
+func (m *AutomationEntryMutation) ResetLastAt() {
+	m.last_at = nil
+}
+
+// Where appends a list predicates to the AutomationEntryMutation builder.
+func (m *AutomationEntryMutation) Where(ps ...predicate.AutomationEntry) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AutomationEntryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AutomationEntryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AutomationEntry, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AutomationEntryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AutomationEntryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AutomationEntry).
+func (m *AutomationEntryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AutomationEntryMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.account_id != nil {
+		fields = append(fields, automationentry.FieldAccountID)
+	}
+	if m.automation_id != nil {
+		fields = append(fields, automationentry.FieldAutomationID)
+	}
+	if m.person != nil {
+		fields = append(fields, automationentry.FieldPerson)
+	}
+	if m.runs != nil {
+		fields = append(fields, automationentry.FieldRuns)
+	}
+	if m.last_at != nil {
+		fields = append(fields, automationentry.FieldLastAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AutomationEntryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case automationentry.FieldAccountID:
+		return m.AccountID()
+	case automationentry.FieldAutomationID:
+		return m.AutomationID()
+	case automationentry.FieldPerson:
+		return m.Person()
+	case automationentry.FieldRuns:
+		return m.Runs()
+	case automationentry.FieldLastAt:
+		return m.LastAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AutomationEntryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case automationentry.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case automationentry.FieldAutomationID:
+		return m.OldAutomationID(ctx)
+	case automationentry.FieldPerson:
+		return m.OldPerson(ctx)
+	case automationentry.FieldRuns:
+		return m.OldRuns(ctx)
+	case automationentry.FieldLastAt:
+		return m.OldLastAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown AutomationEntry field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationEntryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case automationentry.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case automationentry.FieldAutomationID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAutomationID(v)
+		return nil
+	case automationentry.FieldPerson:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPerson(v)
+		return nil
+	case automationentry.FieldRuns:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuns(v)
+		return nil
+	case automationentry.FieldLastAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationEntry field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AutomationEntryMutation) AddedFields() []string {
+	var fields []string
+	if m.addruns != nil {
+		fields = append(fields, automationentry.FieldRuns)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AutomationEntryMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case automationentry.FieldRuns:
+		return m.AddedRuns()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationEntryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case automationentry.FieldRuns:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRuns(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationEntry numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AutomationEntryMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AutomationEntryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AutomationEntryMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AutomationEntry nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AutomationEntryMutation) ResetField(name string) error {
+	switch name {
+	case automationentry.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case automationentry.FieldAutomationID:
+		m.ResetAutomationID()
+		return nil
+	case automationentry.FieldPerson:
+		m.ResetPerson()
+		return nil
+	case automationentry.FieldRuns:
+		m.ResetRuns()
+		return nil
+	case automationentry.FieldLastAt:
+		m.ResetLastAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationEntry field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AutomationEntryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AutomationEntryMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AutomationEntryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AutomationEntryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AutomationEntryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AutomationEntryMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AutomationEntryMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AutomationEntry unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AutomationEntryMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AutomationEntry edge %s", name)
+}
+
+// AutomationListenMutation represents an operation that mutates the AutomationListen nodes in the graph.
+type AutomationListenMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *string
+	event         *string
+	automation_id *string
+	version       *int
+	addversion    *int
+	starts        *bool
+	waits         *bool
+	cancels       *bool
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AutomationListen, error)
+	predicates    []predicate.AutomationListen
+}
+
+var _ ent.Mutation = (*AutomationListenMutation)(nil)
+
+// automationlistenOption allows management of the mutation configuration using functional options.
+type automationlistenOption func(*AutomationListenMutation)
+
+// newAutomationListenMutation creates new mutation for the AutomationListen entity.
+func newAutomationListenMutation(c config, op Op, opts ...automationlistenOption) *AutomationListenMutation {
+	m := &AutomationListenMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAutomationListen,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAutomationListenID sets the ID field of the mutation.
+func withAutomationListenID(id int64) automationlistenOption {
+	return func(m *AutomationListenMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AutomationListen
+		)
+		m.oldValue = func(ctx context.Context) (*AutomationListen, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AutomationListen.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAutomationListen sets the old AutomationListen of the mutation.
+func withAutomationListen(node *AutomationListen) automationlistenOption {
+	return func(m *AutomationListenMutation) {
+		m.oldValue = func(context.Context) (*AutomationListen, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AutomationListenMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AutomationListenMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AutomationListen entities.
+func (m *AutomationListenMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AutomationListenMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AutomationListenMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AutomationListen.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AutomationListenMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AutomationListenMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the AutomationListen entity.
+// If the AutomationListen object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationListenMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AutomationListenMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetEvent sets the "event" field.
+func (m *AutomationListenMutation) SetEvent(s string) {
+	m.event = &s
+}
+
+// Event returns the value of the "event" field in the mutation.
+func (m *AutomationListenMutation) Event() (r string, exists bool) {
+	v := m.event
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvent returns the old "event" field's value of the AutomationListen entity.
+// If the AutomationListen object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationListenMutation) OldEvent(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvent: %w", err)
+	}
+	return oldValue.Event, nil
+}
+
+// ResetEvent resets all changes to the "event" field.
+func (m *AutomationListenMutation) ResetEvent() {
+	m.event = nil
+}
+
+// SetAutomationID sets the "automation_id" field.
+func (m *AutomationListenMutation) SetAutomationID(s string) {
+	m.automation_id = &s
+}
+
+// AutomationID returns the value of the "automation_id" field in the mutation.
+func (m *AutomationListenMutation) AutomationID() (r string, exists bool) {
+	v := m.automation_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAutomationID returns the old "automation_id" field's value of the AutomationListen entity.
+// If the AutomationListen object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationListenMutation) OldAutomationID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAutomationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
+	}
+	return oldValue.AutomationID, nil
+}
+
+// ResetAutomationID resets all changes to the "automation_id" field.
+func (m *AutomationListenMutation) ResetAutomationID() {
+	m.automation_id = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *AutomationListenMutation) SetVersion(i int) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *AutomationListenMutation) Version() (r int, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the AutomationListen entity.
+// If the AutomationListen object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationListenMutation) OldVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *AutomationListenMutation) AddVersion(i int) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *AutomationListenMutation) AddedVersion() (r int, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *AutomationListenMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+}
+
+// SetStarts sets the "starts" field.
+func (m *AutomationListenMutation) SetStarts(b bool) {
+	m.starts = &b
+}
+
+// Starts returns the value of the "starts" field in the mutation.
+func (m *AutomationListenMutation) Starts() (r bool, exists bool) {
+	v := m.starts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStarts returns the old "starts" field's value of the AutomationListen entity.
+// If the AutomationListen object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationListenMutation) OldStarts(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStarts is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStarts requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStarts: %w", err)
+	}
+	return oldValue.Starts, nil
+}
+
+// ResetStarts resets all changes to the "starts" field.
+func (m *AutomationListenMutation) ResetStarts() {
+	m.starts = nil
+}
+
+// SetWaits sets the "waits" field.
+func (m *AutomationListenMutation) SetWaits(b bool) {
+	m.waits = &b
+}
+
+// Waits returns the value of the "waits" field in the mutation.
+func (m *AutomationListenMutation) Waits() (r bool, exists bool) {
+	v := m.waits
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWaits returns the old "waits" field's value of the AutomationListen entity.
+// If the AutomationListen object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationListenMutation) OldWaits(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWaits is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWaits requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWaits: %w", err)
+	}
+	return oldValue.Waits, nil
+}
+
+// ResetWaits resets all changes to the "waits" field.
+func (m *AutomationListenMutation) ResetWaits() {
+	m.waits = nil
+}
+
+// SetCancels sets the "cancels" field.
+func (m *AutomationListenMutation) SetCancels(b bool) {
+	m.cancels = &b
+}
+
+// Cancels returns the value of the "cancels" field in the mutation.
+func (m *AutomationListenMutation) Cancels() (r bool, exists bool) {
+	v := m.cancels
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCancels returns the old "cancels" field's value of the AutomationListen entity.
+// If the AutomationListen object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationListenMutation) OldCancels(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCancels is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCancels requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCancels: %w", err)
+	}
+	return oldValue.Cancels, nil
+}
+
+// ResetCancels resets all changes to the "cancels" field.
+func (m *AutomationListenMutation) ResetCancels() {
+	m.cancels = nil
+}
+
+// Where appends a list predicates to the AutomationListenMutation builder.
+func (m *AutomationListenMutation) Where(ps ...predicate.AutomationListen) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AutomationListenMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AutomationListenMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AutomationListen, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AutomationListenMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AutomationListenMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AutomationListen).
+func (m *AutomationListenMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AutomationListenMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.account_id != nil {
+		fields = append(fields, automationlisten.FieldAccountID)
+	}
+	if m.event != nil {
+		fields = append(fields, automationlisten.FieldEvent)
+	}
+	if m.automation_id != nil {
+		fields = append(fields, automationlisten.FieldAutomationID)
+	}
+	if m.version != nil {
+		fields = append(fields, automationlisten.FieldVersion)
+	}
+	if m.starts != nil {
+		fields = append(fields, automationlisten.FieldStarts)
+	}
+	if m.waits != nil {
+		fields = append(fields, automationlisten.FieldWaits)
+	}
+	if m.cancels != nil {
+		fields = append(fields, automationlisten.FieldCancels)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AutomationListenMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case automationlisten.FieldAccountID:
+		return m.AccountID()
+	case automationlisten.FieldEvent:
+		return m.Event()
+	case automationlisten.FieldAutomationID:
+		return m.AutomationID()
+	case automationlisten.FieldVersion:
+		return m.Version()
+	case automationlisten.FieldStarts:
+		return m.Starts()
+	case automationlisten.FieldWaits:
+		return m.Waits()
+	case automationlisten.FieldCancels:
+		return m.Cancels()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AutomationListenMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case automationlisten.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case automationlisten.FieldEvent:
+		return m.OldEvent(ctx)
+	case automationlisten.FieldAutomationID:
+		return m.OldAutomationID(ctx)
+	case automationlisten.FieldVersion:
+		return m.OldVersion(ctx)
+	case automationlisten.FieldStarts:
+		return m.OldStarts(ctx)
+	case automationlisten.FieldWaits:
+		return m.OldWaits(ctx)
+	case automationlisten.FieldCancels:
+		return m.OldCancels(ctx)
+	}
+	return nil, fmt.Errorf("unknown AutomationListen field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationListenMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case automationlisten.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case automationlisten.FieldEvent:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvent(v)
+		return nil
+	case automationlisten.FieldAutomationID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAutomationID(v)
+		return nil
+	case automationlisten.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case automationlisten.FieldStarts:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStarts(v)
+		return nil
+	case automationlisten.FieldWaits:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWaits(v)
+		return nil
+	case automationlisten.FieldCancels:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCancels(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationListen field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AutomationListenMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion != nil {
+		fields = append(fields, automationlisten.FieldVersion)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AutomationListenMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case automationlisten.FieldVersion:
+		return m.AddedVersion()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationListenMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case automationlisten.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationListen numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AutomationListenMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AutomationListenMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AutomationListenMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AutomationListen nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AutomationListenMutation) ResetField(name string) error {
+	switch name {
+	case automationlisten.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case automationlisten.FieldEvent:
+		m.ResetEvent()
+		return nil
+	case automationlisten.FieldAutomationID:
+		m.ResetAutomationID()
+		return nil
+	case automationlisten.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case automationlisten.FieldStarts:
+		m.ResetStarts()
+		return nil
+	case automationlisten.FieldWaits:
+		m.ResetWaits()
+		return nil
+	case automationlisten.FieldCancels:
+		m.ResetCancels()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationListen field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AutomationListenMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AutomationListenMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AutomationListenMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AutomationListenMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AutomationListenMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AutomationListenMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AutomationListenMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AutomationListen unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AutomationListenMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AutomationListen edge %s", name)
+}
+
+// AutomationRunMutation represents an operation that mutates the AutomationRun nodes in the graph.
+type AutomationRunMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	account_id    *string
+	automation_id *string
+	version       *int
+	addversion    *int
+	event_id      *string
+	event         *json.RawMessage
+	appendevent   json.RawMessage
+	user_id       *string
+	email_key     *string
+	status        *automationrun.Status
+	step_index    *int
+	addstep_index *int
+	error         *string
+	depth         *int
+	adddepth      *int
+	started_at    *time.Time
+	ended_at      *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AutomationRun, error)
+	predicates    []predicate.AutomationRun
+}
+
+var _ ent.Mutation = (*AutomationRunMutation)(nil)
+
+// automationrunOption allows management of the mutation configuration using functional options.
+type automationrunOption func(*AutomationRunMutation)
+
+// newAutomationRunMutation creates new mutation for the AutomationRun entity.
+func newAutomationRunMutation(c config, op Op, opts ...automationrunOption) *AutomationRunMutation {
+	m := &AutomationRunMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAutomationRun,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAutomationRunID sets the ID field of the mutation.
+func withAutomationRunID(id string) automationrunOption {
+	return func(m *AutomationRunMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AutomationRun
+		)
+		m.oldValue = func(ctx context.Context) (*AutomationRun, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AutomationRun.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAutomationRun sets the old AutomationRun of the mutation.
+func withAutomationRun(node *AutomationRun) automationrunOption {
+	return func(m *AutomationRunMutation) {
+		m.oldValue = func(context.Context) (*AutomationRun, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AutomationRunMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AutomationRunMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AutomationRun entities.
+func (m *AutomationRunMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AutomationRunMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AutomationRunMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AutomationRun.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AutomationRunMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AutomationRunMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AutomationRunMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetAutomationID sets the "automation_id" field.
+func (m *AutomationRunMutation) SetAutomationID(s string) {
+	m.automation_id = &s
+}
+
+// AutomationID returns the value of the "automation_id" field in the mutation.
+func (m *AutomationRunMutation) AutomationID() (r string, exists bool) {
+	v := m.automation_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAutomationID returns the old "automation_id" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldAutomationID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAutomationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
+	}
+	return oldValue.AutomationID, nil
+}
+
+// ResetAutomationID resets all changes to the "automation_id" field.
+func (m *AutomationRunMutation) ResetAutomationID() {
+	m.automation_id = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *AutomationRunMutation) SetVersion(i int) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *AutomationRunMutation) Version() (r int, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *AutomationRunMutation) AddVersion(i int) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *AutomationRunMutation) AddedVersion() (r int, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *AutomationRunMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+}
+
+// SetEventID sets the "event_id" field.
+func (m *AutomationRunMutation) SetEventID(s string) {
+	m.event_id = &s
+}
+
+// EventID returns the value of the "event_id" field in the mutation.
+func (m *AutomationRunMutation) EventID() (r string, exists bool) {
+	v := m.event_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEventID returns the old "event_id" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldEventID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEventID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEventID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEventID: %w", err)
+	}
+	return oldValue.EventID, nil
+}
+
+// ResetEventID resets all changes to the "event_id" field.
+func (m *AutomationRunMutation) ResetEventID() {
+	m.event_id = nil
+}
+
+// SetEvent sets the "event" field.
+func (m *AutomationRunMutation) SetEvent(jm json.RawMessage) {
+	m.event = &jm
+	m.appendevent = nil
+}
+
+// Event returns the value of the "event" field in the mutation.
+func (m *AutomationRunMutation) Event() (r json.RawMessage, exists bool) {
+	v := m.event
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvent returns the old "event" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldEvent(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvent: %w", err)
+	}
+	return oldValue.Event, nil
+}
+
+// AppendEvent adds jm to the "event" field.
+func (m *AutomationRunMutation) AppendEvent(jm json.RawMessage) {
+	m.appendevent = append(m.appendevent, jm...)
+}
+
+// AppendedEvent returns the list of values that were appended to the "event" field in this mutation.
+func (m *AutomationRunMutation) AppendedEvent() (json.RawMessage, bool) {
+	if len(m.appendevent) == 0 {
+		return nil, false
+	}
+	return m.appendevent, true
+}
+
+// ResetEvent resets all changes to the "event" field.
+func (m *AutomationRunMutation) ResetEvent() {
+	m.event = nil
+	m.appendevent = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *AutomationRunMutation) SetUserID(s string) {
+	m.user_id = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *AutomationRunMutation) UserID() (r string, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldUserID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *AutomationRunMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[automationrun.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *AutomationRunMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[automationrun.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *AutomationRunMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, automationrun.FieldUserID)
+}
+
+// SetEmailKey sets the "email_key" field.
+func (m *AutomationRunMutation) SetEmailKey(s string) {
+	m.email_key = &s
+}
+
+// EmailKey returns the value of the "email_key" field in the mutation.
+func (m *AutomationRunMutation) EmailKey() (r string, exists bool) {
+	v := m.email_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailKey returns the old "email_key" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldEmailKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailKey: %w", err)
+	}
+	return oldValue.EmailKey, nil
+}
+
+// ClearEmailKey clears the value of the "email_key" field.
+func (m *AutomationRunMutation) ClearEmailKey() {
+	m.email_key = nil
+	m.clearedFields[automationrun.FieldEmailKey] = struct{}{}
+}
+
+// EmailKeyCleared returns if the "email_key" field was cleared in this mutation.
+func (m *AutomationRunMutation) EmailKeyCleared() bool {
+	_, ok := m.clearedFields[automationrun.FieldEmailKey]
+	return ok
+}
+
+// ResetEmailKey resets all changes to the "email_key" field.
+func (m *AutomationRunMutation) ResetEmailKey() {
+	m.email_key = nil
+	delete(m.clearedFields, automationrun.FieldEmailKey)
+}
+
+// SetStatus sets the "status" field.
+func (m *AutomationRunMutation) SetStatus(a automationrun.Status) {
+	m.status = &a
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *AutomationRunMutation) Status() (r automationrun.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldStatus(ctx context.Context) (v automationrun.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *AutomationRunMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetStepIndex sets the "step_index" field.
+func (m *AutomationRunMutation) SetStepIndex(i int) {
+	m.step_index = &i
+	m.addstep_index = nil
+}
+
+// StepIndex returns the value of the "step_index" field in the mutation.
+func (m *AutomationRunMutation) StepIndex() (r int, exists bool) {
+	v := m.step_index
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStepIndex returns the old "step_index" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldStepIndex(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStepIndex is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStepIndex requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStepIndex: %w", err)
+	}
+	return oldValue.StepIndex, nil
+}
+
+// AddStepIndex adds i to the "step_index" field.
+func (m *AutomationRunMutation) AddStepIndex(i int) {
+	if m.addstep_index != nil {
+		*m.addstep_index += i
+	} else {
+		m.addstep_index = &i
+	}
+}
+
+// AddedStepIndex returns the value that was added to the "step_index" field in this mutation.
+func (m *AutomationRunMutation) AddedStepIndex() (r int, exists bool) {
+	v := m.addstep_index
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStepIndex resets all changes to the "step_index" field.
+func (m *AutomationRunMutation) ResetStepIndex() {
+	m.step_index = nil
+	m.addstep_index = nil
+}
+
+// SetError sets the "error" field.
+func (m *AutomationRunMutation) SetError(s string) {
+	m.error = &s
+}
+
+// Error returns the value of the "error" field in the mutation.
+func (m *AutomationRunMutation) Error() (r string, exists bool) {
+	v := m.error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldError returns the old "error" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldError(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldError: %w", err)
+	}
+	return oldValue.Error, nil
+}
+
+// ResetError resets all changes to the "error" field.
+func (m *AutomationRunMutation) ResetError() {
+	m.error = nil
+}
+
+// SetDepth sets the "depth" field.
+func (m *AutomationRunMutation) SetDepth(i int) {
+	m.depth = &i
+	m.adddepth = nil
+}
+
+// Depth returns the value of the "depth" field in the mutation.
+func (m *AutomationRunMutation) Depth() (r int, exists bool) {
+	v := m.depth
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDepth returns the old "depth" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldDepth(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDepth is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDepth requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDepth: %w", err)
+	}
+	return oldValue.Depth, nil
+}
+
+// AddDepth adds i to the "depth" field.
+func (m *AutomationRunMutation) AddDepth(i int) {
+	if m.adddepth != nil {
+		*m.adddepth += i
+	} else {
+		m.adddepth = &i
+	}
+}
+
+// AddedDepth returns the value that was added to the "depth" field in this mutation.
+func (m *AutomationRunMutation) AddedDepth() (r int, exists bool) {
+	v := m.adddepth
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDepth resets all changes to the "depth" field.
+func (m *AutomationRunMutation) ResetDepth() {
+	m.depth = nil
+	m.adddepth = nil
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *AutomationRunMutation) SetStartedAt(t time.Time) {
+	m.started_at = &t
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *AutomationRunMutation) StartedAt() (r time.Time, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldStartedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *AutomationRunMutation) ResetStartedAt() {
+	m.started_at = nil
+}
+
+// SetEndedAt sets the "ended_at" field.
+func (m *AutomationRunMutation) SetEndedAt(t time.Time) {
+	m.ended_at = &t
+}
+
+// EndedAt returns the value of the "ended_at" field in the mutation.
+func (m *AutomationRunMutation) EndedAt() (r time.Time, exists bool) {
+	v := m.ended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndedAt returns the old "ended_at" field's value of the AutomationRun entity.
+// If the AutomationRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationRunMutation) OldEndedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndedAt: %w", err)
+	}
+	return oldValue.EndedAt, nil
+}
+
+// ClearEndedAt clears the value of the "ended_at" field.
+func (m *AutomationRunMutation) ClearEndedAt() {
+	m.ended_at = nil
+	m.clearedFields[automationrun.FieldEndedAt] = struct{}{}
+}
+
+// EndedAtCleared returns if the "ended_at" field was cleared in this mutation.
+func (m *AutomationRunMutation) EndedAtCleared() bool {
+	_, ok := m.clearedFields[automationrun.FieldEndedAt]
+	return ok
+}
+
+// ResetEndedAt resets all changes to the "ended_at" field.
+func (m *AutomationRunMutation) ResetEndedAt() {
+	m.ended_at = nil
+	delete(m.clearedFields, automationrun.FieldEndedAt)
+}
+
+// Where appends a list predicates to the AutomationRunMutation builder.
+func (m *AutomationRunMutation) Where(ps ...predicate.AutomationRun) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AutomationRunMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AutomationRunMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AutomationRun, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AutomationRunMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AutomationRunMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AutomationRun).
+func (m *AutomationRunMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AutomationRunMutation) Fields() []string {
+	fields := make([]string, 0, 13)
+	if m.account_id != nil {
+		fields = append(fields, automationrun.FieldAccountID)
+	}
+	if m.automation_id != nil {
+		fields = append(fields, automationrun.FieldAutomationID)
+	}
+	if m.version != nil {
+		fields = append(fields, automationrun.FieldVersion)
+	}
+	if m.event_id != nil {
+		fields = append(fields, automationrun.FieldEventID)
+	}
+	if m.event != nil {
+		fields = append(fields, automationrun.FieldEvent)
+	}
+	if m.user_id != nil {
+		fields = append(fields, automationrun.FieldUserID)
+	}
+	if m.email_key != nil {
+		fields = append(fields, automationrun.FieldEmailKey)
+	}
+	if m.status != nil {
+		fields = append(fields, automationrun.FieldStatus)
+	}
+	if m.step_index != nil {
+		fields = append(fields, automationrun.FieldStepIndex)
+	}
+	if m.error != nil {
+		fields = append(fields, automationrun.FieldError)
+	}
+	if m.depth != nil {
+		fields = append(fields, automationrun.FieldDepth)
+	}
+	if m.started_at != nil {
+		fields = append(fields, automationrun.FieldStartedAt)
+	}
+	if m.ended_at != nil {
+		fields = append(fields, automationrun.FieldEndedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AutomationRunMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case automationrun.FieldAccountID:
+		return m.AccountID()
+	case automationrun.FieldAutomationID:
+		return m.AutomationID()
+	case automationrun.FieldVersion:
+		return m.Version()
+	case automationrun.FieldEventID:
+		return m.EventID()
+	case automationrun.FieldEvent:
+		return m.Event()
+	case automationrun.FieldUserID:
+		return m.UserID()
+	case automationrun.FieldEmailKey:
+		return m.EmailKey()
+	case automationrun.FieldStatus:
+		return m.Status()
+	case automationrun.FieldStepIndex:
+		return m.StepIndex()
+	case automationrun.FieldError:
+		return m.Error()
+	case automationrun.FieldDepth:
+		return m.Depth()
+	case automationrun.FieldStartedAt:
+		return m.StartedAt()
+	case automationrun.FieldEndedAt:
+		return m.EndedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AutomationRunMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case automationrun.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case automationrun.FieldAutomationID:
+		return m.OldAutomationID(ctx)
+	case automationrun.FieldVersion:
+		return m.OldVersion(ctx)
+	case automationrun.FieldEventID:
+		return m.OldEventID(ctx)
+	case automationrun.FieldEvent:
+		return m.OldEvent(ctx)
+	case automationrun.FieldUserID:
+		return m.OldUserID(ctx)
+	case automationrun.FieldEmailKey:
+		return m.OldEmailKey(ctx)
+	case automationrun.FieldStatus:
+		return m.OldStatus(ctx)
+	case automationrun.FieldStepIndex:
+		return m.OldStepIndex(ctx)
+	case automationrun.FieldError:
+		return m.OldError(ctx)
+	case automationrun.FieldDepth:
+		return m.OldDepth(ctx)
+	case automationrun.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case automationrun.FieldEndedAt:
+		return m.OldEndedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown AutomationRun field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationRunMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case automationrun.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case automationrun.FieldAutomationID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAutomationID(v)
+		return nil
+	case automationrun.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case automationrun.FieldEventID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEventID(v)
+		return nil
+	case automationrun.FieldEvent:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvent(v)
+		return nil
+	case automationrun.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case automationrun.FieldEmailKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailKey(v)
+		return nil
+	case automationrun.FieldStatus:
+		v, ok := value.(automationrun.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case automationrun.FieldStepIndex:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStepIndex(v)
+		return nil
+	case automationrun.FieldError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetError(v)
+		return nil
+	case automationrun.FieldDepth:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDepth(v)
+		return nil
+	case automationrun.FieldStartedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case automationrun.FieldEndedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationRun field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AutomationRunMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion != nil {
+		fields = append(fields, automationrun.FieldVersion)
+	}
+	if m.addstep_index != nil {
+		fields = append(fields, automationrun.FieldStepIndex)
+	}
+	if m.adddepth != nil {
+		fields = append(fields, automationrun.FieldDepth)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AutomationRunMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case automationrun.FieldVersion:
+		return m.AddedVersion()
+	case automationrun.FieldStepIndex:
+		return m.AddedStepIndex()
+	case automationrun.FieldDepth:
+		return m.AddedDepth()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationRunMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case automationrun.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	case automationrun.FieldStepIndex:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStepIndex(v)
+		return nil
+	case automationrun.FieldDepth:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDepth(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationRun numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AutomationRunMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(automationrun.FieldUserID) {
+		fields = append(fields, automationrun.FieldUserID)
+	}
+	if m.FieldCleared(automationrun.FieldEmailKey) {
+		fields = append(fields, automationrun.FieldEmailKey)
+	}
+	if m.FieldCleared(automationrun.FieldEndedAt) {
+		fields = append(fields, automationrun.FieldEndedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AutomationRunMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AutomationRunMutation) ClearField(name string) error {
+	switch name {
+	case automationrun.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case automationrun.FieldEmailKey:
+		m.ClearEmailKey()
+		return nil
+	case automationrun.FieldEndedAt:
+		m.ClearEndedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationRun nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AutomationRunMutation) ResetField(name string) error {
+	switch name {
+	case automationrun.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case automationrun.FieldAutomationID:
+		m.ResetAutomationID()
+		return nil
+	case automationrun.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case automationrun.FieldEventID:
+		m.ResetEventID()
+		return nil
+	case automationrun.FieldEvent:
+		m.ResetEvent()
+		return nil
+	case automationrun.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case automationrun.FieldEmailKey:
+		m.ResetEmailKey()
+		return nil
+	case automationrun.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case automationrun.FieldStepIndex:
+		m.ResetStepIndex()
+		return nil
+	case automationrun.FieldError:
+		m.ResetError()
+		return nil
+	case automationrun.FieldDepth:
+		m.ResetDepth()
+		return nil
+	case automationrun.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case automationrun.FieldEndedAt:
+		m.ResetEndedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationRun field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AutomationRunMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AutomationRunMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AutomationRunMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AutomationRunMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AutomationRunMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AutomationRunMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AutomationRunMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AutomationRun unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AutomationRunMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AutomationRun edge %s", name)
+}
+
+// AutomationStepMutation represents an operation that mutates the AutomationStep nodes in the graph.
+type AutomationStepMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *string
+	automation_id *string
+	version       *int
+	addversion    *int
+	run_id        *string
+	step_index    *int
+	addstep_index *int
+	key           *string
+	_type         *string
+	status        *string
+	output        *json.RawMessage
+	appendoutput  json.RawMessage
+	error         *string
+	email_id      *string
+	started_at    *time.Time
+	ended_at      *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AutomationStep, error)
+	predicates    []predicate.AutomationStep
+}
+
+var _ ent.Mutation = (*AutomationStepMutation)(nil)
+
+// automationstepOption allows management of the mutation configuration using functional options.
+type automationstepOption func(*AutomationStepMutation)
+
+// newAutomationStepMutation creates new mutation for the AutomationStep entity.
+func newAutomationStepMutation(c config, op Op, opts ...automationstepOption) *AutomationStepMutation {
+	m := &AutomationStepMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAutomationStep,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAutomationStepID sets the ID field of the mutation.
+func withAutomationStepID(id int64) automationstepOption {
+	return func(m *AutomationStepMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AutomationStep
+		)
+		m.oldValue = func(ctx context.Context) (*AutomationStep, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AutomationStep.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAutomationStep sets the old AutomationStep of the mutation.
+func withAutomationStep(node *AutomationStep) automationstepOption {
+	return func(m *AutomationStepMutation) {
+		m.oldValue = func(context.Context) (*AutomationStep, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AutomationStepMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AutomationStepMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AutomationStep entities.
+func (m *AutomationStepMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AutomationStepMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AutomationStepMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AutomationStep.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AutomationStepMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AutomationStepMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AutomationStepMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetAutomationID sets the "automation_id" field.
+func (m *AutomationStepMutation) SetAutomationID(s string) {
+	m.automation_id = &s
+}
+
+// AutomationID returns the value of the "automation_id" field in the mutation.
+func (m *AutomationStepMutation) AutomationID() (r string, exists bool) {
+	v := m.automation_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAutomationID returns the old "automation_id" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldAutomationID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAutomationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
+	}
+	return oldValue.AutomationID, nil
+}
+
+// ResetAutomationID resets all changes to the "automation_id" field.
+func (m *AutomationStepMutation) ResetAutomationID() {
+	m.automation_id = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *AutomationStepMutation) SetVersion(i int) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *AutomationStepMutation) Version() (r int, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *AutomationStepMutation) AddVersion(i int) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *AutomationStepMutation) AddedVersion() (r int, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *AutomationStepMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+}
+
+// SetRunID sets the "run_id" field.
+func (m *AutomationStepMutation) SetRunID(s string) {
+	m.run_id = &s
+}
+
+// RunID returns the value of the "run_id" field in the mutation.
+func (m *AutomationStepMutation) RunID() (r string, exists bool) {
+	v := m.run_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRunID returns the old "run_id" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldRunID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRunID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRunID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRunID: %w", err)
+	}
+	return oldValue.RunID, nil
+}
+
+// ResetRunID resets all changes to the "run_id" field.
+func (m *AutomationStepMutation) ResetRunID() {
+	m.run_id = nil
+}
+
+// SetStepIndex sets the "step_index" field.
+func (m *AutomationStepMutation) SetStepIndex(i int) {
+	m.step_index = &i
+	m.addstep_index = nil
+}
+
+// StepIndex returns the value of the "step_index" field in the mutation.
+func (m *AutomationStepMutation) StepIndex() (r int, exists bool) {
+	v := m.step_index
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStepIndex returns the old "step_index" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldStepIndex(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStepIndex is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStepIndex requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStepIndex: %w", err)
+	}
+	return oldValue.StepIndex, nil
+}
+
+// AddStepIndex adds i to the "step_index" field.
+func (m *AutomationStepMutation) AddStepIndex(i int) {
+	if m.addstep_index != nil {
+		*m.addstep_index += i
+	} else {
+		m.addstep_index = &i
+	}
+}
+
+// AddedStepIndex returns the value that was added to the "step_index" field in this mutation.
+func (m *AutomationStepMutation) AddedStepIndex() (r int, exists bool) {
+	v := m.addstep_index
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStepIndex resets all changes to the "step_index" field.
+func (m *AutomationStepMutation) ResetStepIndex() {
+	m.step_index = nil
+	m.addstep_index = nil
+}
+
+// SetKey sets the "key" field.
+func (m *AutomationStepMutation) SetKey(s string) {
+	m.key = &s
+}
+
+// Key returns the value of the "key" field in the mutation.
+func (m *AutomationStepMutation) Key() (r string, exists bool) {
+	v := m.key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKey returns the old "key" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKey: %w", err)
+	}
+	return oldValue.Key, nil
+}
+
+// ResetKey resets all changes to the "key" field.
+func (m *AutomationStepMutation) ResetKey() {
+	m.key = nil
+}
+
+// SetType sets the "type" field.
+func (m *AutomationStepMutation) SetType(s string) {
+	m._type = &s
+}
+
+// GetType returns the value of the "type" field in the mutation.
+func (m *AutomationStepMutation) GetType() (r string, exists bool) {
+	v := m._type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldType returns the old "type" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldType: %w", err)
+	}
+	return oldValue.Type, nil
+}
+
+// ResetType resets all changes to the "type" field.
+func (m *AutomationStepMutation) ResetType() {
+	m._type = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *AutomationStepMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *AutomationStepMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *AutomationStepMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetOutput sets the "output" field.
+func (m *AutomationStepMutation) SetOutput(jm json.RawMessage) {
+	m.output = &jm
+	m.appendoutput = nil
+}
+
+// Output returns the value of the "output" field in the mutation.
+func (m *AutomationStepMutation) Output() (r json.RawMessage, exists bool) {
+	v := m.output
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOutput returns the old "output" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldOutput(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOutput is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOutput requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOutput: %w", err)
+	}
+	return oldValue.Output, nil
+}
+
+// AppendOutput adds jm to the "output" field.
+func (m *AutomationStepMutation) AppendOutput(jm json.RawMessage) {
+	m.appendoutput = append(m.appendoutput, jm...)
+}
+
+// AppendedOutput returns the list of values that were appended to the "output" field in this mutation.
+func (m *AutomationStepMutation) AppendedOutput() (json.RawMessage, bool) {
+	if len(m.appendoutput) == 0 {
+		return nil, false
+	}
+	return m.appendoutput, true
+}
+
+// ResetOutput resets all changes to the "output" field.
+func (m *AutomationStepMutation) ResetOutput() {
+	m.output = nil
+	m.appendoutput = nil
+}
+
+// SetError sets the "error" field.
+func (m *AutomationStepMutation) SetError(s string) {
+	m.error = &s
+}
+
+// Error returns the value of the "error" field in the mutation.
+func (m *AutomationStepMutation) Error() (r string, exists bool) {
+	v := m.error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldError returns the old "error" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldError(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldError: %w", err)
+	}
+	return oldValue.Error, nil
+}
+
+// ResetError resets all changes to the "error" field.
+func (m *AutomationStepMutation) ResetError() {
+	m.error = nil
+}
+
+// SetEmailID sets the "email_id" field.
+func (m *AutomationStepMutation) SetEmailID(s string) {
+	m.email_id = &s
+}
+
+// EmailID returns the value of the "email_id" field in the mutation.
+func (m *AutomationStepMutation) EmailID() (r string, exists bool) {
+	v := m.email_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailID returns the old "email_id" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldEmailID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
+	}
+	return oldValue.EmailID, nil
+}
+
+// ClearEmailID clears the value of the "email_id" field.
+func (m *AutomationStepMutation) ClearEmailID() {
+	m.email_id = nil
+	m.clearedFields[automationstep.FieldEmailID] = struct{}{}
+}
+
+// EmailIDCleared returns if the "email_id" field was cleared in this mutation.
+func (m *AutomationStepMutation) EmailIDCleared() bool {
+	_, ok := m.clearedFields[automationstep.FieldEmailID]
+	return ok
+}
+
+// ResetEmailID resets all changes to the "email_id" field.
+func (m *AutomationStepMutation) ResetEmailID() {
+	m.email_id = nil
+	delete(m.clearedFields, automationstep.FieldEmailID)
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *AutomationStepMutation) SetStartedAt(t time.Time) {
+	m.started_at = &t
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *AutomationStepMutation) StartedAt() (r time.Time, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldStartedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *AutomationStepMutation) ResetStartedAt() {
+	m.started_at = nil
+}
+
+// SetEndedAt sets the "ended_at" field.
+func (m *AutomationStepMutation) SetEndedAt(t time.Time) {
+	m.ended_at = &t
+}
+
+// EndedAt returns the value of the "ended_at" field in the mutation.
+func (m *AutomationStepMutation) EndedAt() (r time.Time, exists bool) {
+	v := m.ended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndedAt returns the old "ended_at" field's value of the AutomationStep entity.
+// If the AutomationStep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationStepMutation) OldEndedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndedAt: %w", err)
+	}
+	return oldValue.EndedAt, nil
+}
+
+// ResetEndedAt resets all changes to the "ended_at" field.
+func (m *AutomationStepMutation) ResetEndedAt() {
+	m.ended_at = nil
+}
+
+// Where appends a list predicates to the AutomationStepMutation builder.
+func (m *AutomationStepMutation) Where(ps ...predicate.AutomationStep) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AutomationStepMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AutomationStepMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AutomationStep, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AutomationStepMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AutomationStepMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AutomationStep).
+func (m *AutomationStepMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AutomationStepMutation) Fields() []string {
+	fields := make([]string, 0, 13)
+	if m.account_id != nil {
+		fields = append(fields, automationstep.FieldAccountID)
+	}
+	if m.automation_id != nil {
+		fields = append(fields, automationstep.FieldAutomationID)
+	}
+	if m.version != nil {
+		fields = append(fields, automationstep.FieldVersion)
+	}
+	if m.run_id != nil {
+		fields = append(fields, automationstep.FieldRunID)
+	}
+	if m.step_index != nil {
+		fields = append(fields, automationstep.FieldStepIndex)
+	}
+	if m.key != nil {
+		fields = append(fields, automationstep.FieldKey)
+	}
+	if m._type != nil {
+		fields = append(fields, automationstep.FieldType)
+	}
+	if m.status != nil {
+		fields = append(fields, automationstep.FieldStatus)
+	}
+	if m.output != nil {
+		fields = append(fields, automationstep.FieldOutput)
+	}
+	if m.error != nil {
+		fields = append(fields, automationstep.FieldError)
+	}
+	if m.email_id != nil {
+		fields = append(fields, automationstep.FieldEmailID)
+	}
+	if m.started_at != nil {
+		fields = append(fields, automationstep.FieldStartedAt)
+	}
+	if m.ended_at != nil {
+		fields = append(fields, automationstep.FieldEndedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AutomationStepMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case automationstep.FieldAccountID:
+		return m.AccountID()
+	case automationstep.FieldAutomationID:
+		return m.AutomationID()
+	case automationstep.FieldVersion:
+		return m.Version()
+	case automationstep.FieldRunID:
+		return m.RunID()
+	case automationstep.FieldStepIndex:
+		return m.StepIndex()
+	case automationstep.FieldKey:
+		return m.Key()
+	case automationstep.FieldType:
+		return m.GetType()
+	case automationstep.FieldStatus:
+		return m.Status()
+	case automationstep.FieldOutput:
+		return m.Output()
+	case automationstep.FieldError:
+		return m.Error()
+	case automationstep.FieldEmailID:
+		return m.EmailID()
+	case automationstep.FieldStartedAt:
+		return m.StartedAt()
+	case automationstep.FieldEndedAt:
+		return m.EndedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AutomationStepMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case automationstep.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case automationstep.FieldAutomationID:
+		return m.OldAutomationID(ctx)
+	case automationstep.FieldVersion:
+		return m.OldVersion(ctx)
+	case automationstep.FieldRunID:
+		return m.OldRunID(ctx)
+	case automationstep.FieldStepIndex:
+		return m.OldStepIndex(ctx)
+	case automationstep.FieldKey:
+		return m.OldKey(ctx)
+	case automationstep.FieldType:
+		return m.OldType(ctx)
+	case automationstep.FieldStatus:
+		return m.OldStatus(ctx)
+	case automationstep.FieldOutput:
+		return m.OldOutput(ctx)
+	case automationstep.FieldError:
+		return m.OldError(ctx)
+	case automationstep.FieldEmailID:
+		return m.OldEmailID(ctx)
+	case automationstep.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case automationstep.FieldEndedAt:
+		return m.OldEndedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown AutomationStep field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationStepMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case automationstep.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case automationstep.FieldAutomationID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAutomationID(v)
+		return nil
+	case automationstep.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case automationstep.FieldRunID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRunID(v)
+		return nil
+	case automationstep.FieldStepIndex:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStepIndex(v)
+		return nil
+	case automationstep.FieldKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKey(v)
+		return nil
+	case automationstep.FieldType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetType(v)
+		return nil
+	case automationstep.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case automationstep.FieldOutput:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOutput(v)
+		return nil
+	case automationstep.FieldError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetError(v)
+		return nil
+	case automationstep.FieldEmailID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailID(v)
+		return nil
+	case automationstep.FieldStartedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case automationstep.FieldEndedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationStep field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AutomationStepMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion != nil {
+		fields = append(fields, automationstep.FieldVersion)
+	}
+	if m.addstep_index != nil {
+		fields = append(fields, automationstep.FieldStepIndex)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AutomationStepMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case automationstep.FieldVersion:
+		return m.AddedVersion()
+	case automationstep.FieldStepIndex:
+		return m.AddedStepIndex()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationStepMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case automationstep.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	case automationstep.FieldStepIndex:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStepIndex(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationStep numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AutomationStepMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(automationstep.FieldEmailID) {
+		fields = append(fields, automationstep.FieldEmailID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AutomationStepMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AutomationStepMutation) ClearField(name string) error {
+	switch name {
+	case automationstep.FieldEmailID:
+		m.ClearEmailID()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationStep nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AutomationStepMutation) ResetField(name string) error {
+	switch name {
+	case automationstep.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case automationstep.FieldAutomationID:
+		m.ResetAutomationID()
+		return nil
+	case automationstep.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case automationstep.FieldRunID:
+		m.ResetRunID()
+		return nil
+	case automationstep.FieldStepIndex:
+		m.ResetStepIndex()
+		return nil
+	case automationstep.FieldKey:
+		m.ResetKey()
+		return nil
+	case automationstep.FieldType:
+		m.ResetType()
+		return nil
+	case automationstep.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case automationstep.FieldOutput:
+		m.ResetOutput()
+		return nil
+	case automationstep.FieldError:
+		m.ResetError()
+		return nil
+	case automationstep.FieldEmailID:
+		m.ResetEmailID()
+		return nil
+	case automationstep.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case automationstep.FieldEndedAt:
+		m.ResetEndedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationStep field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AutomationStepMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AutomationStepMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AutomationStepMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AutomationStepMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AutomationStepMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AutomationStepMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AutomationStepMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AutomationStep unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AutomationStepMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AutomationStep edge %s", name)
+}
+
+// AutomationVersionMutation represents an operation that mutates the AutomationVersion nodes in the graph.
+type AutomationVersionMutation struct {
+	config
+	op               Op
+	typ              string
+	id               *int64
+	account_id       *string
+	automation_id    *string
+	number           *int
+	addnumber        *int
+	definition       *json.RawMessage
+	appenddefinition json.RawMessage
+	hash             *string
+	domain_ids       *[]string
+	appenddomain_ids []string
+	author           *string
+	created_at       *time.Time
+	clearedFields    map[string]struct{}
+	done             bool
+	oldValue         func(context.Context) (*AutomationVersion, error)
+	predicates       []predicate.AutomationVersion
+}
+
+var _ ent.Mutation = (*AutomationVersionMutation)(nil)
+
+// automationversionOption allows management of the mutation configuration using functional options.
+type automationversionOption func(*AutomationVersionMutation)
+
+// newAutomationVersionMutation creates new mutation for the AutomationVersion entity.
+func newAutomationVersionMutation(c config, op Op, opts ...automationversionOption) *AutomationVersionMutation {
+	m := &AutomationVersionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAutomationVersion,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAutomationVersionID sets the ID field of the mutation.
+func withAutomationVersionID(id int64) automationversionOption {
+	return func(m *AutomationVersionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AutomationVersion
+		)
+		m.oldValue = func(ctx context.Context) (*AutomationVersion, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AutomationVersion.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAutomationVersion sets the old AutomationVersion of the mutation.
+func withAutomationVersion(node *AutomationVersion) automationversionOption {
+	return func(m *AutomationVersionMutation) {
+		m.oldValue = func(context.Context) (*AutomationVersion, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AutomationVersionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AutomationVersionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AutomationVersion entities.
+func (m *AutomationVersionMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AutomationVersionMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AutomationVersionMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AutomationVersion.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AutomationVersionMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AutomationVersionMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the AutomationVersion entity.
+// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationVersionMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AutomationVersionMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetAutomationID sets the "automation_id" field.
+func (m *AutomationVersionMutation) SetAutomationID(s string) {
+	m.automation_id = &s
+}
+
+// AutomationID returns the value of the "automation_id" field in the mutation.
+func (m *AutomationVersionMutation) AutomationID() (r string, exists bool) {
+	v := m.automation_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAutomationID returns the old "automation_id" field's value of the AutomationVersion entity.
+// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationVersionMutation) OldAutomationID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAutomationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
+	}
+	return oldValue.AutomationID, nil
+}
+
+// ResetAutomationID resets all changes to the "automation_id" field.
+func (m *AutomationVersionMutation) ResetAutomationID() {
+	m.automation_id = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *AutomationVersionMutation) SetNumber(i int) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *AutomationVersionMutation) Number() (r int, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the AutomationVersion entity.
+// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationVersionMutation) OldNumber(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *AutomationVersionMutation) AddNumber(i int) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *AutomationVersionMutation) AddedNumber() (r int, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *AutomationVersionMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetDefinition sets the "definition" field.
+func (m *AutomationVersionMutation) SetDefinition(jm json.RawMessage) {
+	m.definition = &jm
+	m.appenddefinition = nil
+}
+
+// Definition returns the value of the "definition" field in the mutation.
+func (m *AutomationVersionMutation) Definition() (r json.RawMessage, exists bool) {
+	v := m.definition
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDefinition returns the old "definition" field's value of the AutomationVersion entity.
+// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationVersionMutation) OldDefinition(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDefinition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDefinition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDefinition: %w", err)
+	}
+	return oldValue.Definition, nil
+}
+
+// AppendDefinition adds jm to the "definition" field.
+func (m *AutomationVersionMutation) AppendDefinition(jm json.RawMessage) {
+	m.appenddefinition = append(m.appenddefinition, jm...)
+}
+
+// AppendedDefinition returns the list of values that were appended to the "definition" field in this mutation.
+func (m *AutomationVersionMutation) AppendedDefinition() (json.RawMessage, bool) {
+	if len(m.appenddefinition) == 0 {
+		return nil, false
+	}
+	return m.appenddefinition, true
+}
+
+// ResetDefinition resets all changes to the "definition" field.
+func (m *AutomationVersionMutation) ResetDefinition() {
+	m.definition = nil
+	m.appenddefinition = nil
+}
+
+// SetHash sets the "hash" field.
+func (m *AutomationVersionMutation) SetHash(s string) {
+	m.hash = &s
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *AutomationVersionMutation) Hash() (r string, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHash returns the old "hash" field's value of the AutomationVersion entity.
+// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationVersionMutation) OldHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHash: %w", err)
+	}
+	return oldValue.Hash, nil
+}
+
+// ResetHash resets all changes to the "hash" field.
+func (m *AutomationVersionMutation) ResetHash() {
+	m.hash = nil
+}
+
+// SetDomainIds sets the "domain_ids" field.
+func (m *AutomationVersionMutation) SetDomainIds(s []string) {
+	m.domain_ids = &s
+	m.appenddomain_ids = nil
+}
+
+// DomainIds returns the value of the "domain_ids" field in the mutation.
+func (m *AutomationVersionMutation) DomainIds() (r []string, exists bool) {
+	v := m.domain_ids
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDomainIds returns the old "domain_ids" field's value of the AutomationVersion entity.
+// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationVersionMutation) OldDomainIds(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDomainIds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDomainIds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDomainIds: %w", err)
+	}
+	return oldValue.DomainIds, nil
+}
+
+// AppendDomainIds adds s to the "domain_ids" field.
+func (m *AutomationVersionMutation) AppendDomainIds(s []string) {
+	m.appenddomain_ids = append(m.appenddomain_ids, s...)
+}
+
+// AppendedDomainIds returns the list of values that were appended to the "domain_ids" field in this mutation.
+func (m *AutomationVersionMutation) AppendedDomainIds() ([]string, bool) {
+	if len(m.appenddomain_ids) == 0 {
+		return nil, false
+	}
+	return m.appenddomain_ids, true
+}
+
+// ClearDomainIds clears the value of the "domain_ids" field.
+func (m *AutomationVersionMutation) ClearDomainIds() {
+	m.domain_ids = nil
+	m.appenddomain_ids = nil
+	m.clearedFields[automationversion.FieldDomainIds] = struct{}{}
+}
+
+// DomainIdsCleared returns if the "domain_ids" field was cleared in this mutation.
+func (m *AutomationVersionMutation) DomainIdsCleared() bool {
+	_, ok := m.clearedFields[automationversion.FieldDomainIds]
+	return ok
+}
+
+// ResetDomainIds resets all changes to the "domain_ids" field.
+func (m *AutomationVersionMutation) ResetDomainIds() {
+	m.domain_ids = nil
+	m.appenddomain_ids = nil
+	delete(m.clearedFields, automationversion.FieldDomainIds)
+}
+
+// SetAuthor sets the "author" field.
+func (m *AutomationVersionMutation) SetAuthor(s string) {
+	m.author = &s
+}
+
+// Author returns the value of the "author" field in the mutation.
+func (m *AutomationVersionMutation) Author() (r string, exists bool) {
+	v := m.author
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAuthor returns the old "author" field's value of the AutomationVersion entity.
+// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationVersionMutation) OldAuthor(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAuthor is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAuthor requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAuthor: %w", err)
+	}
+	return oldValue.Author, nil
+}
+
+// ResetAuthor resets all changes to the "author" field.
+func (m *AutomationVersionMutation) ResetAuthor() {
+	m.author = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AutomationVersionMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AutomationVersionMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the AutomationVersion entity.
+// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationVersionMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AutomationVersionMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the AutomationVersionMutation builder.
+func (m *AutomationVersionMutation) Where(ps ...predicate.AutomationVersion) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AutomationVersionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AutomationVersionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AutomationVersion, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AutomationVersionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AutomationVersionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AutomationVersion).
+func (m *AutomationVersionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AutomationVersionMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.account_id != nil {
+		fields = append(fields, automationversion.FieldAccountID)
+	}
+	if m.automation_id != nil {
+		fields = append(fields, automationversion.FieldAutomationID)
+	}
+	if m.number != nil {
+		fields = append(fields, automationversion.FieldNumber)
+	}
+	if m.definition != nil {
+		fields = append(fields, automationversion.FieldDefinition)
+	}
+	if m.hash != nil {
+		fields = append(fields, automationversion.FieldHash)
+	}
+	if m.domain_ids != nil {
+		fields = append(fields, automationversion.FieldDomainIds)
+	}
+	if m.author != nil {
+		fields = append(fields, automationversion.FieldAuthor)
+	}
+	if m.created_at != nil {
+		fields = append(fields, automationversion.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AutomationVersionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case automationversion.FieldAccountID:
+		return m.AccountID()
+	case automationversion.FieldAutomationID:
+		return m.AutomationID()
+	case automationversion.FieldNumber:
+		return m.Number()
+	case automationversion.FieldDefinition:
+		return m.Definition()
+	case automationversion.FieldHash:
+		return m.Hash()
+	case automationversion.FieldDomainIds:
+		return m.DomainIds()
+	case automationversion.FieldAuthor:
+		return m.Author()
+	case automationversion.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AutomationVersionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case automationversion.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case automationversion.FieldAutomationID:
+		return m.OldAutomationID(ctx)
+	case automationversion.FieldNumber:
+		return m.OldNumber(ctx)
+	case automationversion.FieldDefinition:
+		return m.OldDefinition(ctx)
+	case automationversion.FieldHash:
+		return m.OldHash(ctx)
+	case automationversion.FieldDomainIds:
+		return m.OldDomainIds(ctx)
+	case automationversion.FieldAuthor:
+		return m.OldAuthor(ctx)
+	case automationversion.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown AutomationVersion field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationVersionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case automationversion.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case automationversion.FieldAutomationID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAutomationID(v)
+		return nil
+	case automationversion.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case automationversion.FieldDefinition:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDefinition(v)
+		return nil
+	case automationversion.FieldHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHash(v)
+		return nil
+	case automationversion.FieldDomainIds:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDomainIds(v)
+		return nil
+	case automationversion.FieldAuthor:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAuthor(v)
+		return nil
+	case automationversion.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationVersion field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AutomationVersionMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, automationversion.FieldNumber)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AutomationVersionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case automationversion.FieldNumber:
+		return m.AddedNumber()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationVersionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case automationversion.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationVersion numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AutomationVersionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(automationversion.FieldDomainIds) {
+		fields = append(fields, automationversion.FieldDomainIds)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AutomationVersionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AutomationVersionMutation) ClearField(name string) error {
+	switch name {
+	case automationversion.FieldDomainIds:
+		m.ClearDomainIds()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationVersion nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AutomationVersionMutation) ResetField(name string) error {
+	switch name {
+	case automationversion.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case automationversion.FieldAutomationID:
+		m.ResetAutomationID()
+		return nil
+	case automationversion.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case automationversion.FieldDefinition:
+		m.ResetDefinition()
+		return nil
+	case automationversion.FieldHash:
+		m.ResetHash()
+		return nil
+	case automationversion.FieldDomainIds:
+		m.ResetDomainIds()
+		return nil
+	case automationversion.FieldAuthor:
+		m.ResetAuthor()
+		return nil
+	case automationversion.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationVersion field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AutomationVersionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AutomationVersionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AutomationVersionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AutomationVersionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AutomationVersionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AutomationVersionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AutomationVersionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AutomationVersion unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AutomationVersionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AutomationVersion edge %s", name)
+}
+
+// AutomationWorkMutation represents an operation that mutates the AutomationWork nodes in the graph.
+type AutomationWorkMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	account_id    *string
+	automation_id *string
+	version       *int
+	addversion    *int
+	user_id       *string
+	email_key     *string
+	step_index    *int
+	addstep_index *int
+	state         *automationwork.State
+	waiting       *json.RawMessage
+	appendwaiting json.RawMessage
+	input         *json.RawMessage
+	appendinput   json.RawMessage
+	ready_at      *time.Time
+	due_at        *time.Time
+	lane          *int
+	addlane       *int
+	parked        *bool
+	fence         *int64
+	addfence      *int64
+	claims        *int
+	addclaims     *int
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AutomationWork, error)
+	predicates    []predicate.AutomationWork
+}
+
+var _ ent.Mutation = (*AutomationWorkMutation)(nil)
+
+// automationworkOption allows management of the mutation configuration using functional options.
+type automationworkOption func(*AutomationWorkMutation)
+
+// newAutomationWorkMutation creates new mutation for the AutomationWork entity.
+func newAutomationWorkMutation(c config, op Op, opts ...automationworkOption) *AutomationWorkMutation {
+	m := &AutomationWorkMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAutomationWork,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAutomationWorkID sets the ID field of the mutation.
+func withAutomationWorkID(id string) automationworkOption {
+	return func(m *AutomationWorkMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AutomationWork
+		)
+		m.oldValue = func(ctx context.Context) (*AutomationWork, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AutomationWork.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAutomationWork sets the old AutomationWork of the mutation.
+func withAutomationWork(node *AutomationWork) automationworkOption {
+	return func(m *AutomationWorkMutation) {
+		m.oldValue = func(context.Context) (*AutomationWork, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AutomationWorkMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AutomationWorkMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AutomationWork entities.
+func (m *AutomationWorkMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AutomationWorkMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AutomationWorkMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AutomationWork.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AutomationWorkMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AutomationWorkMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AutomationWorkMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetAutomationID sets the "automation_id" field.
+func (m *AutomationWorkMutation) SetAutomationID(s string) {
+	m.automation_id = &s
+}
+
+// AutomationID returns the value of the "automation_id" field in the mutation.
+func (m *AutomationWorkMutation) AutomationID() (r string, exists bool) {
+	v := m.automation_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAutomationID returns the old "automation_id" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldAutomationID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAutomationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
+	}
+	return oldValue.AutomationID, nil
+}
+
+// ResetAutomationID resets all changes to the "automation_id" field.
+func (m *AutomationWorkMutation) ResetAutomationID() {
+	m.automation_id = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *AutomationWorkMutation) SetVersion(i int) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *AutomationWorkMutation) Version() (r int, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *AutomationWorkMutation) AddVersion(i int) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *AutomationWorkMutation) AddedVersion() (r int, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *AutomationWorkMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *AutomationWorkMutation) SetUserID(s string) {
+	m.user_id = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *AutomationWorkMutation) UserID() (r string, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldUserID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *AutomationWorkMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[automationwork.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *AutomationWorkMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[automationwork.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *AutomationWorkMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, automationwork.FieldUserID)
+}
+
+// SetEmailKey sets the "email_key" field.
+func (m *AutomationWorkMutation) SetEmailKey(s string) {
+	m.email_key = &s
+}
+
+// EmailKey returns the value of the "email_key" field in the mutation.
+func (m *AutomationWorkMutation) EmailKey() (r string, exists bool) {
+	v := m.email_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailKey returns the old "email_key" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldEmailKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailKey: %w", err)
+	}
+	return oldValue.EmailKey, nil
+}
+
+// ClearEmailKey clears the value of the "email_key" field.
+func (m *AutomationWorkMutation) ClearEmailKey() {
+	m.email_key = nil
+	m.clearedFields[automationwork.FieldEmailKey] = struct{}{}
+}
+
+// EmailKeyCleared returns if the "email_key" field was cleared in this mutation.
+func (m *AutomationWorkMutation) EmailKeyCleared() bool {
+	_, ok := m.clearedFields[automationwork.FieldEmailKey]
+	return ok
+}
+
+// ResetEmailKey resets all changes to the "email_key" field.
+func (m *AutomationWorkMutation) ResetEmailKey() {
+	m.email_key = nil
+	delete(m.clearedFields, automationwork.FieldEmailKey)
+}
+
+// SetStepIndex sets the "step_index" field.
+func (m *AutomationWorkMutation) SetStepIndex(i int) {
+	m.step_index = &i
+	m.addstep_index = nil
+}
+
+// StepIndex returns the value of the "step_index" field in the mutation.
+func (m *AutomationWorkMutation) StepIndex() (r int, exists bool) {
+	v := m.step_index
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStepIndex returns the old "step_index" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldStepIndex(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStepIndex is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStepIndex requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStepIndex: %w", err)
+	}
+	return oldValue.StepIndex, nil
+}
+
+// AddStepIndex adds i to the "step_index" field.
+func (m *AutomationWorkMutation) AddStepIndex(i int) {
+	if m.addstep_index != nil {
+		*m.addstep_index += i
+	} else {
+		m.addstep_index = &i
+	}
+}
+
+// AddedStepIndex returns the value that was added to the "step_index" field in this mutation.
+func (m *AutomationWorkMutation) AddedStepIndex() (r int, exists bool) {
+	v := m.addstep_index
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStepIndex resets all changes to the "step_index" field.
+func (m *AutomationWorkMutation) ResetStepIndex() {
+	m.step_index = nil
+	m.addstep_index = nil
+}
+
+// SetState sets the "state" field.
+func (m *AutomationWorkMutation) SetState(a automationwork.State) {
+	m.state = &a
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *AutomationWorkMutation) State() (r automationwork.State, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldState(ctx context.Context) (v automationwork.State, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *AutomationWorkMutation) ResetState() {
+	m.state = nil
+}
+
+// SetWaiting sets the "waiting" field.
+func (m *AutomationWorkMutation) SetWaiting(jm json.RawMessage) {
+	m.waiting = &jm
+	m.appendwaiting = nil
+}
+
+// Waiting returns the value of the "waiting" field in the mutation.
+func (m *AutomationWorkMutation) Waiting() (r json.RawMessage, exists bool) {
+	v := m.waiting
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWaiting returns the old "waiting" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldWaiting(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWaiting is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWaiting requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWaiting: %w", err)
+	}
+	return oldValue.Waiting, nil
+}
+
+// AppendWaiting adds jm to the "waiting" field.
+func (m *AutomationWorkMutation) AppendWaiting(jm json.RawMessage) {
+	m.appendwaiting = append(m.appendwaiting, jm...)
+}
+
+// AppendedWaiting returns the list of values that were appended to the "waiting" field in this mutation.
+func (m *AutomationWorkMutation) AppendedWaiting() (json.RawMessage, bool) {
+	if len(m.appendwaiting) == 0 {
+		return nil, false
+	}
+	return m.appendwaiting, true
+}
+
+// ClearWaiting clears the value of the "waiting" field.
+func (m *AutomationWorkMutation) ClearWaiting() {
+	m.waiting = nil
+	m.appendwaiting = nil
+	m.clearedFields[automationwork.FieldWaiting] = struct{}{}
+}
+
+// WaitingCleared returns if the "waiting" field was cleared in this mutation.
+func (m *AutomationWorkMutation) WaitingCleared() bool {
+	_, ok := m.clearedFields[automationwork.FieldWaiting]
+	return ok
+}
+
+// ResetWaiting resets all changes to the "waiting" field.
+func (m *AutomationWorkMutation) ResetWaiting() {
+	m.waiting = nil
+	m.appendwaiting = nil
+	delete(m.clearedFields, automationwork.FieldWaiting)
+}
+
+// SetInput sets the "input" field.
+func (m *AutomationWorkMutation) SetInput(jm json.RawMessage) {
+	m.input = &jm
+	m.appendinput = nil
+}
+
+// Input returns the value of the "input" field in the mutation.
+func (m *AutomationWorkMutation) Input() (r json.RawMessage, exists bool) {
+	v := m.input
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldInput returns the old "input" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldInput(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldInput is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldInput requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldInput: %w", err)
+	}
+	return oldValue.Input, nil
+}
+
+// AppendInput adds jm to the "input" field.
+func (m *AutomationWorkMutation) AppendInput(jm json.RawMessage) {
+	m.appendinput = append(m.appendinput, jm...)
+}
+
+// AppendedInput returns the list of values that were appended to the "input" field in this mutation.
+func (m *AutomationWorkMutation) AppendedInput() (json.RawMessage, bool) {
+	if len(m.appendinput) == 0 {
+		return nil, false
+	}
+	return m.appendinput, true
+}
+
+// ClearInput clears the value of the "input" field.
+func (m *AutomationWorkMutation) ClearInput() {
+	m.input = nil
+	m.appendinput = nil
+	m.clearedFields[automationwork.FieldInput] = struct{}{}
+}
+
+// InputCleared returns if the "input" field was cleared in this mutation.
+func (m *AutomationWorkMutation) InputCleared() bool {
+	_, ok := m.clearedFields[automationwork.FieldInput]
+	return ok
+}
+
+// ResetInput resets all changes to the "input" field.
+func (m *AutomationWorkMutation) ResetInput() {
+	m.input = nil
+	m.appendinput = nil
+	delete(m.clearedFields, automationwork.FieldInput)
+}
+
+// SetReadyAt sets the "ready_at" field.
+func (m *AutomationWorkMutation) SetReadyAt(t time.Time) {
+	m.ready_at = &t
+}
+
+// ReadyAt returns the value of the "ready_at" field in the mutation.
+func (m *AutomationWorkMutation) ReadyAt() (r time.Time, exists bool) {
+	v := m.ready_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReadyAt returns the old "ready_at" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldReadyAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReadyAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReadyAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReadyAt: %w", err)
+	}
+	return oldValue.ReadyAt, nil
+}
+
+// ResetReadyAt resets all changes to the "ready_at" field.
+func (m *AutomationWorkMutation) ResetReadyAt() {
+	m.ready_at = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *AutomationWorkMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *AutomationWorkMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldDueAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *AutomationWorkMutation) ResetDueAt() {
+	m.due_at = nil
+}
+
+// SetLane sets the "lane" field.
+func (m *AutomationWorkMutation) SetLane(i int) {
+	m.lane = &i
+	m.addlane = nil
+}
+
+// Lane returns the value of the "lane" field in the mutation.
+func (m *AutomationWorkMutation) Lane() (r int, exists bool) {
+	v := m.lane
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLane returns the old "lane" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldLane(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLane is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLane requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLane: %w", err)
+	}
+	return oldValue.Lane, nil
+}
+
+// AddLane adds i to the "lane" field.
+func (m *AutomationWorkMutation) AddLane(i int) {
+	if m.addlane != nil {
+		*m.addlane += i
+	} else {
+		m.addlane = &i
+	}
+}
+
+// AddedLane returns the value that was added to the "lane" field in this mutation.
+func (m *AutomationWorkMutation) AddedLane() (r int, exists bool) {
+	v := m.addlane
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLane resets all changes to the "lane" field.
+func (m *AutomationWorkMutation) ResetLane() {
+	m.lane = nil
+	m.addlane = nil
+}
+
+// SetParked sets the "parked" field.
+func (m *AutomationWorkMutation) SetParked(b bool) {
+	m.parked = &b
+}
+
+// Parked returns the value of the "parked" field in the mutation.
+func (m *AutomationWorkMutation) Parked() (r bool, exists bool) {
+	v := m.parked
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldParked returns the old "parked" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldParked(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldParked is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldParked requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldParked: %w", err)
+	}
+	return oldValue.Parked, nil
+}
+
+// ResetParked resets all changes to the "parked" field.
+func (m *AutomationWorkMutation) ResetParked() {
+	m.parked = nil
+}
+
+// SetFence sets the "fence" field.
+func (m *AutomationWorkMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *AutomationWorkMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *AutomationWorkMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *AutomationWorkMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *AutomationWorkMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetClaims sets the "claims" field.
+func (m *AutomationWorkMutation) SetClaims(i int) {
+	m.claims = &i
+	m.addclaims = nil
+}
+
+// Claims returns the value of the "claims" field in the mutation.
+func (m *AutomationWorkMutation) Claims() (r int, exists bool) {
+	v := m.claims
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClaims returns the old "claims" field's value of the AutomationWork entity.
+// If the AutomationWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationWorkMutation) OldClaims(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClaims is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClaims requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClaims: %w", err)
+	}
+	return oldValue.Claims, nil
+}
+
+// AddClaims adds i to the "claims" field.
+func (m *AutomationWorkMutation) AddClaims(i int) {
+	if m.addclaims != nil {
+		*m.addclaims += i
+	} else {
+		m.addclaims = &i
+	}
+}
+
+// AddedClaims returns the value that was added to the "claims" field in this mutation.
+func (m *AutomationWorkMutation) AddedClaims() (r int, exists bool) {
+	v := m.addclaims
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetClaims resets all changes to the "claims" field.
+func (m *AutomationWorkMutation) ResetClaims() {
+	m.claims = nil
+	m.addclaims = nil
+}
+
+// Where appends a list predicates to the AutomationWorkMutation builder.
+func (m *AutomationWorkMutation) Where(ps ...predicate.AutomationWork) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AutomationWorkMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AutomationWorkMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AutomationWork, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AutomationWorkMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AutomationWorkMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AutomationWork).
+func (m *AutomationWorkMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AutomationWorkMutation) Fields() []string {
+	fields := make([]string, 0, 15)
+	if m.account_id != nil {
+		fields = append(fields, automationwork.FieldAccountID)
+	}
+	if m.automation_id != nil {
+		fields = append(fields, automationwork.FieldAutomationID)
+	}
+	if m.version != nil {
+		fields = append(fields, automationwork.FieldVersion)
+	}
+	if m.user_id != nil {
+		fields = append(fields, automationwork.FieldUserID)
+	}
+	if m.email_key != nil {
+		fields = append(fields, automationwork.FieldEmailKey)
+	}
+	if m.step_index != nil {
+		fields = append(fields, automationwork.FieldStepIndex)
+	}
+	if m.state != nil {
+		fields = append(fields, automationwork.FieldState)
+	}
+	if m.waiting != nil {
+		fields = append(fields, automationwork.FieldWaiting)
+	}
+	if m.input != nil {
+		fields = append(fields, automationwork.FieldInput)
+	}
+	if m.ready_at != nil {
+		fields = append(fields, automationwork.FieldReadyAt)
+	}
+	if m.due_at != nil {
+		fields = append(fields, automationwork.FieldDueAt)
+	}
+	if m.lane != nil {
+		fields = append(fields, automationwork.FieldLane)
+	}
+	if m.parked != nil {
+		fields = append(fields, automationwork.FieldParked)
+	}
+	if m.fence != nil {
+		fields = append(fields, automationwork.FieldFence)
+	}
+	if m.claims != nil {
+		fields = append(fields, automationwork.FieldClaims)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AutomationWorkMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case automationwork.FieldAccountID:
+		return m.AccountID()
+	case automationwork.FieldAutomationID:
+		return m.AutomationID()
+	case automationwork.FieldVersion:
+		return m.Version()
+	case automationwork.FieldUserID:
+		return m.UserID()
+	case automationwork.FieldEmailKey:
+		return m.EmailKey()
+	case automationwork.FieldStepIndex:
+		return m.StepIndex()
+	case automationwork.FieldState:
+		return m.State()
+	case automationwork.FieldWaiting:
+		return m.Waiting()
+	case automationwork.FieldInput:
+		return m.Input()
+	case automationwork.FieldReadyAt:
+		return m.ReadyAt()
+	case automationwork.FieldDueAt:
+		return m.DueAt()
+	case automationwork.FieldLane:
+		return m.Lane()
+	case automationwork.FieldParked:
+		return m.Parked()
+	case automationwork.FieldFence:
+		return m.Fence()
+	case automationwork.FieldClaims:
+		return m.Claims()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AutomationWorkMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case automationwork.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case automationwork.FieldAutomationID:
+		return m.OldAutomationID(ctx)
+	case automationwork.FieldVersion:
+		return m.OldVersion(ctx)
+	case automationwork.FieldUserID:
+		return m.OldUserID(ctx)
+	case automationwork.FieldEmailKey:
+		return m.OldEmailKey(ctx)
+	case automationwork.FieldStepIndex:
+		return m.OldStepIndex(ctx)
+	case automationwork.FieldState:
+		return m.OldState(ctx)
+	case automationwork.FieldWaiting:
+		return m.OldWaiting(ctx)
+	case automationwork.FieldInput:
+		return m.OldInput(ctx)
+	case automationwork.FieldReadyAt:
+		return m.OldReadyAt(ctx)
+	case automationwork.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case automationwork.FieldLane:
+		return m.OldLane(ctx)
+	case automationwork.FieldParked:
+		return m.OldParked(ctx)
+	case automationwork.FieldFence:
+		return m.OldFence(ctx)
+	case automationwork.FieldClaims:
+		return m.OldClaims(ctx)
+	}
+	return nil, fmt.Errorf("unknown AutomationWork field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationWorkMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case automationwork.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case automationwork.FieldAutomationID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAutomationID(v)
+		return nil
+	case automationwork.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case automationwork.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case automationwork.FieldEmailKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailKey(v)
+		return nil
+	case automationwork.FieldStepIndex:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStepIndex(v)
+		return nil
+	case automationwork.FieldState:
+		v, ok := value.(automationwork.State)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case automationwork.FieldWaiting:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWaiting(v)
+		return nil
+	case automationwork.FieldInput:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetInput(v)
+		return nil
+	case automationwork.FieldReadyAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReadyAt(v)
+		return nil
+	case automationwork.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case automationwork.FieldLane:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLane(v)
+		return nil
+	case automationwork.FieldParked:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetParked(v)
+		return nil
+	case automationwork.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case automationwork.FieldClaims:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClaims(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationWork field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AutomationWorkMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion != nil {
+		fields = append(fields, automationwork.FieldVersion)
+	}
+	if m.addstep_index != nil {
+		fields = append(fields, automationwork.FieldStepIndex)
+	}
+	if m.addlane != nil {
+		fields = append(fields, automationwork.FieldLane)
+	}
+	if m.addfence != nil {
+		fields = append(fields, automationwork.FieldFence)
+	}
+	if m.addclaims != nil {
+		fields = append(fields, automationwork.FieldClaims)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AutomationWorkMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case automationwork.FieldVersion:
+		return m.AddedVersion()
+	case automationwork.FieldStepIndex:
+		return m.AddedStepIndex()
+	case automationwork.FieldLane:
+		return m.AddedLane()
+	case automationwork.FieldFence:
+		return m.AddedFence()
+	case automationwork.FieldClaims:
+		return m.AddedClaims()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AutomationWorkMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case automationwork.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	case automationwork.FieldStepIndex:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStepIndex(v)
+		return nil
+	case automationwork.FieldLane:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLane(v)
+		return nil
+	case automationwork.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	case automationwork.FieldClaims:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddClaims(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationWork numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AutomationWorkMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(automationwork.FieldUserID) {
+		fields = append(fields, automationwork.FieldUserID)
+	}
+	if m.FieldCleared(automationwork.FieldEmailKey) {
+		fields = append(fields, automationwork.FieldEmailKey)
+	}
+	if m.FieldCleared(automationwork.FieldWaiting) {
+		fields = append(fields, automationwork.FieldWaiting)
+	}
+	if m.FieldCleared(automationwork.FieldInput) {
+		fields = append(fields, automationwork.FieldInput)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AutomationWorkMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AutomationWorkMutation) ClearField(name string) error {
+	switch name {
+	case automationwork.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case automationwork.FieldEmailKey:
+		m.ClearEmailKey()
+		return nil
+	case automationwork.FieldWaiting:
+		m.ClearWaiting()
+		return nil
+	case automationwork.FieldInput:
+		m.ClearInput()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationWork nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AutomationWorkMutation) ResetField(name string) error {
+	switch name {
+	case automationwork.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case automationwork.FieldAutomationID:
+		m.ResetAutomationID()
+		return nil
+	case automationwork.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case automationwork.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case automationwork.FieldEmailKey:
+		m.ResetEmailKey()
+		return nil
+	case automationwork.FieldStepIndex:
+		m.ResetStepIndex()
+		return nil
+	case automationwork.FieldState:
+		m.ResetState()
+		return nil
+	case automationwork.FieldWaiting:
+		m.ResetWaiting()
+		return nil
+	case automationwork.FieldInput:
+		m.ResetInput()
+		return nil
+	case automationwork.FieldReadyAt:
+		m.ResetReadyAt()
+		return nil
+	case automationwork.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case automationwork.FieldLane:
+		m.ResetLane()
+		return nil
+	case automationwork.FieldParked:
+		m.ResetParked()
+		return nil
+	case automationwork.FieldFence:
+		m.ResetFence()
+		return nil
+	case automationwork.FieldClaims:
+		m.ResetClaims()
+		return nil
+	}
+	return fmt.Errorf("unknown AutomationWork field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AutomationWorkMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AutomationWorkMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AutomationWorkMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AutomationWorkMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AutomationWorkMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AutomationWorkMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AutomationWorkMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AutomationWork unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AutomationWorkMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AutomationWork edge %s", name)
+}
+
 // CapturedMailMutation represents an operation that mutates the CapturedMail nodes in the graph.
 type CapturedMailMutation struct {
 	config
@@ -7467,6 +14335,992 @@ func (m *CertificateFileMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *CertificateFileMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown CertificateFile edge %s", name)
+}
+
+// CustomEventMutation represents an operation that mutates the CustomEvent nodes in the graph.
+type CustomEventMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	account_id    *string
+	name          *string
+	user_id       *string
+	email         *string
+	email_key     *string
+	data          *json.RawMessage
+	appenddata    json.RawMessage
+	source        *string
+	depth         *int
+	adddepth      *int
+	matches       *[]shape.EventMatch
+	appendmatches []shape.EventMatch
+	created_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*CustomEvent, error)
+	predicates    []predicate.CustomEvent
+}
+
+var _ ent.Mutation = (*CustomEventMutation)(nil)
+
+// customeventOption allows management of the mutation configuration using functional options.
+type customeventOption func(*CustomEventMutation)
+
+// newCustomEventMutation creates new mutation for the CustomEvent entity.
+func newCustomEventMutation(c config, op Op, opts ...customeventOption) *CustomEventMutation {
+	m := &CustomEventMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeCustomEvent,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withCustomEventID sets the ID field of the mutation.
+func withCustomEventID(id string) customeventOption {
+	return func(m *CustomEventMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *CustomEvent
+		)
+		m.oldValue = func(ctx context.Context) (*CustomEvent, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().CustomEvent.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withCustomEvent sets the old CustomEvent of the mutation.
+func withCustomEvent(node *CustomEvent) customeventOption {
+	return func(m *CustomEventMutation) {
+		m.oldValue = func(context.Context) (*CustomEvent, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m CustomEventMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m CustomEventMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of CustomEvent entities.
+func (m *CustomEventMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *CustomEventMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *CustomEventMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().CustomEvent.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *CustomEventMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *CustomEventMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *CustomEventMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetName sets the "name" field.
+func (m *CustomEventMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *CustomEventMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *CustomEventMutation) ResetName() {
+	m.name = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *CustomEventMutation) SetUserID(s string) {
+	m.user_id = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *CustomEventMutation) UserID() (r string, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldUserID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *CustomEventMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[customevent.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *CustomEventMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[customevent.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *CustomEventMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, customevent.FieldUserID)
+}
+
+// SetEmail sets the "email" field.
+func (m *CustomEventMutation) SetEmail(s string) {
+	m.email = &s
+}
+
+// Email returns the value of the "email" field in the mutation.
+func (m *CustomEventMutation) Email() (r string, exists bool) {
+	v := m.email
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmail returns the old "email" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldEmail(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmail is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmail requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmail: %w", err)
+	}
+	return oldValue.Email, nil
+}
+
+// ClearEmail clears the value of the "email" field.
+func (m *CustomEventMutation) ClearEmail() {
+	m.email = nil
+	m.clearedFields[customevent.FieldEmail] = struct{}{}
+}
+
+// EmailCleared returns if the "email" field was cleared in this mutation.
+func (m *CustomEventMutation) EmailCleared() bool {
+	_, ok := m.clearedFields[customevent.FieldEmail]
+	return ok
+}
+
+// ResetEmail resets all changes to the "email" field.
+func (m *CustomEventMutation) ResetEmail() {
+	m.email = nil
+	delete(m.clearedFields, customevent.FieldEmail)
+}
+
+// SetEmailKey sets the "email_key" field.
+func (m *CustomEventMutation) SetEmailKey(s string) {
+	m.email_key = &s
+}
+
+// EmailKey returns the value of the "email_key" field in the mutation.
+func (m *CustomEventMutation) EmailKey() (r string, exists bool) {
+	v := m.email_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailKey returns the old "email_key" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldEmailKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailKey: %w", err)
+	}
+	return oldValue.EmailKey, nil
+}
+
+// ClearEmailKey clears the value of the "email_key" field.
+func (m *CustomEventMutation) ClearEmailKey() {
+	m.email_key = nil
+	m.clearedFields[customevent.FieldEmailKey] = struct{}{}
+}
+
+// EmailKeyCleared returns if the "email_key" field was cleared in this mutation.
+func (m *CustomEventMutation) EmailKeyCleared() bool {
+	_, ok := m.clearedFields[customevent.FieldEmailKey]
+	return ok
+}
+
+// ResetEmailKey resets all changes to the "email_key" field.
+func (m *CustomEventMutation) ResetEmailKey() {
+	m.email_key = nil
+	delete(m.clearedFields, customevent.FieldEmailKey)
+}
+
+// SetData sets the "data" field.
+func (m *CustomEventMutation) SetData(jm json.RawMessage) {
+	m.data = &jm
+	m.appenddata = nil
+}
+
+// Data returns the value of the "data" field in the mutation.
+func (m *CustomEventMutation) Data() (r json.RawMessage, exists bool) {
+	v := m.data
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldData returns the old "data" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldData(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldData is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldData requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldData: %w", err)
+	}
+	return oldValue.Data, nil
+}
+
+// AppendData adds jm to the "data" field.
+func (m *CustomEventMutation) AppendData(jm json.RawMessage) {
+	m.appenddata = append(m.appenddata, jm...)
+}
+
+// AppendedData returns the list of values that were appended to the "data" field in this mutation.
+func (m *CustomEventMutation) AppendedData() (json.RawMessage, bool) {
+	if len(m.appenddata) == 0 {
+		return nil, false
+	}
+	return m.appenddata, true
+}
+
+// ClearData clears the value of the "data" field.
+func (m *CustomEventMutation) ClearData() {
+	m.data = nil
+	m.appenddata = nil
+	m.clearedFields[customevent.FieldData] = struct{}{}
+}
+
+// DataCleared returns if the "data" field was cleared in this mutation.
+func (m *CustomEventMutation) DataCleared() bool {
+	_, ok := m.clearedFields[customevent.FieldData]
+	return ok
+}
+
+// ResetData resets all changes to the "data" field.
+func (m *CustomEventMutation) ResetData() {
+	m.data = nil
+	m.appenddata = nil
+	delete(m.clearedFields, customevent.FieldData)
+}
+
+// SetSource sets the "source" field.
+func (m *CustomEventMutation) SetSource(s string) {
+	m.source = &s
+}
+
+// Source returns the value of the "source" field in the mutation.
+func (m *CustomEventMutation) Source() (r string, exists bool) {
+	v := m.source
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSource returns the old "source" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldSource(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSource: %w", err)
+	}
+	return oldValue.Source, nil
+}
+
+// ResetSource resets all changes to the "source" field.
+func (m *CustomEventMutation) ResetSource() {
+	m.source = nil
+}
+
+// SetDepth sets the "depth" field.
+func (m *CustomEventMutation) SetDepth(i int) {
+	m.depth = &i
+	m.adddepth = nil
+}
+
+// Depth returns the value of the "depth" field in the mutation.
+func (m *CustomEventMutation) Depth() (r int, exists bool) {
+	v := m.depth
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDepth returns the old "depth" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldDepth(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDepth is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDepth requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDepth: %w", err)
+	}
+	return oldValue.Depth, nil
+}
+
+// AddDepth adds i to the "depth" field.
+func (m *CustomEventMutation) AddDepth(i int) {
+	if m.adddepth != nil {
+		*m.adddepth += i
+	} else {
+		m.adddepth = &i
+	}
+}
+
+// AddedDepth returns the value that was added to the "depth" field in this mutation.
+func (m *CustomEventMutation) AddedDepth() (r int, exists bool) {
+	v := m.adddepth
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDepth resets all changes to the "depth" field.
+func (m *CustomEventMutation) ResetDepth() {
+	m.depth = nil
+	m.adddepth = nil
+}
+
+// SetMatches sets the "matches" field.
+func (m *CustomEventMutation) SetMatches(sm []shape.EventMatch) {
+	m.matches = &sm
+	m.appendmatches = nil
+}
+
+// Matches returns the value of the "matches" field in the mutation.
+func (m *CustomEventMutation) Matches() (r []shape.EventMatch, exists bool) {
+	v := m.matches
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMatches returns the old "matches" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldMatches(ctx context.Context) (v []shape.EventMatch, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMatches is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMatches requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMatches: %w", err)
+	}
+	return oldValue.Matches, nil
+}
+
+// AppendMatches adds sm to the "matches" field.
+func (m *CustomEventMutation) AppendMatches(sm []shape.EventMatch) {
+	m.appendmatches = append(m.appendmatches, sm...)
+}
+
+// AppendedMatches returns the list of values that were appended to the "matches" field in this mutation.
+func (m *CustomEventMutation) AppendedMatches() ([]shape.EventMatch, bool) {
+	if len(m.appendmatches) == 0 {
+		return nil, false
+	}
+	return m.appendmatches, true
+}
+
+// ClearMatches clears the value of the "matches" field.
+func (m *CustomEventMutation) ClearMatches() {
+	m.matches = nil
+	m.appendmatches = nil
+	m.clearedFields[customevent.FieldMatches] = struct{}{}
+}
+
+// MatchesCleared returns if the "matches" field was cleared in this mutation.
+func (m *CustomEventMutation) MatchesCleared() bool {
+	_, ok := m.clearedFields[customevent.FieldMatches]
+	return ok
+}
+
+// ResetMatches resets all changes to the "matches" field.
+func (m *CustomEventMutation) ResetMatches() {
+	m.matches = nil
+	m.appendmatches = nil
+	delete(m.clearedFields, customevent.FieldMatches)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *CustomEventMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *CustomEventMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *CustomEventMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the CustomEventMutation builder.
+func (m *CustomEventMutation) Where(ps ...predicate.CustomEvent) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the CustomEventMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *CustomEventMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.CustomEvent, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *CustomEventMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *CustomEventMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (CustomEvent).
+func (m *CustomEventMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *CustomEventMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.account_id != nil {
+		fields = append(fields, customevent.FieldAccountID)
+	}
+	if m.name != nil {
+		fields = append(fields, customevent.FieldName)
+	}
+	if m.user_id != nil {
+		fields = append(fields, customevent.FieldUserID)
+	}
+	if m.email != nil {
+		fields = append(fields, customevent.FieldEmail)
+	}
+	if m.email_key != nil {
+		fields = append(fields, customevent.FieldEmailKey)
+	}
+	if m.data != nil {
+		fields = append(fields, customevent.FieldData)
+	}
+	if m.source != nil {
+		fields = append(fields, customevent.FieldSource)
+	}
+	if m.depth != nil {
+		fields = append(fields, customevent.FieldDepth)
+	}
+	if m.matches != nil {
+		fields = append(fields, customevent.FieldMatches)
+	}
+	if m.created_at != nil {
+		fields = append(fields, customevent.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *CustomEventMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case customevent.FieldAccountID:
+		return m.AccountID()
+	case customevent.FieldName:
+		return m.Name()
+	case customevent.FieldUserID:
+		return m.UserID()
+	case customevent.FieldEmail:
+		return m.Email()
+	case customevent.FieldEmailKey:
+		return m.EmailKey()
+	case customevent.FieldData:
+		return m.Data()
+	case customevent.FieldSource:
+		return m.Source()
+	case customevent.FieldDepth:
+		return m.Depth()
+	case customevent.FieldMatches:
+		return m.Matches()
+	case customevent.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *CustomEventMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case customevent.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case customevent.FieldName:
+		return m.OldName(ctx)
+	case customevent.FieldUserID:
+		return m.OldUserID(ctx)
+	case customevent.FieldEmail:
+		return m.OldEmail(ctx)
+	case customevent.FieldEmailKey:
+		return m.OldEmailKey(ctx)
+	case customevent.FieldData:
+		return m.OldData(ctx)
+	case customevent.FieldSource:
+		return m.OldSource(ctx)
+	case customevent.FieldDepth:
+		return m.OldDepth(ctx)
+	case customevent.FieldMatches:
+		return m.OldMatches(ctx)
+	case customevent.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown CustomEvent field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CustomEventMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case customevent.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case customevent.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case customevent.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case customevent.FieldEmail:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmail(v)
+		return nil
+	case customevent.FieldEmailKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailKey(v)
+		return nil
+	case customevent.FieldData:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetData(v)
+		return nil
+	case customevent.FieldSource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSource(v)
+		return nil
+	case customevent.FieldDepth:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDepth(v)
+		return nil
+	case customevent.FieldMatches:
+		v, ok := value.([]shape.EventMatch)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMatches(v)
+		return nil
+	case customevent.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CustomEvent field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *CustomEventMutation) AddedFields() []string {
+	var fields []string
+	if m.adddepth != nil {
+		fields = append(fields, customevent.FieldDepth)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *CustomEventMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case customevent.FieldDepth:
+		return m.AddedDepth()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CustomEventMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case customevent.FieldDepth:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDepth(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CustomEvent numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *CustomEventMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(customevent.FieldUserID) {
+		fields = append(fields, customevent.FieldUserID)
+	}
+	if m.FieldCleared(customevent.FieldEmail) {
+		fields = append(fields, customevent.FieldEmail)
+	}
+	if m.FieldCleared(customevent.FieldEmailKey) {
+		fields = append(fields, customevent.FieldEmailKey)
+	}
+	if m.FieldCleared(customevent.FieldData) {
+		fields = append(fields, customevent.FieldData)
+	}
+	if m.FieldCleared(customevent.FieldMatches) {
+		fields = append(fields, customevent.FieldMatches)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *CustomEventMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *CustomEventMutation) ClearField(name string) error {
+	switch name {
+	case customevent.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case customevent.FieldEmail:
+		m.ClearEmail()
+		return nil
+	case customevent.FieldEmailKey:
+		m.ClearEmailKey()
+		return nil
+	case customevent.FieldData:
+		m.ClearData()
+		return nil
+	case customevent.FieldMatches:
+		m.ClearMatches()
+		return nil
+	}
+	return fmt.Errorf("unknown CustomEvent nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *CustomEventMutation) ResetField(name string) error {
+	switch name {
+	case customevent.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case customevent.FieldName:
+		m.ResetName()
+		return nil
+	case customevent.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case customevent.FieldEmail:
+		m.ResetEmail()
+		return nil
+	case customevent.FieldEmailKey:
+		m.ResetEmailKey()
+		return nil
+	case customevent.FieldData:
+		m.ResetData()
+		return nil
+	case customevent.FieldSource:
+		m.ResetSource()
+		return nil
+	case customevent.FieldDepth:
+		m.ResetDepth()
+		return nil
+	case customevent.FieldMatches:
+		m.ResetMatches()
+		return nil
+	case customevent.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown CustomEvent field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *CustomEventMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *CustomEventMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *CustomEventMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *CustomEventMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *CustomEventMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *CustomEventMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *CustomEventMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown CustomEvent unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *CustomEventMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown CustomEvent edge %s", name)
 }
 
 // DKIMKeyMutation represents an operation that mutates the DKIMKey nodes in the graph.
@@ -12657,6 +20511,8 @@ type EmailMutation struct {
 	template_id         *string
 	template_version    *int
 	addtemplate_version *int
+	automation_id       *string
+	run_id              *string
 	from                *string
 	from_address        *string
 	to                  *[]string
@@ -13051,6 +20907,104 @@ func (m *EmailMutation) ResetTemplateVersion() {
 	m.template_version = nil
 	m.addtemplate_version = nil
 	delete(m.clearedFields, email.FieldTemplateVersion)
+}
+
+// SetAutomationID sets the "automation_id" field.
+func (m *EmailMutation) SetAutomationID(s string) {
+	m.automation_id = &s
+}
+
+// AutomationID returns the value of the "automation_id" field in the mutation.
+func (m *EmailMutation) AutomationID() (r string, exists bool) {
+	v := m.automation_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAutomationID returns the old "automation_id" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldAutomationID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAutomationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
+	}
+	return oldValue.AutomationID, nil
+}
+
+// ClearAutomationID clears the value of the "automation_id" field.
+func (m *EmailMutation) ClearAutomationID() {
+	m.automation_id = nil
+	m.clearedFields[email.FieldAutomationID] = struct{}{}
+}
+
+// AutomationIDCleared returns if the "automation_id" field was cleared in this mutation.
+func (m *EmailMutation) AutomationIDCleared() bool {
+	_, ok := m.clearedFields[email.FieldAutomationID]
+	return ok
+}
+
+// ResetAutomationID resets all changes to the "automation_id" field.
+func (m *EmailMutation) ResetAutomationID() {
+	m.automation_id = nil
+	delete(m.clearedFields, email.FieldAutomationID)
+}
+
+// SetRunID sets the "run_id" field.
+func (m *EmailMutation) SetRunID(s string) {
+	m.run_id = &s
+}
+
+// RunID returns the value of the "run_id" field in the mutation.
+func (m *EmailMutation) RunID() (r string, exists bool) {
+	v := m.run_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRunID returns the old "run_id" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldRunID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRunID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRunID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRunID: %w", err)
+	}
+	return oldValue.RunID, nil
+}
+
+// ClearRunID clears the value of the "run_id" field.
+func (m *EmailMutation) ClearRunID() {
+	m.run_id = nil
+	m.clearedFields[email.FieldRunID] = struct{}{}
+}
+
+// RunIDCleared returns if the "run_id" field was cleared in this mutation.
+func (m *EmailMutation) RunIDCleared() bool {
+	_, ok := m.clearedFields[email.FieldRunID]
+	return ok
+}
+
+// ResetRunID resets all changes to the "run_id" field.
+func (m *EmailMutation) ResetRunID() {
+	m.run_id = nil
+	delete(m.clearedFields, email.FieldRunID)
 }
 
 // SetFrom sets the "from" field.
@@ -14704,7 +22658,7 @@ func (m *EmailMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EmailMutation) Fields() []string {
-	fields := make([]string, 0, 35)
+	fields := make([]string, 0, 37)
 	if m.account_id != nil {
 		fields = append(fields, email.FieldAccountID)
 	}
@@ -14719,6 +22673,12 @@ func (m *EmailMutation) Fields() []string {
 	}
 	if m.template_version != nil {
 		fields = append(fields, email.FieldTemplateVersion)
+	}
+	if m.automation_id != nil {
+		fields = append(fields, email.FieldAutomationID)
+	}
+	if m.run_id != nil {
+		fields = append(fields, email.FieldRunID)
 	}
 	if m.from != nil {
 		fields = append(fields, email.FieldFrom)
@@ -14828,6 +22788,10 @@ func (m *EmailMutation) Field(name string) (ent.Value, bool) {
 		return m.TemplateID()
 	case email.FieldTemplateVersion:
 		return m.TemplateVersion()
+	case email.FieldAutomationID:
+		return m.AutomationID()
+	case email.FieldRunID:
+		return m.RunID()
 	case email.FieldFrom:
 		return m.From()
 	case email.FieldFromAddress:
@@ -14907,6 +22871,10 @@ func (m *EmailMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldTemplateID(ctx)
 	case email.FieldTemplateVersion:
 		return m.OldTemplateVersion(ctx)
+	case email.FieldAutomationID:
+		return m.OldAutomationID(ctx)
+	case email.FieldRunID:
+		return m.OldRunID(ctx)
 	case email.FieldFrom:
 		return m.OldFrom(ctx)
 	case email.FieldFromAddress:
@@ -15010,6 +22978,20 @@ func (m *EmailMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetTemplateVersion(v)
+		return nil
+	case email.FieldAutomationID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAutomationID(v)
+		return nil
+	case email.FieldRunID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRunID(v)
 		return nil
 	case email.FieldFrom:
 		v, ok := value.(string)
@@ -15287,6 +23269,12 @@ func (m *EmailMutation) ClearedFields() []string {
 	if m.FieldCleared(email.FieldTemplateVersion) {
 		fields = append(fields, email.FieldTemplateVersion)
 	}
+	if m.FieldCleared(email.FieldAutomationID) {
+		fields = append(fields, email.FieldAutomationID)
+	}
+	if m.FieldCleared(email.FieldRunID) {
+		fields = append(fields, email.FieldRunID)
+	}
 	if m.FieldCleared(email.FieldCc) {
 		fields = append(fields, email.FieldCc)
 	}
@@ -15370,6 +23358,12 @@ func (m *EmailMutation) ClearField(name string) error {
 	case email.FieldTemplateVersion:
 		m.ClearTemplateVersion()
 		return nil
+	case email.FieldAutomationID:
+		m.ClearAutomationID()
+		return nil
+	case email.FieldRunID:
+		m.ClearRunID()
+		return nil
 	case email.FieldCc:
 		m.ClearCc()
 		return nil
@@ -15452,6 +23446,12 @@ func (m *EmailMutation) ResetField(name string) error {
 		return nil
 	case email.FieldTemplateVersion:
 		m.ResetTemplateVersion()
+		return nil
+	case email.FieldAutomationID:
+		m.ResetAutomationID()
+		return nil
+	case email.FieldRunID:
+		m.ResetRunID()
 		return nil
 	case email.FieldFrom:
 		m.ResetFrom()

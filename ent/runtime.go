@@ -10,9 +10,17 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/ent/automationentry"
+	"github.com/postrider/postrider/ent/automationlisten"
+	"github.com/postrider/postrider/ent/automationrun"
+	"github.com/postrider/postrider/ent/automationstep"
+	"github.com/postrider/postrider/ent/automationversion"
+	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
+	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
@@ -229,6 +237,198 @@ func init() {
 	attemptDescAhead := attemptFields[21].Descriptor()
 	// attempt.DefaultAhead holds the default value on creation for the ahead field.
 	attempt.DefaultAhead = attemptDescAhead.Default.(bool)
+	automationFields := schema.Automation{}.Fields()
+	_ = automationFields
+	// automationDescAccountID is the schema descriptor for account_id field.
+	automationDescAccountID := automationFields[1].Descriptor()
+	// automation.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	automation.AccountIDValidator = automationDescAccountID.Validators[0].(func(string) error)
+	// automationDescName is the schema descriptor for name field.
+	automationDescName := automationFields[2].Descriptor()
+	// automation.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	automation.NameValidator = automationDescName.Validators[0].(func(string) error)
+	// automationDescDescription is the schema descriptor for description field.
+	automationDescDescription := automationFields[3].Descriptor()
+	// automation.DefaultDescription holds the default value on creation for the description field.
+	automation.DefaultDescription = automationDescDescription.Default.(string)
+	// automationDescEvent is the schema descriptor for event field.
+	automationDescEvent := automationFields[4].Descriptor()
+	// automation.EventValidator is a validator for the "event" field. It is called by the builders before save.
+	automation.EventValidator = automationDescEvent.Validators[0].(func(string) error)
+	// automationDescDraftHash is the schema descriptor for draft_hash field.
+	automationDescDraftHash := automationFields[7].Descriptor()
+	// automation.DraftHashValidator is a validator for the "draft_hash" field. It is called by the builders before save.
+	automation.DraftHashValidator = automationDescDraftHash.Validators[0].(func(string) error)
+	// automationDescVersionHash is the schema descriptor for version_hash field.
+	automationDescVersionHash := automationFields[9].Descriptor()
+	// automation.DefaultVersionHash holds the default value on creation for the version_hash field.
+	automation.DefaultVersionHash = automationDescVersionHash.Default.(string)
+	// automationDescLastVersion is the schema descriptor for last_version field.
+	automationDescLastVersion := automationFields[10].Descriptor()
+	// automation.DefaultLastVersion holds the default value on creation for the last_version field.
+	automation.DefaultLastVersion = automationDescLastVersion.Default.(int)
+	// automationDescHeld is the schema descriptor for held field.
+	automationDescHeld := automationFields[11].Descriptor()
+	// automation.DefaultHeld holds the default value on creation for the held field.
+	automation.DefaultHeld = automationDescHeld.Default.(bool)
+	// automationDescCreatedAt is the schema descriptor for created_at field.
+	automationDescCreatedAt := automationFields[12].Descriptor()
+	// automation.DefaultCreatedAt holds the default value on creation for the created_at field.
+	automation.DefaultCreatedAt = automationDescCreatedAt.Default.(func() time.Time)
+	// automationDescUpdatedAt is the schema descriptor for updated_at field.
+	automationDescUpdatedAt := automationFields[13].Descriptor()
+	// automation.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	automation.DefaultUpdatedAt = automationDescUpdatedAt.Default.(func() time.Time)
+	// automation.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	automation.UpdateDefaultUpdatedAt = automationDescUpdatedAt.UpdateDefault.(func() time.Time)
+	// automationDescID is the schema descriptor for id field.
+	automationDescID := automationFields[0].Descriptor()
+	// automation.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	automation.IDValidator = automationDescID.Validators[0].(func(string) error)
+	automationentryFields := schema.AutomationEntry{}.Fields()
+	_ = automationentryFields
+	// automationentryDescAccountID is the schema descriptor for account_id field.
+	automationentryDescAccountID := automationentryFields[1].Descriptor()
+	// automationentry.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	automationentry.AccountIDValidator = automationentryDescAccountID.Validators[0].(func(string) error)
+	// automationentryDescAutomationID is the schema descriptor for automation_id field.
+	automationentryDescAutomationID := automationentryFields[2].Descriptor()
+	// automationentry.AutomationIDValidator is a validator for the "automation_id" field. It is called by the builders before save.
+	automationentry.AutomationIDValidator = automationentryDescAutomationID.Validators[0].(func(string) error)
+	// automationentryDescRuns is the schema descriptor for runs field.
+	automationentryDescRuns := automationentryFields[4].Descriptor()
+	// automationentry.DefaultRuns holds the default value on creation for the runs field.
+	automationentry.DefaultRuns = automationentryDescRuns.Default.(int)
+	automationlistenFields := schema.AutomationListen{}.Fields()
+	_ = automationlistenFields
+	// automationlistenDescAccountID is the schema descriptor for account_id field.
+	automationlistenDescAccountID := automationlistenFields[1].Descriptor()
+	// automationlisten.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	automationlisten.AccountIDValidator = automationlistenDescAccountID.Validators[0].(func(string) error)
+	// automationlistenDescEvent is the schema descriptor for event field.
+	automationlistenDescEvent := automationlistenFields[2].Descriptor()
+	// automationlisten.EventValidator is a validator for the "event" field. It is called by the builders before save.
+	automationlisten.EventValidator = automationlistenDescEvent.Validators[0].(func(string) error)
+	// automationlistenDescAutomationID is the schema descriptor for automation_id field.
+	automationlistenDescAutomationID := automationlistenFields[3].Descriptor()
+	// automationlisten.AutomationIDValidator is a validator for the "automation_id" field. It is called by the builders before save.
+	automationlisten.AutomationIDValidator = automationlistenDescAutomationID.Validators[0].(func(string) error)
+	// automationlistenDescVersion is the schema descriptor for version field.
+	automationlistenDescVersion := automationlistenFields[4].Descriptor()
+	// automationlisten.VersionValidator is a validator for the "version" field. It is called by the builders before save.
+	automationlisten.VersionValidator = automationlistenDescVersion.Validators[0].(func(int) error)
+	automationrunFields := schema.AutomationRun{}.Fields()
+	_ = automationrunFields
+	// automationrunDescAccountID is the schema descriptor for account_id field.
+	automationrunDescAccountID := automationrunFields[1].Descriptor()
+	// automationrun.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	automationrun.AccountIDValidator = automationrunDescAccountID.Validators[0].(func(string) error)
+	// automationrunDescAutomationID is the schema descriptor for automation_id field.
+	automationrunDescAutomationID := automationrunFields[2].Descriptor()
+	// automationrun.AutomationIDValidator is a validator for the "automation_id" field. It is called by the builders before save.
+	automationrun.AutomationIDValidator = automationrunDescAutomationID.Validators[0].(func(string) error)
+	// automationrunDescVersion is the schema descriptor for version field.
+	automationrunDescVersion := automationrunFields[3].Descriptor()
+	// automationrun.VersionValidator is a validator for the "version" field. It is called by the builders before save.
+	automationrun.VersionValidator = automationrunDescVersion.Validators[0].(func(int) error)
+	// automationrunDescEventID is the schema descriptor for event_id field.
+	automationrunDescEventID := automationrunFields[4].Descriptor()
+	// automationrun.EventIDValidator is a validator for the "event_id" field. It is called by the builders before save.
+	automationrun.EventIDValidator = automationrunDescEventID.Validators[0].(func(string) error)
+	// automationrunDescStepIndex is the schema descriptor for step_index field.
+	automationrunDescStepIndex := automationrunFields[9].Descriptor()
+	// automationrun.DefaultStepIndex holds the default value on creation for the step_index field.
+	automationrun.DefaultStepIndex = automationrunDescStepIndex.Default.(int)
+	// automationrunDescError is the schema descriptor for error field.
+	automationrunDescError := automationrunFields[10].Descriptor()
+	// automationrun.DefaultError holds the default value on creation for the error field.
+	automationrun.DefaultError = automationrunDescError.Default.(string)
+	// automationrunDescDepth is the schema descriptor for depth field.
+	automationrunDescDepth := automationrunFields[11].Descriptor()
+	// automationrun.DefaultDepth holds the default value on creation for the depth field.
+	automationrun.DefaultDepth = automationrunDescDepth.Default.(int)
+	// automationrunDescID is the schema descriptor for id field.
+	automationrunDescID := automationrunFields[0].Descriptor()
+	// automationrun.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	automationrun.IDValidator = automationrunDescID.Validators[0].(func(string) error)
+	automationstepFields := schema.AutomationStep{}.Fields()
+	_ = automationstepFields
+	// automationstepDescAccountID is the schema descriptor for account_id field.
+	automationstepDescAccountID := automationstepFields[1].Descriptor()
+	// automationstep.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	automationstep.AccountIDValidator = automationstepDescAccountID.Validators[0].(func(string) error)
+	// automationstepDescAutomationID is the schema descriptor for automation_id field.
+	automationstepDescAutomationID := automationstepFields[2].Descriptor()
+	// automationstep.AutomationIDValidator is a validator for the "automation_id" field. It is called by the builders before save.
+	automationstep.AutomationIDValidator = automationstepDescAutomationID.Validators[0].(func(string) error)
+	// automationstepDescVersion is the schema descriptor for version field.
+	automationstepDescVersion := automationstepFields[3].Descriptor()
+	// automationstep.VersionValidator is a validator for the "version" field. It is called by the builders before save.
+	automationstep.VersionValidator = automationstepDescVersion.Validators[0].(func(int) error)
+	// automationstepDescRunID is the schema descriptor for run_id field.
+	automationstepDescRunID := automationstepFields[4].Descriptor()
+	// automationstep.RunIDValidator is a validator for the "run_id" field. It is called by the builders before save.
+	automationstep.RunIDValidator = automationstepDescRunID.Validators[0].(func(string) error)
+	// automationstepDescError is the schema descriptor for error field.
+	automationstepDescError := automationstepFields[10].Descriptor()
+	// automationstep.DefaultError holds the default value on creation for the error field.
+	automationstep.DefaultError = automationstepDescError.Default.(string)
+	automationversionFields := schema.AutomationVersion{}.Fields()
+	_ = automationversionFields
+	// automationversionDescAccountID is the schema descriptor for account_id field.
+	automationversionDescAccountID := automationversionFields[1].Descriptor()
+	// automationversion.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	automationversion.AccountIDValidator = automationversionDescAccountID.Validators[0].(func(string) error)
+	// automationversionDescAutomationID is the schema descriptor for automation_id field.
+	automationversionDescAutomationID := automationversionFields[2].Descriptor()
+	// automationversion.AutomationIDValidator is a validator for the "automation_id" field. It is called by the builders before save.
+	automationversion.AutomationIDValidator = automationversionDescAutomationID.Validators[0].(func(string) error)
+	// automationversionDescNumber is the schema descriptor for number field.
+	automationversionDescNumber := automationversionFields[3].Descriptor()
+	// automationversion.NumberValidator is a validator for the "number" field. It is called by the builders before save.
+	automationversion.NumberValidator = automationversionDescNumber.Validators[0].(func(int) error)
+	// automationversionDescHash is the schema descriptor for hash field.
+	automationversionDescHash := automationversionFields[5].Descriptor()
+	// automationversion.HashValidator is a validator for the "hash" field. It is called by the builders before save.
+	automationversion.HashValidator = automationversionDescHash.Validators[0].(func(string) error)
+	// automationversionDescAuthor is the schema descriptor for author field.
+	automationversionDescAuthor := automationversionFields[7].Descriptor()
+	// automationversion.DefaultAuthor holds the default value on creation for the author field.
+	automationversion.DefaultAuthor = automationversionDescAuthor.Default.(string)
+	// automationversionDescCreatedAt is the schema descriptor for created_at field.
+	automationversionDescCreatedAt := automationversionFields[8].Descriptor()
+	// automationversion.DefaultCreatedAt holds the default value on creation for the created_at field.
+	automationversion.DefaultCreatedAt = automationversionDescCreatedAt.Default.(func() time.Time)
+	automationworkFields := schema.AutomationWork{}.Fields()
+	_ = automationworkFields
+	// automationworkDescAccountID is the schema descriptor for account_id field.
+	automationworkDescAccountID := automationworkFields[1].Descriptor()
+	// automationwork.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	automationwork.AccountIDValidator = automationworkDescAccountID.Validators[0].(func(string) error)
+	// automationworkDescAutomationID is the schema descriptor for automation_id field.
+	automationworkDescAutomationID := automationworkFields[2].Descriptor()
+	// automationwork.AutomationIDValidator is a validator for the "automation_id" field. It is called by the builders before save.
+	automationwork.AutomationIDValidator = automationworkDescAutomationID.Validators[0].(func(string) error)
+	// automationworkDescVersion is the schema descriptor for version field.
+	automationworkDescVersion := automationworkFields[3].Descriptor()
+	// automationwork.VersionValidator is a validator for the "version" field. It is called by the builders before save.
+	automationwork.VersionValidator = automationworkDescVersion.Validators[0].(func(int) error)
+	// automationworkDescParked is the schema descriptor for parked field.
+	automationworkDescParked := automationworkFields[13].Descriptor()
+	// automationwork.DefaultParked holds the default value on creation for the parked field.
+	automationwork.DefaultParked = automationworkDescParked.Default.(bool)
+	// automationworkDescFence is the schema descriptor for fence field.
+	automationworkDescFence := automationworkFields[14].Descriptor()
+	// automationwork.DefaultFence holds the default value on creation for the fence field.
+	automationwork.DefaultFence = automationworkDescFence.Default.(int64)
+	// automationworkDescClaims is the schema descriptor for claims field.
+	automationworkDescClaims := automationworkFields[15].Descriptor()
+	// automationwork.DefaultClaims holds the default value on creation for the claims field.
+	automationwork.DefaultClaims = automationworkDescClaims.Default.(int)
+	// automationworkDescID is the schema descriptor for id field.
+	automationworkDescID := automationworkFields[0].Descriptor()
+	// automationwork.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	automationwork.IDValidator = automationworkDescID.Validators[0].(func(string) error)
 	capturedmailFields := schema.CapturedMail{}.Fields()
 	_ = capturedmailFields
 	// capturedmailDescReceivedAt is the schema descriptor for received_at field.
@@ -289,6 +489,32 @@ func init() {
 	certificatefile.DefaultUpdatedAt = certificatefileDescUpdatedAt.Default.(func() time.Time)
 	// certificatefile.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
 	certificatefile.UpdateDefaultUpdatedAt = certificatefileDescUpdatedAt.UpdateDefault.(func() time.Time)
+	customeventFields := schema.CustomEvent{}.Fields()
+	_ = customeventFields
+	// customeventDescAccountID is the schema descriptor for account_id field.
+	customeventDescAccountID := customeventFields[1].Descriptor()
+	// customevent.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	customevent.AccountIDValidator = customeventDescAccountID.Validators[0].(func(string) error)
+	// customeventDescName is the schema descriptor for name field.
+	customeventDescName := customeventFields[2].Descriptor()
+	// customevent.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	customevent.NameValidator = customeventDescName.Validators[0].(func(string) error)
+	// customeventDescSource is the schema descriptor for source field.
+	customeventDescSource := customeventFields[7].Descriptor()
+	// customevent.DefaultSource holds the default value on creation for the source field.
+	customevent.DefaultSource = customeventDescSource.Default.(string)
+	// customeventDescDepth is the schema descriptor for depth field.
+	customeventDescDepth := customeventFields[8].Descriptor()
+	// customevent.DefaultDepth holds the default value on creation for the depth field.
+	customevent.DefaultDepth = customeventDescDepth.Default.(int)
+	// customeventDescCreatedAt is the schema descriptor for created_at field.
+	customeventDescCreatedAt := customeventFields[10].Descriptor()
+	// customevent.DefaultCreatedAt holds the default value on creation for the created_at field.
+	customevent.DefaultCreatedAt = customeventDescCreatedAt.Default.(func() time.Time)
+	// customeventDescID is the schema descriptor for id field.
+	customeventDescID := customeventFields[0].Descriptor()
+	// customevent.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	customevent.IDValidator = customeventDescID.Validators[0].(func(string) error)
 	dkimkeyFields := schema.DKIMKey{}.Fields()
 	_ = dkimkeyFields
 	// dkimkeyDescDomainID is the schema descriptor for domain_id field.
@@ -462,27 +688,27 @@ func init() {
 	// email.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
 	email.DomainIDValidator = emailDescDomainID.Validators[0].(func(string) error)
 	// emailDescFrom is the schema descriptor for from field.
-	emailDescFrom := emailFields[6].Descriptor()
+	emailDescFrom := emailFields[8].Descriptor()
 	// email.FromValidator is a validator for the "from" field. It is called by the builders before save.
 	email.FromValidator = emailDescFrom.Validators[0].(func(string) error)
 	// emailDescFromAddress is the schema descriptor for from_address field.
-	emailDescFromAddress := emailFields[7].Descriptor()
+	emailDescFromAddress := emailFields[9].Descriptor()
 	// email.FromAddressValidator is a validator for the "from_address" field. It is called by the builders before save.
 	email.FromAddressValidator = emailDescFromAddress.Validators[0].(func(string) error)
 	// emailDescMessageID is the schema descriptor for message_id field.
-	emailDescMessageID := emailFields[18].Descriptor()
+	emailDescMessageID := emailFields[20].Descriptor()
 	// email.MessageIDValidator is a validator for the "message_id" field. It is called by the builders before save.
 	email.MessageIDValidator = emailDescMessageID.Validators[0].(func(string) error)
 	// emailDescAttachmentCount is the schema descriptor for attachment_count field.
-	emailDescAttachmentCount := emailFields[19].Descriptor()
+	emailDescAttachmentCount := emailFields[21].Descriptor()
 	// email.DefaultAttachmentCount holds the default value on creation for the attachment_count field.
 	email.DefaultAttachmentCount = emailDescAttachmentCount.Default.(int)
 	// emailDescUnsubscribe is the schema descriptor for unsubscribe field.
-	emailDescUnsubscribe := emailFields[20].Descriptor()
+	emailDescUnsubscribe := emailFields[22].Descriptor()
 	// email.DefaultUnsubscribe holds the default value on creation for the unsubscribe field.
 	email.DefaultUnsubscribe = emailDescUnsubscribe.Default.(bool)
 	// emailDescCreatedAt is the schema descriptor for created_at field.
-	emailDescCreatedAt := emailFields[25].Descriptor()
+	emailDescCreatedAt := emailFields[27].Descriptor()
 	// email.DefaultCreatedAt holds the default value on creation for the created_at field.
 	email.DefaultCreatedAt = emailDescCreatedAt.Default.(func() time.Time)
 	// emailDescID is the schema descriptor for id field.

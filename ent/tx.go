@@ -24,12 +24,28 @@ type Tx struct {
 	Attachment *AttachmentClient
 	// Attempt is the client for interacting with the Attempt builders.
 	Attempt *AttemptClient
+	// Automation is the client for interacting with the Automation builders.
+	Automation *AutomationClient
+	// AutomationEntry is the client for interacting with the AutomationEntry builders.
+	AutomationEntry *AutomationEntryClient
+	// AutomationListen is the client for interacting with the AutomationListen builders.
+	AutomationListen *AutomationListenClient
+	// AutomationRun is the client for interacting with the AutomationRun builders.
+	AutomationRun *AutomationRunClient
+	// AutomationStep is the client for interacting with the AutomationStep builders.
+	AutomationStep *AutomationStepClient
+	// AutomationVersion is the client for interacting with the AutomationVersion builders.
+	AutomationVersion *AutomationVersionClient
+	// AutomationWork is the client for interacting with the AutomationWork builders.
+	AutomationWork *AutomationWorkClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
 	// CategoryOptOut is the client for interacting with the CategoryOptOut builders.
 	CategoryOptOut *CategoryOptOutClient
 	// CertificateFile is the client for interacting with the CertificateFile builders.
 	CertificateFile *CertificateFileClient
+	// CustomEvent is the client for interacting with the CustomEvent builders.
+	CustomEvent *CustomEventClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
 	// DeliveryHold is the client for interacting with the DeliveryHold builders.
@@ -224,9 +240,17 @@ func (tx *Tx) init() {
 	tx.AddressRuleSet = NewAddressRuleSetClient(tx.config)
 	tx.Attachment = NewAttachmentClient(tx.config)
 	tx.Attempt = NewAttemptClient(tx.config)
+	tx.Automation = NewAutomationClient(tx.config)
+	tx.AutomationEntry = NewAutomationEntryClient(tx.config)
+	tx.AutomationListen = NewAutomationListenClient(tx.config)
+	tx.AutomationRun = NewAutomationRunClient(tx.config)
+	tx.AutomationStep = NewAutomationStepClient(tx.config)
+	tx.AutomationVersion = NewAutomationVersionClient(tx.config)
+	tx.AutomationWork = NewAutomationWorkClient(tx.config)
 	tx.CapturedMail = NewCapturedMailClient(tx.config)
 	tx.CategoryOptOut = NewCategoryOptOutClient(tx.config)
 	tx.CertificateFile = NewCertificateFileClient(tx.config)
+	tx.CustomEvent = NewCustomEventClient(tx.config)
 	tx.DKIMKey = NewDKIMKeyClient(tx.config)
 	tx.DeliveryHold = NewDeliveryHoldClient(tx.config)
 	tx.DeliveryReport = NewDeliveryReportClient(tx.config)

@@ -25,6 +25,10 @@ const (
 	FieldTemplateID = "template_id"
 	// FieldTemplateVersion holds the string denoting the template_version field in the database.
 	FieldTemplateVersion = "template_version"
+	// FieldAutomationID holds the string denoting the automation_id field in the database.
+	FieldAutomationID = "automation_id"
+	// FieldRunID holds the string denoting the run_id field in the database.
+	FieldRunID = "run_id"
 	// FieldFrom holds the string denoting the from field in the database.
 	FieldFrom = "from"
 	// FieldFromAddress holds the string denoting the from_address field in the database.
@@ -124,6 +128,8 @@ var Columns = []string{
 	FieldAPIKeyID,
 	FieldTemplateID,
 	FieldTemplateVersion,
+	FieldAutomationID,
+	FieldRunID,
 	FieldFrom,
 	FieldFromAddress,
 	FieldTo,
@@ -246,6 +252,16 @@ func ByTemplateID(opts ...sql.OrderTermOption) OrderOption {
 // ByTemplateVersion orders the results by the template_version field.
 func ByTemplateVersion(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldTemplateVersion, opts...).ToFunc()
+}
+
+// ByAutomationID orders the results by the automation_id field.
+func ByAutomationID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAutomationID, opts...).ToFunc()
+}
+
+// ByRunID orders the results by the run_id field.
+func ByRunID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRunID, opts...).ToFunc()
 }
 
 // ByFrom orders the results by the from field.

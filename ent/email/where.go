@@ -90,6 +90,16 @@ func TemplateVersion(v int) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldTemplateVersion, v))
 }
 
+// AutomationID applies equality check predicate on the "automation_id" field. It's identical to AutomationIDEQ.
+func AutomationID(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldAutomationID, v))
+}
+
+// RunID applies equality check predicate on the "run_id" field. It's identical to RunIDEQ.
+func RunID(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldRunID, v))
+}
+
 // From applies equality check predicate on the "from" field. It's identical to FromEQ.
 func From(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldFrom, v))
@@ -533,6 +543,156 @@ func TemplateVersionIsNil() predicate.Email {
 // TemplateVersionNotNil applies the NotNil predicate on the "template_version" field.
 func TemplateVersionNotNil() predicate.Email {
 	return predicate.Email(sql.FieldNotNull(FieldTemplateVersion))
+}
+
+// AutomationIDEQ applies the EQ predicate on the "automation_id" field.
+func AutomationIDEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldAutomationID, v))
+}
+
+// AutomationIDNEQ applies the NEQ predicate on the "automation_id" field.
+func AutomationIDNEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldAutomationID, v))
+}
+
+// AutomationIDIn applies the In predicate on the "automation_id" field.
+func AutomationIDIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldAutomationID, vs...))
+}
+
+// AutomationIDNotIn applies the NotIn predicate on the "automation_id" field.
+func AutomationIDNotIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldAutomationID, vs...))
+}
+
+// AutomationIDGT applies the GT predicate on the "automation_id" field.
+func AutomationIDGT(v string) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldAutomationID, v))
+}
+
+// AutomationIDGTE applies the GTE predicate on the "automation_id" field.
+func AutomationIDGTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldAutomationID, v))
+}
+
+// AutomationIDLT applies the LT predicate on the "automation_id" field.
+func AutomationIDLT(v string) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldAutomationID, v))
+}
+
+// AutomationIDLTE applies the LTE predicate on the "automation_id" field.
+func AutomationIDLTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldAutomationID, v))
+}
+
+// AutomationIDContains applies the Contains predicate on the "automation_id" field.
+func AutomationIDContains(v string) predicate.Email {
+	return predicate.Email(sql.FieldContains(FieldAutomationID, v))
+}
+
+// AutomationIDHasPrefix applies the HasPrefix predicate on the "automation_id" field.
+func AutomationIDHasPrefix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasPrefix(FieldAutomationID, v))
+}
+
+// AutomationIDHasSuffix applies the HasSuffix predicate on the "automation_id" field.
+func AutomationIDHasSuffix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasSuffix(FieldAutomationID, v))
+}
+
+// AutomationIDIsNil applies the IsNil predicate on the "automation_id" field.
+func AutomationIDIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldAutomationID))
+}
+
+// AutomationIDNotNil applies the NotNil predicate on the "automation_id" field.
+func AutomationIDNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldAutomationID))
+}
+
+// AutomationIDEqualFold applies the EqualFold predicate on the "automation_id" field.
+func AutomationIDEqualFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldEqualFold(FieldAutomationID, v))
+}
+
+// AutomationIDContainsFold applies the ContainsFold predicate on the "automation_id" field.
+func AutomationIDContainsFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldContainsFold(FieldAutomationID, v))
+}
+
+// RunIDEQ applies the EQ predicate on the "run_id" field.
+func RunIDEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldRunID, v))
+}
+
+// RunIDNEQ applies the NEQ predicate on the "run_id" field.
+func RunIDNEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldRunID, v))
+}
+
+// RunIDIn applies the In predicate on the "run_id" field.
+func RunIDIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldRunID, vs...))
+}
+
+// RunIDNotIn applies the NotIn predicate on the "run_id" field.
+func RunIDNotIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldRunID, vs...))
+}
+
+// RunIDGT applies the GT predicate on the "run_id" field.
+func RunIDGT(v string) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldRunID, v))
+}
+
+// RunIDGTE applies the GTE predicate on the "run_id" field.
+func RunIDGTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldRunID, v))
+}
+
+// RunIDLT applies the LT predicate on the "run_id" field.
+func RunIDLT(v string) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldRunID, v))
+}
+
+// RunIDLTE applies the LTE predicate on the "run_id" field.
+func RunIDLTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldRunID, v))
+}
+
+// RunIDContains applies the Contains predicate on the "run_id" field.
+func RunIDContains(v string) predicate.Email {
+	return predicate.Email(sql.FieldContains(FieldRunID, v))
+}
+
+// RunIDHasPrefix applies the HasPrefix predicate on the "run_id" field.
+func RunIDHasPrefix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasPrefix(FieldRunID, v))
+}
+
+// RunIDHasSuffix applies the HasSuffix predicate on the "run_id" field.
+func RunIDHasSuffix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasSuffix(FieldRunID, v))
+}
+
+// RunIDIsNil applies the IsNil predicate on the "run_id" field.
+func RunIDIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldRunID))
+}
+
+// RunIDNotNil applies the NotNil predicate on the "run_id" field.
+func RunIDNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldRunID))
+}
+
+// RunIDEqualFold applies the EqualFold predicate on the "run_id" field.
+func RunIDEqualFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldEqualFold(FieldRunID, v))
+}
+
+// RunIDContainsFold applies the ContainsFold predicate on the "run_id" field.
+func RunIDContainsFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldContainsFold(FieldRunID, v))
 }
 
 // FromEQ applies the EQ predicate on the "from" field.

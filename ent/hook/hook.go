@@ -69,6 +69,90 @@ func (f AttemptFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AttemptMutation", m)
 }
 
+// The AutomationFunc type is an adapter to allow the use of ordinary
+// function as Automation mutator.
+type AutomationFunc func(context.Context, *ent.AutomationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AutomationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AutomationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationMutation", m)
+}
+
+// The AutomationEntryFunc type is an adapter to allow the use of ordinary
+// function as AutomationEntry mutator.
+type AutomationEntryFunc func(context.Context, *ent.AutomationEntryMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AutomationEntryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AutomationEntryMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationEntryMutation", m)
+}
+
+// The AutomationListenFunc type is an adapter to allow the use of ordinary
+// function as AutomationListen mutator.
+type AutomationListenFunc func(context.Context, *ent.AutomationListenMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AutomationListenFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AutomationListenMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationListenMutation", m)
+}
+
+// The AutomationRunFunc type is an adapter to allow the use of ordinary
+// function as AutomationRun mutator.
+type AutomationRunFunc func(context.Context, *ent.AutomationRunMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AutomationRunFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AutomationRunMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationRunMutation", m)
+}
+
+// The AutomationStepFunc type is an adapter to allow the use of ordinary
+// function as AutomationStep mutator.
+type AutomationStepFunc func(context.Context, *ent.AutomationStepMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AutomationStepFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AutomationStepMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationStepMutation", m)
+}
+
+// The AutomationVersionFunc type is an adapter to allow the use of ordinary
+// function as AutomationVersion mutator.
+type AutomationVersionFunc func(context.Context, *ent.AutomationVersionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AutomationVersionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AutomationVersionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationVersionMutation", m)
+}
+
+// The AutomationWorkFunc type is an adapter to allow the use of ordinary
+// function as AutomationWork mutator.
+type AutomationWorkFunc func(context.Context, *ent.AutomationWorkMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AutomationWorkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AutomationWorkMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationWorkMutation", m)
+}
+
 // The CapturedMailFunc type is an adapter to allow the use of ordinary
 // function as CapturedMail mutator.
 type CapturedMailFunc func(context.Context, *ent.CapturedMailMutation) (ent.Value, error)
@@ -103,6 +187,18 @@ func (f CertificateFileFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Va
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CertificateFileMutation", m)
+}
+
+// The CustomEventFunc type is an adapter to allow the use of ordinary
+// function as CustomEvent mutator.
+type CustomEventFunc func(context.Context, *ent.CustomEventMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f CustomEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.CustomEventMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CustomEventMutation", m)
 }
 
 // The DKIMKeyFunc type is an adapter to allow the use of ordinary

@@ -188,6 +188,271 @@ var (
 			},
 		},
 	}
+	// AutomationsColumns holds the columns for the "automations" table.
+	AutomationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "name", Type: field.TypeString},
+		{Name: "description", Type: field.TypeString, Default: ""},
+		{Name: "event", Type: field.TypeString},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"draft", "active", "paused", "archived"}, Default: "draft"},
+		{Name: "draft", Type: field.TypeJSON},
+		{Name: "draft_hash", Type: field.TypeString},
+		{Name: "version", Type: field.TypeInt, Nullable: true},
+		{Name: "version_hash", Type: field.TypeString, Default: ""},
+		{Name: "last_version", Type: field.TypeInt, Default: 0},
+		{Name: "held", Type: field.TypeBool, Default: false},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "activated_at", Type: field.TypeTime, Nullable: true},
+	}
+	// AutomationsTable holds the schema information for the "automations" table.
+	AutomationsTable = &schema.Table{
+		Name:       "automations",
+		Columns:    AutomationsColumns,
+		PrimaryKey: []*schema.Column{AutomationsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "automation_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationsColumns[1], AutomationsColumns[0]},
+			},
+		},
+	}
+	// AutomationEntriesColumns holds the columns for the "automation_entries" table.
+	AutomationEntriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "automation_id", Type: field.TypeString, Collation: "C"},
+		{Name: "person", Type: field.TypeBytes},
+		{Name: "runs", Type: field.TypeInt, Default: 0},
+		{Name: "last_at", Type: field.TypeTime},
+	}
+	// AutomationEntriesTable holds the schema information for the "automation_entries" table.
+	AutomationEntriesTable = &schema.Table{
+		Name:       "automation_entries",
+		Columns:    AutomationEntriesColumns,
+		PrimaryKey: []*schema.Column{AutomationEntriesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "automationentry_automation_id_person",
+				Unique:  true,
+				Columns: []*schema.Column{AutomationEntriesColumns[2], AutomationEntriesColumns[3]},
+			},
+		},
+	}
+	// AutomationListensColumns holds the columns for the "automation_listens" table.
+	AutomationListensColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "event", Type: field.TypeString},
+		{Name: "automation_id", Type: field.TypeString, Collation: "C"},
+		{Name: "version", Type: field.TypeInt},
+		{Name: "starts", Type: field.TypeBool},
+		{Name: "waits", Type: field.TypeBool},
+		{Name: "cancels", Type: field.TypeBool},
+	}
+	// AutomationListensTable holds the schema information for the "automation_listens" table.
+	AutomationListensTable = &schema.Table{
+		Name:       "automation_listens",
+		Columns:    AutomationListensColumns,
+		PrimaryKey: []*schema.Column{AutomationListensColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "automationlisten_account_id_event_automation_id_version",
+				Unique:  true,
+				Columns: []*schema.Column{AutomationListensColumns[1], AutomationListensColumns[2], AutomationListensColumns[3], AutomationListensColumns[4]},
+			},
+			{
+				Name:    "automationlisten_automation_id",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationListensColumns[3]},
+			},
+		},
+	}
+	// AutomationRunsColumns holds the columns for the "automation_runs" table.
+	AutomationRunsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "automation_id", Type: field.TypeString, Collation: "C"},
+		{Name: "version", Type: field.TypeInt},
+		{Name: "event_id", Type: field.TypeString, Collation: "C"},
+		{Name: "event", Type: field.TypeJSON},
+		{Name: "user_id", Type: field.TypeString, Nullable: true},
+		{Name: "email_key", Type: field.TypeString, Nullable: true},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"running", "waiting", "completed", "failed", "cancelled"}},
+		{Name: "step_index", Type: field.TypeInt, Default: 0},
+		{Name: "error", Type: field.TypeString, Default: ""},
+		{Name: "depth", Type: field.TypeInt, Default: 0},
+		{Name: "started_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "ended_at", Type: field.TypeTime, Nullable: true},
+	}
+	// AutomationRunsTable holds the schema information for the "automation_runs" table.
+	AutomationRunsTable = &schema.Table{
+		Name:       "automation_runs",
+		Columns:    AutomationRunsColumns,
+		PrimaryKey: []*schema.Column{AutomationRunsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "automationrun_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationRunsColumns[1], AutomationRunsColumns[0]},
+			},
+			{
+				Name:    "automationrun_automation_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[0]},
+			},
+			{
+				Name:    "automationrun_user",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationRunsColumns[1], AutomationRunsColumns[6], AutomationRunsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "user_id IS NOT NULL",
+				},
+			},
+			{
+				Name:    "automationrun_email",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationRunsColumns[1], AutomationRunsColumns[7], AutomationRunsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "email_key IS NOT NULL",
+				},
+			},
+			{
+				Name:    "automationrun_uncommon",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[8], AutomationRunsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "status = 'failed' OR status = 'cancelled'",
+				},
+			},
+		},
+	}
+	// AutomationStepsColumns holds the columns for the "automation_steps" table.
+	AutomationStepsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "automation_id", Type: field.TypeString, Collation: "C"},
+		{Name: "version", Type: field.TypeInt},
+		{Name: "run_id", Type: field.TypeString, Collation: "C"},
+		{Name: "step_index", Type: field.TypeInt},
+		{Name: "key", Type: field.TypeString},
+		{Name: "type", Type: field.TypeString},
+		{Name: "status", Type: field.TypeString},
+		{Name: "output", Type: field.TypeJSON},
+		{Name: "error", Type: field.TypeString, Default: ""},
+		{Name: "email_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "started_at", Type: field.TypeTime},
+		{Name: "ended_at", Type: field.TypeTime},
+	}
+	// AutomationStepsTable holds the schema information for the "automation_steps" table.
+	AutomationStepsTable = &schema.Table{
+		Name:       "automation_steps",
+		Columns:    AutomationStepsColumns,
+		PrimaryKey: []*schema.Column{AutomationStepsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "automationstep_run_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationStepsColumns[4], AutomationStepsColumns[0]},
+			},
+			{
+				Name:    "automationstep_email",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationStepsColumns[11]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "email_id IS NOT NULL",
+				},
+			},
+			{
+				Name:    "automationstep_automation_id_version_step_index_status",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationStepsColumns[2], AutomationStepsColumns[3], AutomationStepsColumns[5], AutomationStepsColumns[8]},
+			},
+		},
+	}
+	// AutomationVersionsColumns holds the columns for the "automation_versions" table.
+	AutomationVersionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "automation_id", Type: field.TypeString, Collation: "C"},
+		{Name: "number", Type: field.TypeInt},
+		{Name: "definition", Type: field.TypeJSON},
+		{Name: "hash", Type: field.TypeString},
+		{Name: "domain_ids", Type: field.TypeJSON, Nullable: true},
+		{Name: "author", Type: field.TypeString, Default: ""},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// AutomationVersionsTable holds the schema information for the "automation_versions" table.
+	AutomationVersionsTable = &schema.Table{
+		Name:       "automation_versions",
+		Columns:    AutomationVersionsColumns,
+		PrimaryKey: []*schema.Column{AutomationVersionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "automationversion_automation_id_number",
+				Unique:  true,
+				Columns: []*schema.Column{AutomationVersionsColumns[2], AutomationVersionsColumns[3]},
+			},
+		},
+	}
+	// AutomationWorksColumns holds the columns for the "automation_works" table.
+	AutomationWorksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "automation_id", Type: field.TypeString, Collation: "C"},
+		{Name: "version", Type: field.TypeInt},
+		{Name: "user_id", Type: field.TypeString, Nullable: true},
+		{Name: "email_key", Type: field.TypeString, Nullable: true},
+		{Name: "step_index", Type: field.TypeInt},
+		{Name: "state", Type: field.TypeEnum, Enums: []string{"ready", "waiting", "timed_out"}},
+		{Name: "waiting", Type: field.TypeJSON, Nullable: true},
+		{Name: "input", Type: field.TypeJSON, Nullable: true},
+		{Name: "ready_at", Type: field.TypeTime},
+		{Name: "due_at", Type: field.TypeTime},
+		{Name: "lane", Type: field.TypeInt},
+		{Name: "parked", Type: field.TypeBool, Default: false},
+		{Name: "fence", Type: field.TypeInt64, Default: 0},
+		{Name: "claims", Type: field.TypeInt, Default: 0},
+	}
+	// AutomationWorksTable holds the schema information for the "automation_works" table.
+	AutomationWorksTable = &schema.Table{
+		Name:       "automation_works",
+		Columns:    AutomationWorksColumns,
+		PrimaryKey: []*schema.Column{AutomationWorksColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "automationwork_due",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationWorksColumns[12], AutomationWorksColumns[11]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "NOT parked",
+				},
+			},
+			{
+				Name:    "automationwork_user",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationWorksColumns[1], AutomationWorksColumns[4]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "user_id IS NOT NULL",
+				},
+			},
+			{
+				Name:    "automationwork_email",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationWorksColumns[1], AutomationWorksColumns[5]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "email_key IS NOT NULL",
+				},
+			},
+			{
+				Name:    "automationwork_automation_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationWorksColumns[2], AutomationWorksColumns[0]},
+			},
+		},
+	}
 	// CapturedMailsColumns holds the columns for the "captured_mails" table.
 	CapturedMailsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -255,6 +520,54 @@ var (
 				Name:    "certificatefile_name",
 				Unique:  true,
 				Columns: []*schema.Column{CertificateFilesColumns[1]},
+			},
+		},
+	}
+	// CustomEventsColumns holds the columns for the "custom_events" table.
+	CustomEventsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "name", Type: field.TypeString},
+		{Name: "user_id", Type: field.TypeString, Nullable: true},
+		{Name: "email", Type: field.TypeString, Nullable: true},
+		{Name: "email_key", Type: field.TypeString, Nullable: true},
+		{Name: "data", Type: field.TypeJSON, Nullable: true},
+		{Name: "source", Type: field.TypeString, Default: "api"},
+		{Name: "depth", Type: field.TypeInt, Default: 0},
+		{Name: "matches", Type: field.TypeJSON, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// CustomEventsTable holds the schema information for the "custom_events" table.
+	CustomEventsTable = &schema.Table{
+		Name:       "custom_events",
+		Columns:    CustomEventsColumns,
+		PrimaryKey: []*schema.Column{CustomEventsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "customevent_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[0]},
+			},
+			{
+				Name:    "customevent_account_id_name_id",
+				Unique:  false,
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[2], CustomEventsColumns[0]},
+			},
+			{
+				Name:    "customevent_user",
+				Unique:  false,
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[3], CustomEventsColumns[10]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "user_id IS NOT NULL",
+				},
+			},
+			{
+				Name:    "customevent_email",
+				Unique:  false,
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[5], CustomEventsColumns[10]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "email_key IS NOT NULL",
+				},
 			},
 		},
 	}
@@ -471,6 +784,8 @@ var (
 		{Name: "api_key_id", Type: field.TypeString, Nullable: true, Collation: "C"},
 		{Name: "template_id", Type: field.TypeString, Nullable: true, Collation: "C"},
 		{Name: "template_version", Type: field.TypeInt, Nullable: true},
+		{Name: "automation_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "run_id", Type: field.TypeString, Nullable: true, Collation: "C"},
 		{Name: "from", Type: field.TypeString},
 		{Name: "from_address", Type: field.TypeString},
 		{Name: "to", Type: field.TypeJSON},
@@ -521,7 +836,7 @@ var (
 			{
 				Name:    "email_release",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[32]},
+				Columns: []*schema.Column{EmailsColumns[34]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "release_at IS NOT NULL",
 				},
@@ -529,7 +844,7 @@ var (
 			{
 				Name:    "email_uncommon",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[33], EmailsColumns[0]},
+				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[35], EmailsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "uncommon IS NOT NULL",
 				},
@@ -537,7 +852,7 @@ var (
 			{
 				Name:    "email_search",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[34]},
+				Columns: []*schema.Column{EmailsColumns[36]},
 				Annotation: &entsql.IndexAnnotation{
 					Type: "GIN",
 				},
@@ -545,7 +860,7 @@ var (
 			{
 				Name:    "email_scheduled_sent",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[29]},
+				Columns: []*schema.Column{EmailsColumns[31]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "scheduled_at IS NOT NULL",
 				},
@@ -1302,9 +1617,17 @@ var (
 		AddressRuleSetsTable,
 		AttachmentsTable,
 		AttemptsTable,
+		AutomationsTable,
+		AutomationEntriesTable,
+		AutomationListensTable,
+		AutomationRunsTable,
+		AutomationStepsTable,
+		AutomationVersionsTable,
+		AutomationWorksTable,
 		CapturedMailsTable,
 		CategoryOptOutsTable,
 		CertificateFilesTable,
+		CustomEventsTable,
 		DkimKeysTable,
 		DeliveryHoldsTable,
 		DeliveryReportsTable,

@@ -21,6 +21,27 @@ type Attachment func(*sql.Selector)
 // Attempt is the predicate function for attempt builders.
 type Attempt func(*sql.Selector)
 
+// Automation is the predicate function for automation builders.
+type Automation func(*sql.Selector)
+
+// AutomationEntry is the predicate function for automationentry builders.
+type AutomationEntry func(*sql.Selector)
+
+// AutomationListen is the predicate function for automationlisten builders.
+type AutomationListen func(*sql.Selector)
+
+// AutomationRun is the predicate function for automationrun builders.
+type AutomationRun func(*sql.Selector)
+
+// AutomationStep is the predicate function for automationstep builders.
+type AutomationStep func(*sql.Selector)
+
+// AutomationVersion is the predicate function for automationversion builders.
+type AutomationVersion func(*sql.Selector)
+
+// AutomationWork is the predicate function for automationwork builders.
+type AutomationWork func(*sql.Selector)
+
 // CapturedMail is the predicate function for capturedmail builders.
 type CapturedMail func(*sql.Selector)
 
@@ -29,6 +50,9 @@ type CategoryOptOut func(*sql.Selector)
 
 // CertificateFile is the predicate function for certificatefile builders.
 type CertificateFile func(*sql.Selector)
+
+// CustomEvent is the predicate function for customevent builders.
+type CustomEvent func(*sql.Selector)
 
 // DKIMKey is the predicate function for dkimkey builders.
 type DKIMKey func(*sql.Selector)

@@ -24,6 +24,8 @@ func (Email) Fields() []ent.Field {
 		reference("api_key_id").optional(),
 		reference("template_id").optional(),
 		field.Int("template_version").Optional().Nillable(),
+		reference("automation_id").optional(),
+		reference("run_id").optional(),
 		field.String("from").NotEmpty().Comment("display form, as the record shows it"),
 		field.String("from_address").NotEmpty().Comment("addr-spec, domain in A-labels"),
 		field.JSON("to", []string{}).Comment("display forms"),

@@ -1,0 +1,39 @@
+// Owner: automations. A sequence of steps that events start: a draft that is edited, and the versions that ran of it.
+package schema
+
+import (
+	"encoding/json"
+
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Automation holds the draft. Runs use versions only.
+type Automation struct{ ent.Schema }
+
+// Fields of the Automation.
+func (Automation) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		field.String("name").NotEmpty(),
+		field.String("description").Default(""),
+		field.String("event").NotEmpty().Comment("that starts the draft, for lists"),
+		field.Enum("status").Values("draft", "active", "paused", "archived").Default("draft"),
+		field.JSON("draft", json.RawMessage{}),
+		field.String("draft_hash").NotEmpty(),
+		field.Int("version").Optional().Nillable().Comment("the one that starts runs, or would if it were not paused; null while there is none"),
+		field.String("version_hash").Default("").Comment("of the definition of that version"),
+		field.Int("last_version").Default(0).Comment("the highest number that was given"),
+		field.Bool("held").Default(false).Comment("no step of its runs begins"),
+		createdAt(),
+		updatedAt(),
+		field.Time("activated_at").Optional().Nillable(),
+	}
+}
+
+// Indexes of the Automation.
+func (Automation) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "id")}
+}

@@ -1,0 +1,30 @@
+// Owner: automations. Which version does something when an event of a name arrives.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// AutomationListen is made when a version is activated.
+type AutomationListen struct{ ent.Schema }
+
+// Fields of the AutomationListen.
+func (AutomationListen) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("account_id").required(),
+		field.String("event").NotEmpty(),
+		reference("automation_id").required(),
+		field.Int("version").Positive(),
+		field.Bool("starts").Comment("runs; only of the version that is active now"),
+		field.Bool("waits").Comment("of runs for this event"),
+		field.Bool("cancels").Comment("runs"),
+	}
+}
+
+// Indexes of the AutomationListen.
+func (AutomationListen) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "event", "automation_id", "version").Unique(), index.Fields("automation_id")}
+}

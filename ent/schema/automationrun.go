@@ -1,0 +1,45 @@
+// Owner: automations. One person's way through one version of an automation.
+package schema
+
+import (
+	"encoding/json"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// AutomationRun is a run, live or ended. What a live one does next stands in AutomationWork.
+type AutomationRun struct{ ent.Schema }
+
+// Fields of the AutomationRun.
+func (AutomationRun) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		reference("automation_id").required(),
+		field.Int("version").Positive().Immutable(),
+		reference("event_id").required(),
+		field.JSON("event", json.RawMessage{}).Comment("a copy: the event itself may be deleted before the run"),
+		field.String("user_id").Optional().Nillable(),
+		field.String("email_key").Optional().Nillable(),
+		field.Enum("status").Values("running", "waiting", "completed", "failed", "cancelled"),
+		field.Int("step_index").Default(0),
+		field.String("error").Default(""),
+		field.Int("depth").Default(0),
+		field.Time("started_at").Annotations(entsql.Default("CURRENT_TIMESTAMP")),
+		field.Time("ended_at").Optional().Nillable(),
+	}
+}
+
+// Indexes of the AutomationRun.
+func (AutomationRun) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id", "id"),
+		index.Fields("automation_id", "id"),
+		index.Fields("account_id", "user_id", "id").StorageKey("automationrun_user").Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
+		index.Fields("account_id", "email_key", "id").StorageKey("automationrun_email").Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
+		index.Fields("automation_id", "status", "id").StorageKey("automationrun_uncommon").Annotations(entsql.IndexWhere("status = 'failed' OR status = 'cancelled'")),
+	}
+}

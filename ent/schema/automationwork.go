@@ -1,0 +1,47 @@
+// Owner: automations. What a live run does next, and when.
+package schema
+
+import (
+	"encoding/json"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// AutomationWork has the id of its run and goes when the run ends. Every row has a next
+// moment, so no run can be stuck.
+type AutomationWork struct{ ent.Schema }
+
+// Fields of the AutomationWork.
+func (AutomationWork) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		reference("automation_id").required(),
+		field.Int("version").Positive(),
+		field.String("user_id").Optional().Nillable(),
+		field.String("email_key").Optional().Nillable(),
+		field.Int("step_index"),
+		field.Enum("state").Values("ready", "waiting", "timed_out"),
+		field.JSON("waiting", json.RawMessage{}).Optional().Comment("what the step waits for"),
+		field.JSON("input", json.RawMessage{}).Optional().Comment("the event that has ended the wait"),
+		field.Time("ready_at").Comment("when the step became due, which due_at forgets under a lease"),
+		field.Time("due_at"),
+		field.Int("lane").Comment("of the account; a claim takes a few of each"),
+		field.Bool("parked").Default(false).Comment("came due while the automation is held"),
+		field.Int64("fence").Default(0),
+		field.Int("claims").Default(0).Comment("since something was settled"),
+	}
+}
+
+// Indexes of the AutomationWork.
+func (AutomationWork) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("lane", "due_at").StorageKey("automationwork_due").Annotations(entsql.IndexWhere("NOT parked")),
+		index.Fields("account_id", "user_id").StorageKey("automationwork_user").Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
+		index.Fields("account_id", "email_key").StorageKey("automationwork_email").Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
+		index.Fields("automation_id", "id"),
+	}
+}

@@ -1,0 +1,43 @@
+// Owner: automations. What an account's own programs say has happened.
+package schema
+
+import (
+	"encoding/json"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+)
+
+// CustomEvent is one POST /events.
+type CustomEvent struct{ ent.Schema }
+
+// Fields of the CustomEvent.
+func (CustomEvent) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").required(),
+		field.String("name").NotEmpty().Immutable(),
+		field.String("user_id").Optional().Nillable(),
+		field.String("email").Optional().Nillable(),
+		field.String("email_key").Optional().Nillable().Comment("the address as it is compared"),
+		field.JSON("data", json.RawMessage{}).Optional(),
+		field.String("source").Default("api"),
+		field.Int("depth").Default(0).Comment("how many runs have caused one another up to this event"),
+		field.JSON("matches", []shape.EventMatch{}).Optional().Comment("what automations did about it"),
+		createdAt(),
+	}
+}
+
+// Indexes of the CustomEvent.
+func (CustomEvent) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id", "id"),
+		index.Fields("account_id", "name", "id"),
+		index.Fields("account_id", "user_id", "created_at").StorageKey("customevent_user").Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
+		index.Fields("account_id", "email_key", "created_at").StorageKey("customevent_email").Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
+	}
+}

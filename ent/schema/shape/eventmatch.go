@@ -1,0 +1,10 @@
+package shape
+
+// EventMatch is what one automation did about a custom event.
+type EventMatch struct {
+	AutomationID string `json:"automation_id"`
+	Version      int    `json:"version"`
+	Outcome      string `json:"outcome"`
+	RunID        string `json:"run_id,omitempty"`
+	Error        string `json:"error,omitempty"`
+}
