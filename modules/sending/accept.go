@@ -98,6 +98,9 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 		if err := w.storeAnswers(ctx, tx, batch, errs); err != nil {
 			return err
 		}
+		if err := w.askGuards(ctx, tx, batch, errs); err != nil {
+			return err
+		}
 		return w.insertAccepted(ctx, tx, accepted(batch, errs))
 	})
 	switch {

@@ -12,7 +12,7 @@ import (
 )
 
 // What most messages need is one statement: nobody is suppressed, no cap counts,
-// no idempotency key was given, no file is attached. Between this process and the
+// no idempotency key was given, no file is attached, no guard is to be asked. Between this process and the
 // database a commit of five round trips costs several times what its rows do, so
 // that case has a statement that looks for suppressed recipients and, if there are
 // none, stores everything. If there are some it stores nothing, and the transaction
@@ -61,7 +61,7 @@ func (w *writer) simple(ctx context.Context, sub *submission) (bool, error) {
 		return false, nil
 	}
 	for _, a := range sub.items {
-		if len(a.files) > 0 {
+		if len(a.files) > 0 || a.guard != nil {
 			return false, nil
 		}
 	}

@@ -32,6 +32,7 @@ type acceptance struct {
 	err        error // refused in the transaction: not recorded
 	size       int   // octets, roughly
 	search     records.SearchText
+	guard      *Guarded // nil: nobody is asked
 }
 
 func newAcceptance(caller accounts.Caller, identity domains.Identity, msg parsed, now time.Time) *acceptance {
@@ -118,6 +119,7 @@ type emailRow struct {
 	id, accountID, domainID, keyID string
 	templateID                     string
 	templateVersion                int
+	automationID, runID            string
 	from, fromAddress              string
 	to, cc, bcc, replyTo           []string
 	subject, html, text            string

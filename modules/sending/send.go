@@ -22,6 +22,8 @@ type Request struct {
 	// Render gives the bytes of the answer that are stored under the Claim.
 	// It is called only with a Claim.
 	Render func(Receipt) idempotency.Answer
+	// Guard decides, in the transaction that stores the message, whether it is stored; nil: it is.
+	Guard *Guarded
 }
 
 // Receipt says that a message was stored durably.
@@ -39,12 +41,13 @@ type Receipt struct {
 // a suppressed recipient is stored as failed. Errors: Invalid with all wrong
 // fields, Forbidden by the policy, Limit when a cap is reached, Conflict for a
 // concurrent request with the same key and another body, Away when it could not
-// be stored, in which case nothing was.
+// be stored, in which case nothing was, ErrNotHeld when the Guard did not let it be stored.
 func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (Receipt, error) {
 	a, err := s.prepare(ctx, caller, r.Message, time.Now())
 	if err != nil {
 		return Receipt{}, err
 	}
+	a.guarded(r.Guard)
 	sub := &submission{items: []*acceptance{a}, claim: r.Claim, size: a.size}
 	if r.Claim != nil {
 		sub.answer = func() idempotency.Answer { return r.Render(a.receipt()) }

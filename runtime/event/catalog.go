@@ -30,6 +30,7 @@ const (
 	AutomationStepCompleted Type = "automation.step_completed"
 	AutomationCompleted     Type = "automation.completed"
 	AutomationFailed        Type = "automation.failed"
+	AutomationCancelled     Type = "automation.cancelled"
 
 	DomainAdded            Type = "domain.added"
 	DomainVerified         Type = "domain.verified"
@@ -52,7 +53,7 @@ type Entry struct {
 
 // Public tells whether webhooks, the event log and its stream tell of the type. The others
 // are for the timeline of their subject only.
-func (e Entry) Public() bool { return e.Type != EmailRescheduled }
+func (e Entry) Public() bool { return e.Type != EmailRescheduled && e.Type != AutomationCancelled }
 
 // Catalog lists every public event type, sorted by name.
 func Catalog() []Entry {
@@ -78,6 +79,7 @@ func Lookup(t Type) (Entry, bool) {
 }
 
 var catalog = []Entry{
+	{AutomationCancelled, "A run was cancelled; its timeline shows it, and no webhook tells of it", sampleRun("cancelled", 1, "delay", nil)},
 	{AutomationCompleted, "A run finished all its steps, or ended early on a false condition", sampleRun("completed", 2, "send_email", nil)},
 	{AutomationFailed, "A run failed: a send failed, a wait timed out, a value was not valid", sampleRun("failed", 1, "send_email", &sampleRunError)},
 	{AutomationStarted, "An active automation matched an incoming event and a run was created", sampleRun("running", 0, "delay", nil)},

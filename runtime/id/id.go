@@ -32,6 +32,10 @@ const (
 	Smarthost Prefix = "smh"
 	Source    Prefix = "src"
 
+	Automation  Prefix = "aut"
+	CustomEvent Prefix = "ae"
+	Run         Prefix = "run"
+
 	Webhook         Prefix = "wh"
 	WebhookDelivery Prefix = "whd"
 

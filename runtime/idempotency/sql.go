@@ -88,6 +88,40 @@ func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patie
 	return storeMany(ctx, tx, answers, max(patience, time.Millisecond))
 }
 
+const completeSQL = `
+UPDATE idempotency_keys k SET status = v.status, body = v.body
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) AS v (account_id, key, status, body)
+WHERE k.account_id = v.account_id AND k.key = v.key`
+
+// Complete gives keys that StoreMany has taken in this transaction their answers, where an
+// answer is only known after the effect.
+func Complete(ctx context.Context, tx Execer, answers []ClaimedAnswer) error {
+	var accounts, keys []string
+	var statuses []int64
+	var bodies [][]byte
+	for _, a := range answers {
+		if a.Claim == nil {
+			continue
+		}
+		if !a.Answer.storable() {
+			return fmt.Errorf("complete an idempotency key: an answer with status %d is not kept", a.Answer.Status)
+		}
+		accounts, keys = append(accounts, a.Claim.accountID), append(keys, a.Claim.key)
+		statuses, bodies = append(statuses, int64(a.Answer.Status)), append(bodies, a.Answer.Body)
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	changed, err := db.Exec(ctx, tx, completeSQL, db.Array(accounts), db.Array(keys), db.Array(statuses), db.Array(bodies))
+	switch {
+	case err != nil:
+		return fmt.Errorf("complete idempotency keys: %w", err)
+	case changed != len(keys):
+		return fmt.Errorf("complete idempotency keys: %d of %d are held", changed, len(keys))
+	}
+	return nil
+}
+
 // storeMany waits as long as the session does when patience is 0.
 func storeMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience time.Duration) (taken []bool, err error) {
 	taken = make([]bool, len(answers))

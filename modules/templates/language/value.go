@@ -2,6 +2,7 @@ package language
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -121,6 +122,17 @@ func takeValue(typ string, value any) (any, string) {
 	return taken, ""
 }
 
+// Value turns a value of JSON into what Liquid works with. The error is a sentence for who
+// gave the value.
+func Value(value any) (any, error) {
+	left := MaxValues
+	taken, reason := convert(value, 0, &left)
+	if reason != "" {
+		return nil, errors.New(reason)
+	}
+	return taken, nil
+}
+
 func typeOf(taken any) string {
 	switch taken.(type) {
 	case string:
@@ -146,6 +158,8 @@ func convert(value any, depth int, left *int) (any, string) {
 	switch v := value.(type) {
 	case nil, bool, int:
 		return v, ""
+	case int64:
+		return int(v), ""
 	case string:
 		if strings.ContainsRune(v, 0) {
 			return nil, "contains a NUL character"

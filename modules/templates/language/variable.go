@@ -3,6 +3,7 @@ package language
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,6 +117,10 @@ func (p *Part) Undeclared(declared []shape.Variable) []string {
 	slices.Sort(out)
 	return out
 }
+
+// Variables returns the variables that a part uses, as dotted paths, in the order of their
+// names.
+func (p *Part) Variables() []string { return slices.Sorted(maps.Keys(p.findings.paths)) }
 
 // Line returns the line where a part uses a variable first, and 0 for one that it does not
 // use.

@@ -1,0 +1,87 @@
+package sending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// ErrNotHeld says that the guard of a message did not let it be stored.
+var ErrNotHeld = errors.New("the guard of the message does not hold any more")
+
+// Guard decides whether messages are stored, and writes down in the same transaction that they
+// are. So a message and what its sender knows of it are one commit.
+type Guard interface {
+	// Hold is asked once for all messages of one transaction that have this guard, after caps
+	// and idempotency keys and before the messages are stored. It gives for each whether the
+	// message is stored. An error refuses the transaction, and messages may be tried again.
+	Hold(ctx context.Context, tx db.Execer, list []Held) ([]bool, error)
+}
+
+// Guarded is a message's guard, and what the message is to it.
+type Guarded struct {
+	Guard        Guard
+	Subject      any    // given back to Hold
+	AutomationID string // stand on the email
+	RunID        string
+}
+
+// Held is a message that is about to be stored.
+type Held struct {
+	Subject any
+	Receipt Receipt
+}
+
+// guarded puts a message under a guard.
+func (a *acceptance) guarded(g *Guarded) {
+	if a.guard = g; g != nil {
+		a.email.automationID, a.email.runID = g.AutomationID, g.RunID
+	}
+}
+
+// askGuards asks the guards of the messages that would be stored. What is not held gets
+// ErrNotHeld and gives back what it was counted.
+func (w *writer) askGuards(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
+	var guards []Guard
+	positions := map[Guard][]int{}
+	for i, sub := range batch {
+		if errs[i] != nil || len(sub.items) != 1 || sub.items[0].guard == nil {
+			continue
+		}
+		g := sub.items[0].guard.Guard
+		if positions[g] == nil {
+			guards = append(guards, g)
+		}
+		positions[g] = append(positions[g], i)
+	}
+	var back []accounts.Use
+	for _, g := range guards {
+		list := make([]Held, 0, len(positions[g]))
+		for _, i := range positions[g] {
+			a := batch[i].items[0]
+			list = append(list, Held{a.guard.Subject, a.receipt()})
+		}
+		held, err := g.Hold(ctx, tx, list)
+		if err != nil {
+			return fmt.Errorf("ask a guard: %w", err)
+		}
+		for j, i := range positions[g] {
+			if a := batch[i].items[0]; !held[j] {
+				errs[i], a.err = ErrNotHeld, ErrNotHeld
+				if a.counts() {
+					back = append(back, a.use())
+				}
+			}
+		}
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	if err := w.quota.Refund(ctx, tx, back); err != nil {
+		return fmt.Errorf("give back to the caps: %w", err)
+	}
+	return nil
+}
