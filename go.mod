@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	ariga.io/atlas v0.36.2-0.20250730182955-2c6300d0a3e1
 	blitiri.com.ar/go/spf v1.6.0
+	cel.dev/cel-go v0.33.2
 	code.dny.dev/ssrf v0.3.0
 	entgo.io/ent v0.14.6
 	github.com/99designs/gqlgen v0.17.94
@@ -62,6 +63,8 @@ require (
 )
 
 require (
+	cel.dev/expr v0.25.2 // indirect
+	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/aws/aws-sdk-go-v2/credentials v1.18.14 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/go-ini/ini v1.67.0 // indirect
@@ -74,6 +77,8 @@ require (
 	github.com/ryszard/goskiplist v0.0.0-20150312221310-2dfbae5fcf46 // indirect
 	github.com/tinylib/msgp v1.6.4 // indirect
 	go.shabbyrobe.org/gocovmerge v0.0.0-20230507111327-fa4f82cfbf4d // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/exp v0.0.0-20240823005443-9b4947da3948 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 )
 

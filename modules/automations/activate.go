@@ -1,0 +1,199 @@
+package automations
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/ent/automationversion"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Activation asks for a version to start runs.
+type Activation struct {
+	Version int // an earlier one; 0: the draft becomes the next one
+	Keep    Keep
+}
+
+// Activate makes the draft a version, or takes an earlier one, and lets it start runs. Runs
+// that live follow their versions, and are let go if they were held. Errors: NotFound, Invalid
+// with the problems of Check, Conflict where nothing is new or the automation is archived.
+func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automationID string, in Activation) (*ent.Automation, error) {
+	a, err := s.Get(ctx, caller.AccountID, automationID)
+	if err != nil {
+		return nil, err
+	}
+	if in.Version == 0 {
+		problems, err := s.problems(ctx, caller, a.Draft)
+		if err != nil {
+			return nil, err
+		}
+		if err := problemsErr(problems); err != nil {
+			return nil, err
+		}
+	}
+	hash := a.DraftHash // what was checked
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := lockAccount(ctx, tx, caller.AccountID); err != nil {
+			return err
+		}
+		if a, err = locked(ctx, tx, caller.AccountID, automationID); err != nil {
+			return err
+		}
+		if in.Version == 0 && a.DraftHash != hash {
+			return fault.Conflictf(fault.CodeConflict, "The draft was changed while it was activated; try again")
+		}
+		a, err = activate(ctx, tx, caller, a, in.Version)
+		if err != nil {
+			return err
+		}
+		return kept(ctx, tx, in.Keep, a)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("activate automation: %w", err)
+	}
+	if err := s.unpark(ctx, automationID); err != nil {
+		return nil, fmt.Errorf("let go of held runs: %w", err)
+	}
+	return a.Unwrap(), nil
+}
+
+func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, number int) (*ent.Automation, error) {
+	if a.Status == automation.StatusArchived {
+		return nil, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
+	}
+	if a.Status != automation.StatusActive {
+		if n, err := tx.Automation.Query().Where(automation.AccountID(a.AccountID), automation.StatusEQ(automation.StatusActive)).Count(ctx); err != nil || n >= MaxActive {
+			return nil, orTooMany(err, "This account has %d active automations, which is the limit", MaxActive)
+		}
+	}
+	update := a.Update().SetStatus(automation.StatusActive).SetHeld(false)
+	v, err := chosen(ctx, tx, caller, a, number)
+	if err != nil {
+		return nil, err
+	}
+	if a.Status == automation.StatusActive && a.Version != nil && *a.Version == v.Number {
+		return nil, fault.Conflictf(fault.CodeConflict, "This automation is active, and there is nothing new to activate")
+	}
+	update.SetVersion(v.Number).SetVersionHash(v.Hash).SetLastVersion(max(a.LastVersion, v.Number)).SetActivatedAt(time.Now())
+	if err := listenTo(ctx, tx, a, v); err != nil {
+		return nil, err
+	}
+	return update.Save(ctx)
+}
+
+// chosen gives the version to activate: an earlier one, the present one if the draft says the
+// same, or a new one.
+func chosen(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, number int) (*ent.AutomationVersion, error) {
+	if number == 0 && a.Version != nil && a.VersionHash == a.DraftHash {
+		number = *a.Version
+	}
+	if number != 0 {
+		v, err := tx.AutomationVersion.Query().Where(automationversion.AutomationID(a.ID), automationversion.AccountID(a.AccountID), automationversion.Number(number)).Only(ctx)
+		if ent.IsNotFound(err) {
+			return nil, fault.Missing("version", fmt.Sprintf("%d of %s", number, a.ID))
+		}
+		return v, err
+	}
+	create := tx.AutomationVersion.Create().SetAccountID(a.AccountID).SetAutomationID(a.ID).SetNumber(a.LastVersion + 1).SetDefinition(a.Draft).SetHash(a.DraftHash).SetAuthor(caller.KeyID)
+	if len(caller.DomainIDs) > 0 {
+		create.SetDomainIds(caller.DomainIDs)
+	}
+	return create.Save(ctx)
+}
+
+const listenSQL = `
+INSERT INTO automation_listens (account_id, event, automation_id, version, starts, waits, cancels)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (account_id, event, automation_id, version) DO UPDATE SET starts = excluded.starts`
+
+// listenTo lets a version hear of its events, and the versions before it start nothing more.
+func listenTo(ctx context.Context, tx *ent.Tx, a *ent.Automation, v *ent.AutomationVersion) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE automation_listens SET starts = false WHERE automation_id = $1`, a.ID); err != nil {
+		return err
+	}
+	program, err := machine.Parse(v.Definition)
+	if err != nil {
+		return err
+	}
+	for name, kinds := range program.Listens() {
+		if _, err := tx.ExecContext(ctx, listenSQL, a.AccountID, name, a.ID, v.Number,
+			slices.Contains(kinds, "start"), slices.Contains(kinds, "wait"), slices.Contains(kinds, "cancel")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pause lets an automation start nothing. With hold no step of its live runs begins either;
+// their clocks run on, and events still end waits and cancel. Errors: NotFound, Conflict for
+// one that is not active.
+func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool, keep Keep) (*ent.Automation, error) {
+	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
+		if a.Status != automation.StatusActive {
+			return nil, fault.Conflictf(fault.CodeConflict, "This automation is %s and not active", a.Status)
+		}
+		return a.Update().SetStatus(automation.StatusPaused).SetHeld(hold), nil
+	})
+}
+
+// Archive lets an automation start nothing any more and cancels its live runs, which goes on in
+// the background.
+func (s *Service) Archive(ctx context.Context, accountID, automationID string, keep Keep) (*ent.Automation, error) {
+	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
+		if a.Status == automation.StatusArchived {
+			return nil, fault.Conflictf(fault.CodeConflict, "This automation is archived already")
+		}
+		return a.Update().SetStatus(automation.StatusArchived).SetHeld(true), nil
+	})
+}
+
+// move changes the status of an automation.
+func (s *Service) move(ctx context.Context, accountID, automationID string, keep Keep, change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out *ent.Automation, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		a, err := locked(ctx, tx, accountID, automationID)
+		if err != nil {
+			return err
+		}
+		update, err := change(a)
+		if err != nil {
+			return err
+		}
+		if out, err = update.Save(ctx); err != nil {
+			return err
+		}
+		if out.Status == automation.StatusArchived {
+			if _, err := tx.ExecContext(ctx, `UPDATE automation_listens SET starts = false WHERE automation_id = $1`, automationID); err != nil {
+				return err
+			}
+		}
+		return kept(ctx, tx, keep, out)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("change the status of an automation: %w", err)
+	}
+	return out.Unwrap(), nil
+}
+
+const unparkSQL = `
+UPDATE automation_works SET parked = false WHERE id IN (
+	SELECT w.id FROM automation_works w JOIN automations a ON a.id = w.automation_id
+	WHERE w.automation_id = $1 AND w.parked AND NOT a.held ORDER BY w.id LIMIT 1000 FOR UPDATE OF w)`
+
+// unpark makes runs due again that came due while their automation was held.
+func (s *Service) unpark(ctx context.Context, automationID string) error {
+	for {
+		n, err := db.Exec(ctx, s.db.SQL, unparkSQL, automationID)
+		if err != nil || n == 0 {
+			return err
+		}
+		s.signals.Wake(ingest.WorkChannel)
+	}
+}

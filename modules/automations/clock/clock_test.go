@@ -1,0 +1,86 @@
+package clock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/clock"
+)
+
+func zone(t *testing.T, name string) *time.Location {
+	t.Helper()
+	z, err := clock.Zone(name)
+	if err != nil {
+		t.Fatalf("the zone %s is refused: %v", name, err)
+	}
+	return z
+}
+
+// The instants were read off the rules of the zones: a skipped time is the end of the gap, a
+// doubled one the first of the two.
+func TestTimesAtChangesOfOffset(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		zone             string
+		year, month, day int
+		minutes          int
+		want             string
+	}{
+		"New York, skipped":          {"America/New_York", 2026, 3, 8, 2*60 + 30, "2026-03-08T07:00:00Z"},
+		"New York, before the gap":   {"America/New_York", 2026, 3, 8, 60 + 59, "2026-03-08T06:59:00Z"},
+		"New York, behind the gap":   {"America/New_York", 2026, 3, 8, 3 * 60, "2026-03-08T07:00:00Z"},
+		"New York, doubled":          {"America/New_York", 2026, 11, 1, 60 + 30, "2026-11-01T05:30:00Z"},
+		"Berlin, skipped":            {"Europe/Berlin", 2026, 3, 29, 2*60 + 30, "2026-03-29T01:00:00Z"},
+		"Berlin, doubled":            {"Europe/Berlin", 2026, 10, 25, 2*60 + 30, "2026-10-25T00:30:00Z"},
+		"Lord Howe, half an hour":    {"Australia/Lord_Howe", 2026, 10, 4, 2*60 + 15, "2026-10-03T15:30:00Z"},
+		"Lord Howe, doubled":         {"Australia/Lord_Howe", 2026, 4, 5, 60 + 45, "2026-04-04T14:45:00Z"},
+		"Apia, the day of 2011":      {"Pacific/Apia", 2011, 12, 30, 10 * 60, "2011-12-30T10:00:00Z"},
+		"Apia, the day after it":     {"Pacific/Apia", 2011, 12, 31, 10 * 60, "2011-12-30T20:00:00Z"},
+		"Apia, the day before it":    {"Pacific/Apia", 2011, 12, 29, 10 * 60, "2011-12-29T20:00:00Z"},
+		"the end of an ordinary day": {"Europe/Berlin", 2026, 1, 15, 24 * 60, "2026-01-15T23:00:00Z"},
+	} {
+		got := clock.At(test.year, time.Month(test.month), test.day, test.minutes, zone(t, test.zone)).UTC().Format(time.RFC3339)
+		if got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	berlin := zone(t, "Europe/Berlin")
+	day := clock.Window{From: "09:00", To: "20:00"}
+	night := clock.Window{From: "22:00", To: "06:00"}
+	mondays := clock.Window{From: "09:00", To: "10:00", Days: []string{"mon"}}
+	for name, test := range map[string]struct {
+		window    clock.Window
+		now, want string
+	}{
+		"inside":                       {day, "2026-01-15T10:00:00+01:00", "2026-01-15T10:00:00+01:00"},
+		"before":                       {day, "2026-01-15T05:00:00+01:00", "2026-01-15T09:00:00+01:00"},
+		"behind":                       {day, "2026-01-15T20:00:00+01:00", "2026-01-16T09:00:00+01:00"},
+		"over a change":                {day, "2026-03-28T21:00:00+01:00", "2026-03-29T09:00:00+02:00"},
+		"over midnight, inside before": {night, "2026-01-15T23:00:00+01:00", "2026-01-15T23:00:00+01:00"},
+		"over midnight, inside behind": {night, "2026-01-15T05:59:00+01:00", "2026-01-15T05:59:00+01:00"},
+		"over midnight, outside":       {night, "2026-01-15T06:00:00+01:00", "2026-01-15T22:00:00+01:00"},
+		"the next Monday":              {mondays, "2026-01-13T09:30:00+01:00", "2026-01-19T09:00:00+01:00"},
+	} {
+		now, err := time.Parse(time.RFC3339, test.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := test.window.Next(now, berlin)
+		if want, _ := time.Parse(time.RFC3339, test.want); !ok || !got.Equal(want) { //nolint:errcheck // a zero time is not equal
+			t.Errorf("%s: from %s the window gives %s, want %s", name, test.now, got.In(berlin).Format(time.RFC3339), test.want)
+		}
+	}
+}
+
+func TestNamesThatAreNoZones(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "Local", "local", "../etc/passwd", "/UTC", "Europe/Atlantis", "Europe//Berlin", "a b"} {
+		if _, err := clock.Zone(name); err == nil {
+			t.Errorf("%q is taken for a zone", name)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package definition
+
+import (
+	"encoding/json"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+)
+
+// The bounds of a definition.
+const (
+	MaxSteps   = 50
+	MaxBytes   = 256 << 10 // octets of the whole document
+	MaxString  = 64 << 10  // octets of a string
+	MaxContent = 256 << 10 // octets of html and text
+	MaxName    = 200       // characters of a name
+	MaxEvents  = 10        // names that a wait or a cancel has
+	MaxCases   = 10
+	MaxHeaders = 10
+)
+
+// Definition is one automation as its author wrote it. Every step has a key.
+type Definition struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	Trigger     Trigger `json:"trigger"`
+	Steps       []Step  `json:"steps"`
+	Timezone    string  `json:"timezone,omitempty"` // of the IANA database; "": UTC
+}
+
+// Trigger says which events start a run, and which ones cancel it.
+type Trigger struct {
+	Event      string   `json:"event"`
+	Conditions string   `json:"conditions,omitempty"` // CEL; "": always
+	Cancel     []Cancel `json:"cancel_on_events,omitempty"`
+	ReEntry    ReEntry  `json:"re_entry,omitzero"`
+}
+
+// The types of steps.
+const (
+	SendEmail    = "send_email"
+	Delay        = "delay"
+	WaitUntil    = "wait_until"
+	WaitForEvent = "wait_for_event"
+	Condition    = "condition"
+	Branch       = "branch"
+	Split        = "split"
+	Webhook      = "webhook"
+	End          = "end"
+)
+
+// Step is one step. Its type says which of the fields it may have (table.go).
+type Step struct {
+	Key  string `json:"key"`
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
+	Next Target `json:"next,omitzero"`
+
+	// send_email
+	To           Texts       `json:"to,omitempty"`
+	CC           Texts       `json:"cc,omitempty"`
+	BCC          Texts       `json:"bcc,omitempty"`
+	ReplyTo      Texts       `json:"reply_to,omitempty"`
+	From         string      `json:"from,omitempty"`
+	Subject      string      `json:"subject,omitempty"`
+	HTML         string      `json:"html,omitempty"`
+	Text         string      `json:"text,omitempty"`
+	Template     *Template   `json:"template,omitempty"`
+	Tags         []shape.Tag `json:"tags,omitempty"`
+	Headers      Headers     `json:"headers,omitempty"`
+	Category     string      `json:"category,omitempty"`
+	Unsubscribe  *bool       `json:"unsubscribe,omitempty"`
+	ExpiresAfter Duration    `json:"expires_after,omitzero"`
+	OnSuppressed Target      `json:"on_suppressed,omitzero"`
+	OnError      Target      `json:"on_error,omitzero"`
+
+	// delay, wait_until
+	Duration Duration `json:"duration,omitzero"`
+	Window   *Window  `json:"window,omitempty"`
+	At       string   `json:"at,omitempty"` // CEL
+	Offset   Duration `json:"offset,omitzero"`
+	Timezone string   `json:"timezone,omitempty"`
+	OnPast   Target   `json:"on_past,omitzero"`
+
+	// wait_for_event
+	Event      Texts    `json:"event,omitempty"`
+	Timeout    Duration `json:"timeout,omitzero"`
+	Conditions string   `json:"conditions,omitempty"` // CEL
+	Since      string   `json:"since,omitempty"`
+	OnEvent    Target   `json:"on_event,omitzero"`
+	OnTimeout  Target   `json:"on_timeout,omitzero"`
+
+	// condition, branch, split
+	If        string    `json:"if,omitempty"` // CEL
+	OnTrue    Target    `json:"on_true,omitzero"`
+	OnFalse   Target    `json:"on_false,omitzero"`
+	Cases     []Case    `json:"cases,omitempty"`
+	Otherwise Target    `json:"otherwise,omitzero"`
+	Variants  []Variant `json:"variants,omitempty"`
+
+	// webhook
+	URL     string          `json:"url,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Body    json.RawMessage `json:"body,omitempty"`
+	Capture bool            `json:"capture,omitempty"`
+
+	// end
+	Outcome string `json:"outcome,omitempty"`
+}
+
+// Template names a published template and what stands in its gaps.
+type Template struct {
+	ID        string         `json:"id,omitempty"`
+	Alias     string         `json:"alias,omitempty"`
+	Variables map[string]any `json:"variables,omitempty"`
+}
+
+// Window is a part of the day, by the clock of a time zone. A To before From lies on the
+// next day.
+type Window struct {
+	From string   `json:"from"` // 09:00
+	To   string   `json:"to"`
+	Days []string `json:"days,omitempty"` // mon to sun; none: every day
+}
+
+// Case is one way of a branch.
+type Case struct {
+	If   string `json:"if"`
+	Goto string `json:"goto"`
+}
+
+// Variant is one way of a split.
+type Variant struct {
+	Key    string `json:"key"`
+	Weight int    `json:"weight"`
+	Goto   string `json:"goto,omitempty"`
+}
+
+// Step looks a step up by its key; -1: there is none.
+func (d *Definition) Step(key string) int {
+	for i := range d.Steps {
+		if d.Steps[i].Key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// Since says from when on the events of a wait count.
+const (
+	SinceRun  = "run"  // from the start of the run; also if Since is empty
+	SinceStep = "step" // from the beginning of the wait
+)
+
+// Recipients are whom an email goes to: To, or the person of the event.
+func (s *Step) Recipients() Texts {
+	if len(s.To) == 0 {
+		return Texts{"{{event.email}}"}
+	}
+	return s.To
+}

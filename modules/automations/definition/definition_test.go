@@ -1,0 +1,168 @@
+package definition_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+)
+
+const verify = `{"name": "Verify", "timezone": "Europe/Berlin", "trigger": {"event": "user.created", "re_entry": "once", "cancel_on_events": ["user.deleted", {"event": "user.updated", "conditions": "event.data.gone"}]},
+ "steps": [{"type": "send_email", "from": "hi@example.com", "template": {"alias": "verify"}},
+           {"key": "verified", "type": "wait_for_event", "event": ["user.verified", "user.paid"], "timeout": "P2D", "on_timeout": "fail"},
+           {"type": "condition", "if": "true", "on_false": {"goto": "over"}},
+           {"type": "webhook", "url": "https://example.com/x", "headers": {"X-A": "b"}, "body": {"user": "{{event.user_id}}"}},
+           {"type": "wait_until", "window": {"from": "09:00", "to": "20:00", "days": ["mon"]}, "at": "timestamp(event.data.at)", "offset": "-P3D"},
+           {"type": "split", "variants": [{"key": "a", "weight": 1}, {"key": "b", "weight": 2, "goto": "over"}]},
+           {"type": "send_email", "from": "hi@example.com", "subject": "S", "text": "T", "next": "end"},
+           {"key": "over", "type": "end", "outcome": "failed"}]}`
+
+func TestDefinitionIsReadAndWrittenAsItIs(t *testing.T) {
+	t.Parallel()
+	d, wrong := definition.Decode([]byte(verify))
+	if len(wrong) > 0 {
+		t.Fatalf("a good definition is refused: %v", wrong)
+	}
+	var keys []string
+	for i := range d.Steps {
+		keys = append(keys, d.Steps[i].Key)
+	}
+	want := []string{"send_email_1", "verified", "condition_1", "webhook_1", "wait_until_1", "split_1", "send_email_2", "over"}
+	if diff := cmp.Diff(want, keys); diff != "" {
+		t.Errorf("keys that were left out (-want +got):\n%s", diff)
+	}
+	written, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, wrong := definition.Decode(written)
+	if len(wrong) > 0 {
+		t.Fatalf("what was written is refused: %v\n%s", wrong, written)
+	}
+	if diff := cmp.Diff(d, again); diff != "" {
+		t.Errorf("read, written and read again (-first +second):\n%s", diff)
+	}
+}
+
+// with is the definition of one step.
+func with(step string) string {
+	return `{"name": "N", "trigger": {"event": "e"}, "steps": [` + step + `]}`
+}
+
+func TestEveryWrongFieldIsNamedByItsPath(t *testing.T) {
+	t.Parallel()
+	end := `{"type": "end"}`
+	for name, test := range map[string]struct {
+		document string
+		paths    []string
+	}{
+		"no JSON":              {`{`, []string{"definition"}},
+		"two values":           {`{} {}`, []string{"definition"}},
+		"an array":             {`[]`, []string{"definition"}},
+		"nothing":              {`{}`, []string{"name", "steps", "trigger"}},
+		"unknown fields":       {`{"name": "N", "x": 1, "trigger": {"event": "e", "y": 1}, "steps": [{"type": "end", "z": 1}]}`, []string{"steps[0].z", "trigger.y", "x"}},
+		"no steps":             {with(``), []string{"steps"}},
+		"51 steps":             {with(strings.Repeat(end+",", 50) + end), []string{"steps"}},
+		"a type that is none":  {with(`{"type": "loop"}`), []string{"steps[0].type"}},
+		"no type":              {with(`{}`), []string{"steps[0].type"}},
+		"null":                 {with(`{"type": "end", "key": null}`), []string{"steps[0].key"}},
+		"another type's field": {with(`{"type": "end", "duration": "P1D"}`), []string{"steps[0].duration"}},
+		"key twice":            {with(`{"key": "a", "type": "end"}, {"key": "a", "type": "end"}`), []string{"steps[1].key"}},
+		"key with a dash":      {with(`{"key": "a-b", "type": "end"}`), []string{"steps[0].key"}},
+		"reserved keys":        {with(`{"key": "in", "type": "end"}, {"key": "size", "type": "end"}`), []string{"steps[0].key", "steps[1].key"}},
+		"goto backward":        {with(`{"key": "a", "type": "delay", "duration": "P1D"}, {"type": "delay", "duration": "P1D", "next": {"goto": "a"}}`), []string{"steps[1].next.goto"}},
+		"goto itself":          {with(`{"key": "a", "type": "delay", "duration": "P1D", "next": {"goto": "a"}}`), []string{"steps[0].next.goto"}},
+		"goto unknown":         {with(`{"type": "wait_for_event", "event": "x", "timeout": "P1D", "on_timeout": {"goto": "b"}}`), []string{"steps[0].on_timeout.goto"}},
+		"a target that is none": {with(`{"type": "condition", "if": "true", "on_false": "stop"}, {"type": "condition", "if": "true", "on_true": {"go": 1}}`),
+			[]string{"steps[0].on_false", "steps[1].on_true.go", "steps[1].on_true.goto"}},
+		"case backward":     {with(`{"key": "a", "type": "end"}, {"type": "branch", "cases": [{"if": "true", "goto": "a"}]}`), []string{"steps[1].cases[0].goto"}},
+		"weights":           {with(`{"type": "split", "variants": [{"key": "a", "weight": 0}, {"key": "b", "weight": 1.5}]}`), []string{"steps[0].variants[0].weight", "steps[0].variants[1].weight"}},
+		"variant twice":     {with(`{"type": "split", "variants": [{"key": "a", "weight": 1}, {"key": "a", "weight": 1}]}`), []string{"steps[0].variants[1].key"}},
+		"name with NUL":     {`{"name": "a\u0000", "trigger": {"event": "e"}, "steps": [{"type": "end"}]}`, []string{"name"}},
+		"the service's own": {`{"name": "a", "trigger": {"event": "$x.y"}, "steps": [{"type": "end"}]}`, []string{"trigger.event"}},
+		"zones":             {`{"name": "a", "timezone": "Local", "trigger": {"event": "e"}, "steps": [{"type": "wait_until", "at": "now", "timezone": "../etc"}]}`, []string{"steps[0].timezone", "timezone"}},
+		"cancel": {`{"name": "a", "trigger": {"event": "e", "cancel_on_events": ["a", 3, {"conditions": "true"}], "re_entry": "twice"}, "steps": [{"type": "end"}]}`,
+			[]string{"trigger.cancel_on_events[1]", "trigger.cancel_on_events[2].event", "trigger.re_entry"}},
+		"an email without all":       {with(`{"type": "send_email"}`), []string{"steps[0].from", "steps[0].html", "steps[0].subject"}},
+		"a sender that is none":      {with(`{"type": "send_email", "from": "x", "subject": "s", "text": "t"}`), []string{"steps[0].from"}},
+		"line breaks in headers":     {with(`{"type": "send_email", "from": "a@example.com", "subject": "a\r\nBcc: x", "text": "t", "headers": {"X-A": "b\nc"}}`), []string{"steps[0].headers.X-A", "steps[0].subject"}},
+		"template and body":          {with(`{"type": "send_email", "template": {"id": "a", "alias": "b"}, "html": "x"}`), []string{"steps[0].html", "steps[0].template"}},
+		"URLs":                       {with(`{"type": "webhook", "url": "https://u:p@example.com"}, {"type": "webhook", "url": "ftp://example.com"}, {"type": "webhook", "url": "https://{{event.data.x}}/"}`), []string{"steps[0].url", "steps[1].url", "steps[2].url"}},
+		"headers of requests":        {with(`{"type": "webhook", "url": "https://example.com", "headers": {"Host": "a", "X Y": "b"}}`), []string{"steps[0].headers.Host", "steps[0].headers.X Y"}},
+		"window without length":      {with(`{"type": "wait_until", "window": {"from": "09:00", "to": "09:00"}}`), []string{"steps[0].window.to"}},
+		"times of day":               {with(`{"type": "wait_until", "window": {"from": "9:00", "to": "25:00", "days": ["monday"]}}`), []string{"steps[0].window.days[0]", "steps[0].window.from", "steps[0].window.to"}},
+		"wait until nothing":         {with(`{"type": "wait_until"}`), []string{"steps[0].window"}},
+		"offset of nothing":          {with(`{"type": "wait_until", "window": {"from": "09:00", "to": "10:00"}, "offset": "P1D"}`), []string{"steps[0].offset"}},
+		"a condition too long":       {with(`{"type": "condition", "if": "` + strings.Repeat("x", 5000) + `"}`), []string{"steps[0].if"}},
+		"eleven events":              {with(`{"type": "wait_for_event", "event": ["1","2","3","4","5","6","7","8","9","10","11"], "timeout": "P1D"}`), []string{"steps[0].event"}},
+		"a next that an end has not": {with(`{"type": "end", "next": "end"}`), []string{"steps[0].next"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, wrong := definition.Decode([]byte(test.document))
+			if diff := cmp.Diff(test.paths, slices.Sorted(maps.Keys(wrong))); diff != "" {
+				t.Errorf("paths of wrong fields (-want +got):\n%s\n%v", diff, wrong)
+			}
+		})
+	}
+}
+
+func TestDurations(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"PT1S": time.Second, "PT1.5S": 1500 * time.Millisecond, "P1W": 7 * 24 * time.Hour, "P1W2DT3H4M5S": 9*24*time.Hour + 3*time.Hour + 4*time.Minute + 5*time.Second,
+		"P366D": 366 * 24 * time.Hour,
+	} {
+		got, err := definition.ParseDuration(text)
+		if err != nil || got.Duration != want {
+			t.Errorf("%s is read as %s (%v), want %s", text, got.Duration, err, want)
+		}
+	}
+	for _, text := range []string{"", "P", "PT", "P1DT", "P1M", "P1Y", "PT0S", "PT0.5S", "-PT5S", "P-1D", "P1D1D", "PT9999999999H", "P367D", "PT1H1D", "1D", "pt1s", "P1.5D", " PT1S"} {
+		if got, err := definition.ParseDuration(text); err == nil {
+			t.Errorf("%q is read as %s, and should be refused", text, got.Duration)
+		}
+	}
+	if got, err := definition.ParseOffset("-P3D"); err != nil || got.Duration != -72*time.Hour {
+		t.Errorf("the offset -P3D is read as %s (%v)", got.Duration, err)
+	}
+}
+
+// The schema is made from the table that the decoder uses; here only its outline is held.
+func TestSchemaNamesEveryTypeOfStep(t *testing.T) {
+	t.Parallel()
+	document, err := json.Marshal(definition.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range definition.Types() {
+		if !strings.Contains(string(document), fmt.Sprintf(`"enum":[%q]`, kind)) {
+			t.Errorf("the schema does not know the type %s", kind)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(verify))
+	f.Add([]byte(with(`{"type": "delay", "duration": "P1D"}`)))
+	f.Fuzz(func(t *testing.T, document []byte) {
+		d, wrong := definition.Decode(document)
+		if len(wrong) > 0 {
+			return
+		}
+		written, err := json.Marshal(d)
+		if err != nil {
+			t.Fatalf("a definition that was taken cannot be written: %v", err)
+		}
+		if _, wrong := definition.Decode(written); len(wrong) > 0 {
+			t.Errorf("what was written is refused: %v", wrong)
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package definition
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// form is what a value has to be: how it is judged, and its JSON Schema.
+type form struct {
+	judge  func(path string, value any, wrong fault.Fields)
+	schema map[string]any
+}
+
+// member is one field of an object.
+type member struct {
+	name     string
+	form     form
+	required bool
+	doc      string
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// object is the form of an object with these members and no others.
+func object(members ...member) form {
+	byName := map[string]member{}
+	properties := map[string]any{}
+	required := []string{}
+	for _, m := range members {
+		byName[m.name] = m
+		properties[m.name] = described(m)
+		if m.required {
+			required = append(required, m.name)
+		}
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return form{schema: schema, judge: func(path string, value any, wrong fault.Fields) {
+		given, is := value.(map[string]any)
+		if !is {
+			wrong.Add(orDocument(path), "must be an object")
+			return
+		}
+		for _, name := range sortedKeys(given) {
+			m, known := byName[name]
+			switch {
+			case !known:
+				wrong.Add(join(path, name), "is not a field here; there are %s", strings.Join(sortedKeys(byName), ", "))
+			case given[name] == nil:
+				wrong.Add(join(path, name), "must not be null; leave it out")
+			default:
+				m.form.judge(join(path, name), given[name], wrong)
+			}
+		}
+		for _, m := range members {
+			if _, has := given[m.name]; m.required && !has {
+				wrong.Add(join(path, m.name), "is required")
+			}
+		}
+	}}
+}
+
+func described(m member) map[string]any {
+	schema := maps.Clone(m.form.schema)
+	if m.doc != "" {
+		schema["description"] = m.doc
+	}
+	return schema
+}
+
+// maxMember is how long the name of a member may be that its author chose, in octets.
+const maxMember = 200
+
+// shown is a name as a refusal repeats it: bounded, whatever it is.
+func shown(name string) string {
+	if name = strings.ToValidUTF8(name, "�"); len(name) > maxMember {
+		return strings.ToValidUTF8(name[:maxMember], "") + "…"
+	}
+	return name
+}
+
+func join(path, name string) string {
+	name = shown(name)
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func orDocument(path string) string {
+	if path == "" {
+		return "definition"
+	}
+	return path
+}
+
+// text is a string with at most so many octets; check says what else is wrong with it.
+func text(most int, check func(string) error) form {
+	return form{schema: map[string]any{"type": "string", "minLength": 1, "maxLength": most}, judge: func(path string, value any, wrong fault.Fields) {
+		s, is := value.(string)
+		switch {
+		case !is:
+			wrong.Add(path, "must be a string")
+		case s == "":
+			wrong.Add(path, "must not be empty")
+		case len(s) > most:
+			wrong.Add(path, "has %d octets; the limit is %d", len(s), most)
+		case strings.ContainsRune(s, 0):
+			wrong.Add(path, "contains a NUL character")
+		case !utf8.ValidString(s):
+			wrong.Add(path, "is not UTF-8")
+		case check != nil:
+			if err := check(s); err != nil {
+				wrong.Add(path, "%s", err)
+			}
+		}
+	}}
+}
+
+// as gives a form a narrower schema.
+func (f form) as(more map[string]any) form {
+	schema := maps.Clone(f.schema)
+	maps.Copy(schema, more)
+	return form{f.judge, schema}
+}
+
+func oneOf(words ...string) form {
+	return form{schema: map[string]any{"enum": words}, judge: func(path string, value any, wrong fault.Fields) {
+		if s, is := value.(string); !is || !slices.Contains(words, s) {
+			wrong.Add(path, "must be one of %s", strings.Join(words, ", "))
+		}
+	}}
+}
+
+func boolean() form {
+	return form{schema: map[string]any{"type": "boolean"}, judge: func(path string, value any, wrong fault.Fields) {
+		if _, is := value.(bool); !is {
+			wrong.Add(path, "must be true or false")
+		}
+	}}
+}
+
+func integer(least, most int64) form {
+	return form{schema: map[string]any{"type": "integer", "minimum": least, "maximum": most}, judge: func(path string, value any, wrong fault.Fields) {
+		number, is := value.(json.Number)
+		n, err := number.Int64()
+		if !is || err != nil || n < least || n > most {
+			wrong.Add(path, "must be an integer from %d to %d", least, most)
+		}
+	}}
+}
+
+// list is an array of so many elements.
+func list(least, most int, element form) form {
+	return form{schema: map[string]any{"type": "array", "minItems": least, "maxItems": most, "items": element.schema},
+		judge: func(path string, value any, wrong fault.Fields) {
+			elements, is := value.([]any)
+			switch {
+			case !is:
+				wrong.Add(path, "must be an array")
+				return
+			case len(elements) < least || len(elements) > most:
+				wrong.Add(path, "has %d elements; it must have %d to %d", len(elements), least, most)
+			}
+			for i, e := range elements {
+				if i >= most {
+					break
+				}
+				element.judge(fmt.Sprintf("%s[%d]", path, i), e, wrong)
+			}
+		}}
+}
+
+// textOr is a string of one form, or something else of another.
+func textOr(s, other form) form {
+	return form{schema: map[string]any{"anyOf": []any{s.schema, other.schema}}, judge: func(path string, value any, wrong fault.Fields) {
+		if _, is := value.(string); is {
+			s.judge(path, value, wrong)
+			return
+		}
+		other.judge(path, value, wrong)
+	}}
+}
+
+// members is an object with any names and values of one form.
+func members(most int, name func(string) error, value form) form {
+	return form{schema: map[string]any{"type": "object", "maxProperties": most, "additionalProperties": value.schema},
+		judge: func(path string, given any, wrong fault.Fields) {
+			object, is := given.(map[string]any)
+			switch {
+			case !is:
+				wrong.Add(path, "must be an object")
+				return
+			case len(object) > most:
+				wrong.Add(path, "has %d members; the limit is %d", len(object), most)
+				return
+			}
+			for _, n := range sortedKeys(object) {
+				if err := name(n); err != nil {
+					wrong.Add(join(path, n), "%s", err)
+					continue
+				}
+				value.judge(join(path, n), object[n], wrong)
+			}
+		}}
+}
+
+// maxNesting is how deep objects and arrays may stand in one another.
+const maxNesting = 16
+
+// checkMember judges a name that the author chose.
+func checkMember(name string) error {
+	switch {
+	case strings.ContainsRune(name, 0):
+		return errors.New("contains a NUL character")
+	case len(name) > maxMember:
+		return fmt.Errorf("has a name of %d octets; the limit is %d", len(name), maxMember)
+	}
+	return nil
+}
+
+// anyValue is any JSON whose strings are not too long.
+func anyValue() form {
+	var judge func(path string, value any, depth int, wrong fault.Fields)
+	judge = func(path string, value any, depth int, wrong fault.Fields) {
+		if depth > maxNesting {
+			wrong.Add(path, "is nested more than %d deep", maxNesting)
+			return
+		}
+		switch v := value.(type) {
+		case string:
+			if len(v) > MaxString {
+				wrong.Add(path, "has %d octets; the limit is %d", len(v), MaxString)
+			}
+			if strings.ContainsRune(v, 0) {
+				wrong.Add(path, "contains a NUL character")
+			}
+		case []any:
+			for i, e := range v {
+				judge(fmt.Sprintf("%s[%d]", path, i), e, depth+1, wrong)
+			}
+		case map[string]any:
+			for _, name := range sortedKeys(v) {
+				if err := checkMember(name); err != nil {
+					wrong.Add(join(path, name), "%s", err)
+					continue
+				}
+				judge(join(path, name), v[name], depth+1, wrong)
+			}
+		}
+	}
+	return form{schema: map[string]any{}, judge: func(path string, value any, wrong fault.Fields) { judge(path, value, 0, wrong) }}
+}

@@ -1,0 +1,265 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/modules/automations/clock"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+var keyForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+
+// CEL does not parse steps.in, and Liquid gives first, last and size of any object a meaning.
+var reservedKeys = []string{"in", "true", "false", "null", "first", "last", "size"}
+
+func checkKey(key string) error {
+	switch {
+	case !keyForm.MatchString(key):
+		return errors.New("must begin with a letter a-z and have at most 40 of a-z, 0-9 and _")
+	case slices.Contains(reservedKeys, key):
+		return errors.New("is a word of the expression languages; choose another key")
+	}
+	return nil
+}
+
+// CheckEventName judges the name of an event that a caller may send.
+func CheckEventName(name string) error {
+	switch n := utf8.RuneCountInString(name); {
+	case n == 0:
+		return errors.New("must not be empty")
+	case n > MaxName:
+		return fmt.Errorf("has %d characters; the limit is %d", n, MaxName)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return errors.New("contains a control character")
+	case strings.HasPrefix(name, "$"):
+		return errors.New("begins with $, as only the service's own events do")
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	switch n := utf8.RuneCountInString(name); {
+	case strings.TrimSpace(name) == "":
+		return errors.New("must not be empty")
+	case n > MaxName:
+		return fmt.Errorf("has %d characters; the limit is %d", n, MaxName)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return errors.New("contains a control character")
+	}
+	return nil
+}
+
+func checkDuration(s string) error { _, err := ParseDuration(s); return err }
+func checkOffset(s string) error   { _, err := ParseOffset(s); return err }
+func checkZone(s string) error     { _, err := clock.Zone(s); return err }
+
+// checkStepZone also lets Liquid pass, which is judged when it was rendered.
+func checkStepZone(s string) error {
+	if strings.Contains(s, "{{") {
+		return nil
+	}
+	return checkZone(s)
+}
+
+func checkSince(s string) error {
+	if s == SinceRun || s == SinceStep || checkDuration(s) == nil {
+		return nil
+	}
+	return errors.New("must be run, step or a duration before the start of the run, as P1D")
+}
+
+func checkFrom(s string) error {
+	_, err := address.Parse(s)
+	return err
+}
+
+func checkSubject(s string) error {
+	if strings.ContainsAny(s, "\r\n") {
+		return errors.New("contains a line break")
+	}
+	return nil
+}
+
+func checkHeader(name string) error { return address.ValidateHeader(name, "x") }
+
+func checkURL(s string) error {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || u.Opaque != "":
+		return errors.New("is not a URL")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("must begin with https://")
+	case u.User != nil:
+		return errors.New("has a user name or a password in it")
+	case u.Fragment != "":
+		return errors.New("has a fragment")
+	case strings.Contains(s, "{{") || strings.Contains(s, "{%"):
+		return errors.New("must be literal; put values into the body")
+	}
+	return nil
+}
+
+// The forms of which the tables are made.
+var (
+	keyText      = text(40, checkKey).as(map[string]any{"pattern": keyForm.String()})
+	eventName    = text(4*MaxName, CheckEventName)
+	triggerEvent = text(4*MaxName, CheckEventName)
+	duration     = text(64, checkDuration)
+	expression   = text(MaxExpression, nil)
+	shortText    = text(MaxString, nil)
+	content      = text(MaxContent, nil)
+	addresses    = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil)))
+	events       = textOr(eventName, list(1, MaxEvents, eventName))
+	target       = textOr(oneOf(Continue, Ends, Fails), object(member{"goto", keyText, true, "The key of a later step."}))
+	variables    = members(1000, checkMember, anyValue())
+)
+
+// MaxExpression is how long a CEL expression may be, in octets.
+const MaxExpression = 4 << 10
+
+var definitionMembers = []member{
+	{"name", text(4*MaxName, checkName), true, ""},
+	{"description", text(MaxString, nil), false, ""},
+	{"timezone", text(100, checkZone), false, "A name of the IANA database, as Europe/Berlin; UTC if left out."},
+	{"trigger", object(
+		member{"event", triggerEvent, true, "The name of the events that start a run."},
+		member{"conditions", expression, false, "A CEL expression over the event; it starts a run only if this is true."},
+		member{"cancel_on_events", list(1, MaxEvents, textOr(eventName, object(
+			member{"event", eventName, true, ""},
+			member{"conditions", expression, false, "CEL; event is the event that arrives, trigger the one that started the run."},
+		))), false, "Events of the same person that cancel the run."},
+		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion), object(member{AtMostEvery, duration, true, ""})), false,
+			"Whether somebody who had a run may have another; every_time if left out."},
+	), true, ""},
+}
+
+var stepMembers = []member{
+	{"key", keyText, false, "By which other steps and expressions name this one; <type>_<number> if left out."},
+	{"name", text(4*MaxName, checkName), false, ""},
+	{"next", target, false, "Where the run goes on after this step; at the next one if left out."},
+}
+
+var (
+	onError      = member{"on_error", target, false, "After an error; fail if left out."}
+	expiresAfter = member{"expires_after", duration, false, "If the step is reached so much later than it was due, it is left out."}
+)
+
+// typeMembers are the fields of each type, beside stepMembers.
+var typeMembers = map[string][]member{
+	SendEmail: {
+		{"to", addresses, false, "Liquid; {{event.email}} if left out."}, {"cc", addresses, false, "Liquid."}, {"bcc", addresses, false, "Liquid."}, {"reply_to", addresses, false, "Liquid."},
+		{"from", text(1000, checkFrom), false, "Literal; may be left to the template."},
+		{"subject", text(MaxString, checkSubject), false, "Liquid."}, {"html", content, false, "Liquid; values are escaped."}, {"text", content, false, "Liquid."},
+		{"template", object(
+			member{"id", text(100, nil), false, "This or alias."},
+			member{"alias", text(200, nil), false, "This or id."},
+			member{"variables", variables, false, "Liquid in strings; a string that is one output passes the value with its type."},
+		), false, "A published template."},
+		{"tags", list(1, 10, object(member{"name", text(256, nil), true, ""}, member{"value", text(256, nil), true, ""})), false, ""},
+		{"headers", members(50, checkHeader, text(998, checkSubject)), false, ""},
+		{"category", text(200, nil), false, ""}, {"unsubscribe", boolean(), false, ""},
+		expiresAfter, {"on_suppressed", target, false, "If a recipient is suppressed; continue if left out."}, onError,
+	},
+	Delay: {{"duration", duration, true, "ISO 8601, as PT30M or P3D; a day has 24 hours."}},
+	WaitUntil: {
+		{"window", object(
+			member{"from", text(5, clock.CheckTimeOfDay), true, "As 09:00."},
+			member{"to", text(5, clock.CheckTimeOfDay), true, "As 20:00; before from means the next day."},
+			member{"days", list(1, 7, oneOf(clock.Days...)), false, "Every day if left out."},
+		), false, "The part of the day in which the run goes on."},
+		{"at", expression, false, "A CEL expression that gives a timestamp, as timestamp(event.data.ends_at)."},
+		{"offset", text(65, checkOffset), false, "Added to at; may be negative, as -P3D."},
+		{"timezone", text(MaxString, checkStepZone), false, "Liquid, or a name of the IANA database."},
+		{"on_past", target, false, "If at is in the past; continue if left out."},
+	},
+	WaitForEvent: {
+		{"event", events, true, "A name, or several of which the first wins."},
+		{"timeout", duration, true, ""}, {"conditions", expression, false, "CEL; event is the event that arrives, trigger the one that started the run."},
+		{"since", text(64, checkSince), false, "From when on events count: run (if left out), step, or a duration before the start of the run."},
+		{"on_event", target, false, "continue if left out."}, {"on_timeout", target, false, "continue if left out."},
+	},
+	Condition: {{"if", expression, true, "CEL."}, {"on_true", target, false, "continue if left out."}, {"on_false", target, false, "end if left out."}},
+	Branch: {
+		{"cases", list(1, MaxCases, object(member{"if", expression, true, "CEL."}, member{"goto", keyText, true, ""})), true, "The first that is true counts."},
+		{"otherwise", target, false, "continue if left out."},
+	},
+	Split: {{"variants", list(2, 5, object(member{"key", keyText, true, ""}, member{"weight", integer(1, 1_000_000), true, ""}, member{"goto", keyText, false, ""})), true,
+		"A person always gets the same one."}},
+	Webhook: {
+		{"url", text(2000, checkURL), true, "https, literal."}, {"method", oneOf("POST", "PUT"), false, "POST if left out."},
+		{"headers", members(MaxHeaders, checkRequestHeader, text(998, checkSubject)), false, ""},
+		{"body", anyValue(), false, "JSON; Liquid in strings, and a string that is one output passes the value with its type."},
+		{"capture", boolean(), false, "Keep up to 16 KB of a JSON answer as steps.<key>.body."}, onError,
+	},
+	End: {{"outcome", oneOf("completed", "failed"), false, "completed if left out."}},
+}
+
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
+
+func checkRequestHeader(name string) error {
+	lower := strings.ToLower(name)
+	switch {
+	case !headerName.MatchString(name):
+		return errors.New("is not a header name")
+	case slices.Contains([]string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "content-type", "idempotency-key", "service-signature", "postrider-cause", "user-agent"}, lower):
+		return errors.New("is written by the service")
+	}
+	return nil
+}
+
+// Types names the types of steps.
+func Types() []string { return sortedKeys(typeMembers) }
+
+var (
+	stepForms      = formsOfSteps()
+	definitionForm = object(append(slices.Clone(definitionMembers), member{"steps", list(1, MaxSteps, anyStep()), true, ""})...)
+)
+
+func formsOfSteps() map[string]form {
+	forms := map[string]form{}
+	for kind, own := range typeMembers {
+		all := append([]member{{"type", oneOf(kind), true, ""}}, stepMembers...)
+		if kind == End {
+			all = slices.DeleteFunc(all, func(m member) bool { return m.name == "next" })
+		}
+		forms[kind] = object(append(all, own...)...)
+	}
+	return forms
+}
+
+// anyStep is the form that the type of a step names.
+func anyStep() form {
+	var schemas []any
+	for _, kind := range Types() {
+		schemas = append(schemas, stepForms[kind].schema)
+	}
+	return form{schema: map[string]any{"oneOf": schemas, "discriminator": map[string]any{"propertyName": "type"}},
+		judge: func(path string, value any, wrong fault.Fields) {
+			step, is := value.(map[string]any)
+			if !is {
+				wrong.Add(path, "must be an object")
+				return
+			}
+			kind, _ := step["type"].(string)
+			f, known := stepForms[kind]
+			if !known {
+				wrong.Add(path+".type", "must be one of %s", strings.Join(Types(), ", "))
+				return
+			}
+			f.judge(path, value, wrong)
+		}}
+}
+
+// Schema is the JSON Schema (2020-12) of a definition.
+func Schema() map[string]any {
+	schema := definitionForm.as(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Automation"})
+	return schema.schema
+}

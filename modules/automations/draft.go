@@ -1,0 +1,215 @@
+package automations
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// The bounds of an account.
+const (
+	MaxAutomations = 1000
+	MaxActive      = 200
+)
+
+// Keep stores the caller's answer in the transaction of a change; nil for none.
+type Keep func(ctx context.Context, tx idempotency.Execer, a *ent.Automation) error
+
+// Judge reads a definition whole. The fields name everything that is wrong by its path.
+func Judge(document []byte) (definition.Definition, fault.Fields) {
+	d, wrong := definition.Decode(document)
+	if len(wrong) > 0 {
+		return d, wrong
+	}
+	_, wrong = machine.Compile(d)
+	return d, wrong
+}
+
+// draft is a definition as it is stored.
+type draft struct {
+	definition definition.Definition
+	document   json.RawMessage
+	hash       string
+}
+
+func newDraft(document []byte) (draft, error) {
+	d, wrong := Judge(document)
+	if err := wrong.Err(); err != nil {
+		return draft{}, err
+	}
+	canonical, err := json.Marshal(d)
+	if err != nil {
+		return draft{}, fmt.Errorf("encode a definition: %w", err)
+	}
+	sum := sha256.Sum256(canonical)
+	return draft{d, canonical, hex.EncodeToString(sum[:])}, nil
+}
+
+// Create makes an automation: a draft that starts nothing until it is activated. Errors:
+// Invalid with all wrong fields, Conflict when the account has too many.
+func (s *Service) Create(ctx context.Context, accountID string, document []byte, keep Keep) (*ent.Automation, error) {
+	d, err := newDraft(document)
+	if err != nil {
+		return nil, err
+	}
+	return s.create(ctx, accountID, d, keep)
+}
+
+func (s *Service) create(ctx context.Context, accountID string, d draft, keep Keep) (made *ent.Automation, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := lockAccount(ctx, tx, accountID); err != nil {
+			return err
+		}
+		if n, err := tx.Automation.Query().Where(automation.AccountID(accountID)).Count(ctx); err != nil || n >= MaxAutomations {
+			return orTooMany(err, "This account has %d automations, which is the limit", MaxAutomations)
+		}
+		if made, err = tx.Automation.Create().SetID(id.New(id.Automation)).SetAccountID(accountID).SetName(d.definition.Name).SetDescription(d.definition.Description).
+			SetEvent(d.definition.Trigger.Event).SetDraft(d.document).SetDraftHash(d.hash).Save(ctx); err != nil {
+			return err
+		}
+		return kept(ctx, tx, keep, made)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create automation: %w", err)
+	}
+	return made.Unwrap(), nil
+}
+
+func kept(ctx context.Context, tx *ent.Tx, keep Keep, a *ent.Automation) error {
+	if keep == nil {
+		return nil
+	}
+	return keep(ctx, tx, a)
+}
+
+func orTooMany(err error, format string, limit int) error {
+	if err != nil {
+		return err
+	}
+	return fault.Conflictf(fault.CodeConflict, format, limit)
+}
+
+// lockAccount lets changes that count wait for each other.
+func lockAccount(ctx context.Context, tx db.Execer, accountID string) error {
+	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('automations of ' || $1, 0))`, accountID)
+	return err
+}
+
+// Change replaces members of the draft. Versions and live runs stay as they are. Errors:
+// Invalid, NotFound, Conflict for an automation that is archived or that was changed since
+// the hash, where one is given.
+func (s *Service) Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage, hash string) (changed *ent.Automation, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		a, err := locked(ctx, tx, accountID, automationID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case a.Status == automation.StatusArchived:
+			return fault.Conflictf(fault.CodeConflict, "This automation is archived")
+		case hash != "" && hash != a.DraftHash:
+			return fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again")
+		}
+		document, err := merged(a.Draft, members)
+		if err != nil {
+			return err
+		}
+		d, err := newDraft(document)
+		if err != nil {
+			return err
+		}
+		changed, err = a.Update().SetName(d.definition.Name).SetDescription(d.definition.Description).SetEvent(d.definition.Trigger.Event).
+			SetDraft(d.document).SetDraftHash(d.hash).Save(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("change automation: %w", err)
+	}
+	return changed.Unwrap(), nil
+}
+
+// merged puts members in the place of those of a document.
+func merged(document json.RawMessage, members map[string]json.RawMessage) ([]byte, error) {
+	whole := map[string]json.RawMessage{}
+	if err := json.Unmarshal(document, &whole); err != nil {
+		return nil, fmt.Errorf("read the draft: %w", err)
+	}
+	for name, value := range members {
+		if whole[name] = value; string(value) == "null" {
+			delete(whole, name)
+		}
+	}
+	return json.Marshal(whole)
+}
+
+// locked gives an automation of the account, which nobody else changes until the transaction ends.
+func locked(ctx context.Context, tx *ent.Tx, accountID, automationID string) (*ent.Automation, error) {
+	a, err := tx.Automation.Query().Where(automation.AccountID(accountID), automation.ID(automationID)).ForUpdate().Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("automation", automationID)
+	}
+	return a, err
+}
+
+// Delete takes an automation away that was never activated, or that is archived and has no
+// live run. What was recorded of its runs stays until retention.
+func (s *Service) Delete(ctx context.Context, accountID, automationID string) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		a, err := locked(ctx, tx, accountID, automationID)
+		if err != nil {
+			return err
+		}
+		if a.Status != automation.StatusDraft && a.Status != automation.StatusArchived {
+			return fault.Conflictf(fault.CodeConflict, "This automation is %s; archive it first", a.Status)
+		}
+		live, err := db.One(ctx, tx, db.Value[bool], `SELECT EXISTS (SELECT FROM automation_works WHERE automation_id = $1)`, automationID)
+		if err != nil || live {
+			return errors.Join(err, whenTrue(live, fault.Conflictf(fault.CodeConflict, "Runs of this automation are being cancelled; try again shortly")))
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM automation_listens WHERE automation_id = $1`, automationID); err != nil {
+			return err
+		}
+		return tx.Automation.DeleteOne(a).Exec(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("delete automation: %w", err)
+	}
+	return nil
+}
+
+func whenTrue(is bool, err *fault.Error) error {
+	if !is {
+		return nil
+	}
+	return err
+}
+
+// Duplicate makes a new automation of a draft.
+func (s *Service) Duplicate(ctx context.Context, accountID, automationID string, keep Keep) (*ent.Automation, error) {
+	a, err := s.Get(ctx, accountID, automationID)
+	if err != nil {
+		return nil, err
+	}
+	name := []rune("Copy of " + a.Name)
+	encoded, err := json.Marshal(string(name[:min(len(name), definition.MaxName)]))
+	if err != nil {
+		return nil, fmt.Errorf("duplicate automation: %w", err)
+	}
+	document, err := merged(a.Draft, map[string]json.RawMessage{"name": encoded})
+	if err != nil {
+		return nil, err
+	}
+	return s.Create(ctx, accountID, document, keep)
+}

@@ -1,0 +1,148 @@
+package ingest
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
+)
+
+// entries are the last runs of persons, by automation and hash.
+type entries struct {
+	hashes [][]byte
+	known  map[entryName]time.Time
+	fresh  []entry
+	asked  map[string]bool // automations whose re-entry asks for them
+}
+
+type entryName struct{ automationID, hash string }
+
+// entry is a run that a person has begun.
+type entry struct {
+	accountID, automationID string
+	hash                    []byte
+	at                      time.Time
+}
+
+// hash is by what a name of a person is found, under a key.
+func hash(key []byte, accountID, kind, name string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(accountID + "\x00" + kind + "\x00" + name))
+	return mac.Sum(nil)
+}
+
+// hashesOf are the hashes of a person under one key: one for each name.
+func hashesOf(key []byte, p runs.Person) (out [][]byte) {
+	if p.UserID != "" {
+		out = append(out, hash(key, p.AccountID, "user", p.UserID))
+	}
+	if p.EmailKey != "" {
+		out = append(out, hash(key, p.AccountID, "email", p.EmailKey))
+	}
+	return out
+}
+
+const entriesSQL = `SELECT automation_id, person, last_at FROM automation_entries WHERE automation_id = ANY($1::text[]) AND person = ANY($2::bytea[])`
+
+// readEntries reads when the persons had runs, of automations that ask for it.
+func (r *round) readEntries(ctx context.Context, persons []runs.Person) error {
+	r.entries = entries{hashes: r.hashes, known: map[entryName]time.Time{}, asked: map[string]bool{}}
+	var automations []string
+	for _, list := range r.listens {
+		for _, l := range list {
+			if !l.starts || r.entries.asked[l.automationID] {
+				continue
+			}
+			v, err := r.versions.Get(ctx, r.tx, l.automationID, l.version)
+			if err != nil {
+				return err
+			}
+			if mode := v.Definition.Trigger.ReEntry.Mode; mode == definition.Once || mode == definition.AtMostEvery {
+				r.entries.asked[l.automationID] = true
+				automations = append(automations, l.automationID)
+			}
+		}
+	}
+	if len(automations) == 0 {
+		return nil
+	}
+	var hashes [][]byte
+	for _, p := range persons {
+		for _, key := range r.hashes {
+			hashes = append(hashes, hashesOf(key, p)...)
+		}
+	}
+	rows, err := db.All(ctx, r.tx, func(e *entry) []any { return []any{&e.automationID, &e.hash, &e.at} }, entriesSQL, db.Array(automations), db.Array(hashes))
+	if err != nil {
+		return fmt.Errorf("read entries of persons: %w", err)
+	}
+	for _, e := range rows {
+		r.entries.known[entryName{e.automationID, string(e.hash)}] = e.at
+	}
+	return nil
+}
+
+// last gives when a person had the last run of an automation, under any of its names.
+func (e *entries) last(automationID string, p *posting) (last time.Time, had bool) {
+	for _, key := range e.hashes {
+		for _, h := range hashesOf(key, p.person()) {
+			if at, known := e.known[entryName{automationID, string(h)}]; known {
+				had = true
+				if at.After(last) {
+					last = at
+				}
+			}
+		}
+	}
+	return last, had
+}
+
+// enter notes a run.
+func (e *entries) enter(automationID string, p *posting) {
+	if !e.asked[automationID] {
+		return
+	}
+	for _, h := range hashesOf(e.hashes[0], p.person()) {
+		e.known[entryName{automationID, string(h)}] = p.at
+		e.fresh = append(e.fresh, entry{p.AccountID, automationID, h, p.at})
+	}
+}
+
+var entryRows = batch.New("v",
+	batch.Text("account_id", func(e entry) string { return e.accountID }),
+	batch.Text("automation_id", func(e entry) string { return e.automationID }),
+	batch.Bytes("person", func(e entry) []byte { return e.hash }),
+	batch.Int("runs", func(entry) int { return 1 }),
+	batch.Time("last_at", func(e entry) time.Time { return e.at }),
+)
+
+var entrySQL = db.Compile(entryRows.Insert("automation_entries AS e") + `
+ON CONFLICT (automation_id, person) DO UPDATE SET runs = e.runs + 1, last_at = greatest(e.last_at, excluded.last_at)`)
+
+// storeEntries stores the runs that persons have begun, each person's newest one.
+func (r *round) storeEntries(ctx context.Context) error {
+	var list []entry
+	place := map[entryName]int{}
+	for _, e := range r.entries.fresh {
+		name := entryName{e.automationID, string(e.hash)}
+		if i, known := place[name]; known {
+			list[i] = e
+			continue
+		}
+		place[name] = len(list)
+		list = append(list, e)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	if _, err := r.tx.ExecContext(ctx, entrySQL.Text, entrySQL.Args(entryRows.Rows(list))...); err != nil {
+		return fmt.Errorf("store entries of persons: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,280 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/automations/versions"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// What an automation did about an event.
+const (
+	Started        = "started"
+	Resumed        = "resumed"
+	Cancelled      = "cancelled"
+	ConditionFalse = "condition_false"
+	ConditionError = "condition_error"
+	RefusedReEntry = "re_entry"
+	TooManyRuns    = "too_many_runs"
+	LoopGuard      = "loop_guard"
+	Paused         = "paused"
+)
+
+// The bounds of what an event does.
+const (
+	maxDepthOfCause = 10  // runs that cause one another
+	maxLive         = 100 // runs of one automation and person
+	maxMatches      = 20  // that are kept with an event
+)
+
+// listen is a version that does something about events of a name.
+type listen struct {
+	accountID, event, automationID string
+	version                        int
+	starts, waits, cancels         bool
+	paused                         bool
+}
+
+const listensSQL = `
+SELECT DISTINCT l.account_id, l.event, l.automation_id, l.version, l.starts, l.waits, l.cancels, a.status = 'paused' AS paused
+FROM unnest($1::text[], $2::text[]) AS p (account_id, event)
+JOIN automation_listens l ON l.account_id = p.account_id AND l.event = p.event
+JOIN automations a ON a.id = l.automation_id
+ORDER BY l.automation_id, l.version`
+
+// named is a name of events of an account.
+type named struct{ accountID, event string }
+
+// listens gives who listens, by account and name.
+func (s *Service) listens(ctx context.Context, tx db.Execer, list []*posting) (map[named][]listen, error) {
+	var accounts, names []string
+	for _, p := range list {
+		accounts, names = append(accounts, p.AccountID), append(names, p.Name)
+	}
+	rows, err := db.All(ctx, tx, func(l *listen) []any {
+		return []any{&l.accountID, &l.event, &l.automationID, &l.version, &l.starts, &l.waits, &l.cancels, &l.paused}
+	}, listensSQL, db.Array(accounts), db.Array(names))
+	if err != nil {
+		return nil, fmt.Errorf("read who listens: %w", err)
+	}
+	out := map[named][]listen{}
+	for _, l := range rows {
+		out[named{l.accountID, l.event}] = append(out[named{l.accountID, l.event}], l)
+	}
+	return out, nil
+}
+
+// round is what the events of one transaction do. Nothing of it is stored before apply.
+type round struct {
+	*Service
+
+	tx      db.Execer
+	listens map[named][]listen
+	now     time.Time // by the database clock, after the locks
+	entries entries
+	live    []*tracked // runs of the persons, in the order of their ids
+	started []*runs.Settlement
+}
+
+// tracked is a live run and what this round does with it.
+type tracked struct {
+	*runs.Live
+
+	version   *versions.Version
+	fresh     bool           // started in this round
+	resumedBy *machine.Event // ends its wait
+	cancelled bool
+}
+
+// prepare takes the locks of the persons whose events somebody listens to, then reads their
+// runs. A statement after the locks has a snapshot with everything that was done under them.
+func (r *round) prepare(ctx context.Context, list []*posting) error {
+	var persons []runs.Person
+	for _, p := range list {
+		if len(r.listens[named{p.AccountID, p.Name}]) > 0 && !p.identity().IsZero() && !slices.Contains(persons, p.person()) {
+			persons = append(persons, p.person())
+		}
+	}
+	if err := runs.LockPerson(ctx, r.tx, persons...); err != nil {
+		return err
+	}
+	now, err := db.One(ctx, r.tx, db.Value[time.Time], `SELECT clock_timestamp()`)
+	if err != nil {
+		return fmt.Errorf("ask the time: %w", err)
+	}
+	r.now = now
+	if len(persons) == 0 {
+		return nil
+	}
+	found, err := runs.Lock(ctx, r.tx, persons)
+	if err != nil {
+		return err
+	}
+	for _, l := range found {
+		v, err := r.versions.Get(ctx, r.tx, l.Run.AutomationID, l.Run.Version)
+		if err != nil {
+			return err
+		}
+		r.live = append(r.live, &tracked{Live: l, version: v})
+	}
+	return r.readEntries(ctx, persons)
+}
+
+// take does what one event means: it cancels, ends waits, starts, in this order.
+func (r *round) take(ctx context.Context, p *posting) error {
+	listens := r.listens[named{p.AccountID, p.Name}]
+	if p.Depth > maxDepthOfCause {
+		for _, l := range listens {
+			p.note(l, LoopGuard, "", nil)
+		}
+		return nil
+	}
+	for _, t := range r.live {
+		if t.cancelled || t.AccountID != p.AccountID || !t.Run.Identity.Matches(p.identity()) {
+			continue
+		}
+		r.touch(ctx, t, p)
+	}
+	for _, l := range listens {
+		if l.starts {
+			if err := r.start(ctx, l, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// touch lets an event cancel a run of its person, or end its wait.
+func (r *round) touch(ctx context.Context, t *tracked, p *posting) {
+	l := listen{automationID: t.Run.AutomationID, version: t.Run.Version}
+	is, err := t.version.Cancels(ctx, t.Run, t.State, p.event)
+	switch {
+	case is:
+		t.cancelled = true
+		p.answer.Cancelled++
+		p.note(l, Cancelled, t.Run.ID, nil)
+		return
+	case err != nil:
+		p.note(l, ConditionError, t.Run.ID, err)
+	}
+	if t.Work != runs.Waiting || t.resumedBy != nil {
+		return
+	}
+	is, err = t.version.Awaits(ctx, t.Run, t.State, p.event)
+	switch {
+	case is:
+		t.resumedBy = p.event
+		p.answer.Resumed++
+		p.note(l, Resumed, t.Run.ID, nil)
+	case err != nil:
+		p.note(l, ConditionError, t.Run.ID, err)
+	}
+}
+
+// note keeps what an automation did about the event.
+func (p *posting) note(l listen, outcome, runID string, err error) {
+	if len(p.matches) == maxMatches {
+		return
+	}
+	m := shape.EventMatch{AutomationID: l.automationID, Version: l.version, Outcome: outcome, RunID: runID}
+	if err != nil {
+		m.Error = err.Error()
+	}
+	p.matches = append(p.matches, m)
+}
+
+// start starts a run, unless something speaks against it.
+func (r *round) start(ctx context.Context, l listen, p *posting) error {
+	if l.paused {
+		p.note(l, Paused, "", nil)
+		return nil
+	}
+	v, err := r.versions.Get(ctx, r.tx, l.automationID, l.version)
+	if err != nil {
+		return err
+	}
+	is, err := v.Starts(ctx, p.event)
+	switch {
+	case err != nil:
+		p.note(l, ConditionError, "", err)
+		return nil
+	case !is:
+		p.note(l, ConditionFalse, "", nil)
+		return nil
+	}
+	if refusal := r.refusesEntry(v, l, p); refusal != "" {
+		p.note(l, refusal, "", nil)
+		return nil
+	}
+	r.begin(ctx, v, l, p)
+	return nil
+}
+
+// refusesEntry tells why a person may not have another run; "": it may.
+func (r *round) refusesEntry(v *versions.Version, l listen, p *posting) string {
+	live := 0
+	for _, t := range r.live {
+		if !t.cancelled && t.Run.AutomationID == l.automationID && t.Run.Identity.Matches(p.identity()) {
+			live++
+		}
+	}
+	last, had := r.entries.last(l.automationID, p)
+	re := v.Definition.Trigger.ReEntry
+	switch {
+	case live >= maxLive:
+		return TooManyRuns
+	case re.Mode == definition.Once && had,
+		re.Mode == definition.AfterCompletion && live > 0,
+		re.Mode == definition.AtMostEvery && had && p.at.Before(last.Add(re.Every.Duration)):
+		return RefusedReEntry
+	}
+	return ""
+}
+
+// begin starts a run and takes the steps that need nobody.
+func (r *round) begin(ctx context.Context, v *versions.Version, l listen, p *posting) {
+	run := machine.Run{ID: id.New(id.Run), AutomationID: l.automationID, Version: l.version, Trigger: p.event, Identity: p.identity(), StartedAt: p.at}
+	state, outcome := v.Advance(ctx, run, machine.State{}, machine.Input{Now: p.at})
+	t := &tracked{Live: &runs.Live{Run: run, AccountID: p.AccountID, State: state, Work: runs.Ready, Depth: p.Depth}, version: v, fresh: true}
+	if outcome.Waiting != nil {
+		t.Work = runs.Waiting
+	}
+	r.started = append(r.started, &runs.Settlement{Live: t.Live, Program: v.Program, State: state, Outcome: outcome, Now: p.at})
+	if outcome.Ended == "" && !run.Identity.IsZero() {
+		r.live = append(r.live, t)
+	}
+	r.entries.enter(l.automationID, p)
+	p.answer.Matched++
+	p.note(l, Started, run.ID, nil)
+}
+
+// apply stores what the round has decided.
+func (r *round) apply(ctx context.Context) error {
+	if err := runs.Begin(ctx, r.tx, r.bus, r.started); err != nil {
+		return err
+	}
+	var cancelled []runs.Cancelled
+	for _, t := range r.live {
+		switch {
+		case t.cancelled:
+			cancelled = append(cancelled, runs.Cancelled{Live: t.Live, Program: t.version.Program})
+		case t.resumedBy != nil:
+			if err := runs.Resume(ctx, r.tx, t.Live, t.resumedBy); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := runs.Cancel(ctx, r.tx, r.bus, cancelled, r.now); err != nil {
+		return err
+	}
+	return r.storeEntries(ctx)
+}

@@ -1,0 +1,223 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/automations/versions"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Bus publishes facts inside a transaction and wakes their consumers after it.
+type Bus interface {
+	runs.Bus
+	Wake()
+}
+
+// Answers gives the stored answer of a used idempotency key.
+type Answers interface {
+	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
+}
+
+// Signals wakes the stepping processes after a commit.
+type Signals interface {
+	Wake(channel string)
+}
+
+// WorkChannel is woken when runs have something to do.
+const WorkChannel = "automations"
+
+// Params is what the service needs.
+type Params struct {
+	DB       *db.DB
+	Bus      Bus
+	Answers  Answers
+	Signals  Signals
+	Versions *versions.Store
+	Box      *secret.Box
+}
+
+// Service takes events. Safe for concurrent use.
+type Service struct {
+	db       *db.DB
+	bus      Bus
+	answers  Answers
+	signals  Signals
+	versions *versions.Store
+	hashes   [][]byte // keys of the hashes of persons; the first one is for new rows
+	joiner   *db.Joiner[*posting]
+	apart    *db.Joiner[*posting] // one by one: those that met a key which another request holds
+}
+
+// New makes the service.
+func New(p Params) *Service {
+	s := &Service{db: p.DB, bus: p.Bus, answers: p.Answers, signals: p.Signals, versions: p.Versions, hashes: p.Box.DeriveEach("automation entries")}
+	busy := func(err error) bool { return errors.Is(err, idempotency.ErrBusy) }
+	s.joiner = db.NewJoiner(db.JoinerConfig[*posting]{Size: func(p *posting) int { return len(p.data) }, Final: busy}, s.flush)
+	s.apart = db.NewJoiner(db.JoinerConfig[*posting]{Writers: keyWaits, MaxItems: 1, Final: busy}, func(ctx context.Context, list []*posting) []error {
+		return s.flushWith(ctx, list, 0)
+	})
+	return s
+}
+
+// Stop takes no more events and returns when those that wait are stored.
+func (s *Service) Stop() {
+	s.joiner.Close()
+	s.apart.Close()
+}
+
+// Post stores an event and does what it means. Errors: Invalid with all wrong fields, Conflict
+// for a concurrent request with the same key and another body, Away when it could not be
+// stored, in which case nothing was.
+func (s *Service) Post(ctx context.Context, in Post) (Answer, error) {
+	p, err := judge(in)
+	if err != nil {
+		return Answer{}, err
+	}
+	if err = s.joiner.Do(ctx, p); errors.Is(err, idempotency.ErrBusy) {
+		err = s.apart.Do(ctx, p)
+	}
+	switch {
+	case errors.Is(err, errTaken):
+		replay, err := s.answers.Replay(ctx, in.Claim)
+		return Answer{Replay: replay}, err
+	case errors.Is(err, idempotency.ErrBusy):
+		return Answer{}, idempotency.InProgress().Because(err)
+	case err != nil:
+		return Answer{}, fmt.Errorf("store event: %w", err)
+	}
+	s.bus.Wake()
+	if p.answer.Matched+p.answer.Resumed > 0 {
+		s.signals.Wake(WorkChannel)
+	}
+	return p.answer, nil
+}
+
+// errTaken marks a posting whose idempotency key another request used first.
+var errTaken = errors.New("idempotency key was used by another request")
+
+const (
+	// keyPatience is how long a batch waits for a key that another request holds.
+	keyPatience = 50 * time.Millisecond
+	// keyWaits is for how many such keys this process waits, each on a connection of the database.
+	keyWaits = 4
+)
+
+// flush stores events in one transaction. While another request holds the key of one, those
+// without a key are stored and the others have ErrBusy.
+func (s *Service) flush(ctx context.Context, list []*posting) []error {
+	errs := s.flushWith(ctx, list, keyPatience)
+	if !errors.Is(errs[0], idempotency.ErrBusy) {
+		return errs
+	}
+	var free []*posting
+	var places []int
+	for i, p := range list {
+		if p.Claim == nil {
+			free, places = append(free, p), append(places, i)
+		}
+	}
+	if len(free) > 0 {
+		for i, err := range s.flushWith(ctx, free, keyPatience) {
+			errs[places[i]] = err
+		}
+	}
+	return errs
+}
+
+// flushWith stores events in one transaction, which waits so long for a key that another
+// request holds; 0: as long as the database lets it.
+func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.Duration) []error {
+	errs := make([]error, len(list))
+	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
+		clear(errs)
+		fresh, err := s.takeKeys(ctx, tx, list, errs, patience)
+		if err != nil || len(fresh) == 0 {
+			return err
+		}
+		if err := s.store(ctx, tx, fresh); err != nil {
+			return err
+		}
+		return idempotency.Complete(ctx, tx, claims(fresh, func(p *posting) idempotency.Answer { return p.Render(p.answer) }))
+	})
+	if err != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+	}
+	return errs
+}
+
+// takeKeys takes idempotency keys, before anything is locked, and gives the postings that
+// have theirs. Their answers follow when the counters are known.
+func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, errs []error, patience time.Duration) ([]*posting, error) {
+	empty := idempotency.Answer{Status: 202, Body: []byte("{}")}
+	store := idempotency.StoreMany
+	if patience > 0 {
+		store = func(ctx context.Context, tx db.Execer, answers []idempotency.ClaimedAnswer) ([]bool, error) {
+			return idempotency.TryStoreMany(ctx, tx, answers, patience)
+		}
+	}
+	taken, err := store(ctx, tx, claims(list, func(*posting) idempotency.Answer { return empty }))
+	if err != nil {
+		return nil, fmt.Errorf("take idempotency keys: %w", err)
+	}
+	fresh := make([]*posting, 0, len(list))
+	for i, p := range list {
+		if taken[i] {
+			errs[i] = errTaken
+			continue
+		}
+		fresh = append(fresh, p)
+	}
+	return fresh, nil
+}
+
+func claims(list []*posting, answer func(*posting) idempotency.Answer) []idempotency.ClaimedAnswer {
+	out := make([]idempotency.ClaimedAnswer, len(list))
+	for i, p := range list {
+		if p.Claim != nil {
+			out[i] = idempotency.ClaimedAnswer{Claim: p.Claim, Answer: answer(p)}
+		}
+	}
+	return out
+}
+
+// store stores events and does what they mean.
+func (s *Service) store(ctx context.Context, tx db.Execer, list []*posting) error {
+	for _, p := range list {
+		p.matches, p.answer = nil, Answer{}
+		p.event.ID = id.New(id.CustomEvent)
+	}
+	listens, err := s.listens(ctx, tx, list)
+	if err != nil {
+		return err
+	}
+	r := &round{Service: s, tx: tx, listens: listens}
+	if err := r.prepare(ctx, list); err != nil {
+		return err
+	}
+	for i, p := range list {
+		p.at = r.now.Add(time.Duration(i) * time.Microsecond)
+		p.event.CreatedAt = p.at
+		if err := r.take(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := insertEvents(ctx, tx, list); err != nil {
+		return err
+	}
+	if err := r.apply(ctx); err != nil {
+		return err
+	}
+	for _, p := range list {
+		p.answer.Event = Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data, Matches: p.matches, CreatedAt: p.at}
+	}
+	return nil
+}

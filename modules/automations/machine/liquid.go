@@ -1,0 +1,170 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/modules/templates/language"
+)
+
+// roots are the names that Liquid may speak of.
+var roots = []string{"event", "run", "steps", "automation"}
+
+// gap is a text with Liquid in it.
+type gap struct {
+	literal string // without Liquid
+	part    *language.Part
+	path    []string // of the value, where the text is exactly one output without a filter
+}
+
+// oneOutput is a text that is one output of a path.
+var oneOutput = regexp.MustCompile(`^\{\{-?\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*-?\}\}$`)
+
+func (c *compiler) gap(path, text string, html, typed bool) *gap {
+	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
+		return &gap{literal: text}
+	}
+	engine := language.Text
+	if html {
+		engine = language.HTML
+	}
+	part, err := engine.Compile("text", text)
+	if err != nil {
+		c.wrong.Add(path, "%s", err)
+		return nil
+	}
+	for _, variable := range part.Variables() {
+		if reason := c.refused(variable); reason != "" {
+			c.wrong.Add(path, "line %d: %s", part.Line(variable), reason)
+			return nil
+		}
+	}
+	g := &gap{part: part}
+	if m := oneOutput.FindStringSubmatch(strings.TrimSpace(text)); typed && m != nil && m[1] != "unsubscribe_url" {
+		g.path = strings.Split(m[1], ".")
+	}
+	return g
+}
+
+// refused says why Liquid must not speak of a variable; "": it may.
+func (c *compiler) refused(variable string) string {
+	parts := strings.Split(variable, ".")
+	if !slices.Contains(roots, parts[0]) {
+		return fmt.Sprintf("there is no %s; there are %s", parts[0], strings.Join(roots, ", "))
+	}
+	if parts[0] == "steps" && len(parts) > 1 && !slices.Contains(c.known, parts[1]) {
+		return fmt.Sprintf("steps.%s is no step before this one", parts[1])
+	}
+	return ""
+}
+
+// liquidValues are what the roots stand for. What Liquid cannot take is left out, and empty
+// then.
+func liquidValues(scope expression.Scope, name, id string) map[string]any {
+	return map[string]any{
+		"event": liquidObject(scope.Trigger), "run": liquidObject(scope.Run), "steps": liquidObject(scope.Steps),
+		"automation": language.Object{"id": id, "name": name},
+	}
+}
+
+// liquidObject converts member by member: the bounds hold for each.
+func liquidObject(values map[string]any) language.Object {
+	out := language.Object{}
+	for name, value := range values {
+		if taken, err := language.Value(value); err == nil && taken != nil {
+			out[name] = taken
+		}
+	}
+	return out
+}
+
+// render gives the text with its gaps filled.
+func (g *gap) render(budget *language.Budget, values map[string]any) (string, error) {
+	if g.part == nil {
+		return g.literal, nil
+	}
+	return g.part.Render(budget, values)
+}
+
+// value gives the JSON value of a text that is one output, else the text.
+func (g *gap) value(budget *language.Budget, values map[string]any, scope expression.Scope) (any, error) {
+	if g.path == nil {
+		return g.render(budget, values)
+	}
+	var at any = map[string]any{"event": scope.Trigger, "run": scope.Run, "steps": scope.Steps, "automation": map[string]any(values["automation"].(language.Object))} //nolint:forcetypeassert // made in liquidValues
+	for _, part := range g.path {
+		object, is := at.(map[string]any)
+		if !is {
+			return nil, nil
+		}
+		at = object[part]
+	}
+	return at, nil
+}
+
+// texts renders the texts of one step.
+type texts struct {
+	step   *compiledStep
+	budget *language.Budget
+	values map[string]any
+	scope  expression.Scope
+}
+
+func (p *Program) textsOf(ctx context.Context, step int, run Run, scope expression.Scope) *texts {
+	return &texts{&p.steps[step], language.NewBudget(ctx), liquidValues(scope, p.Definition.Name, run.AutomationID), scope}
+}
+
+// at renders the text of a path; "" if the step has none.
+func (t *texts) at(path string) (string, error) {
+	g := t.step.texts[path]
+	if g == nil {
+		return "", nil
+	}
+	text, err := g.render(t.budget, t.values)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return text, nil
+}
+
+// fill renders the strings within a JSON value.
+func (t *texts) fill(path string, value any) (any, error) {
+	switch v := value.(type) {
+	case string:
+		g := t.step.texts[path]
+		if g == nil {
+			return v, nil
+		}
+		filled, err := g.value(t.budget, t.values, t.scope)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return filled, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			filled, err := t.fill(fmt.Sprintf("%s[%d]", path, i), element)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = filled
+		}
+		return out, nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			filled, err := t.fill(path+"."+name, member)
+			if err != nil {
+				return nil, err
+			}
+			out[name] = filled
+		}
+		return out, nil
+	default:
+		return v, nil
+	}
+}

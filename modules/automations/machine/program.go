@@ -1,0 +1,181 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Program is a definition that is ready to run. It is safe for concurrent use.
+type Program struct {
+	Definition definition.Definition
+
+	start  *expression.Program              // nil: always
+	cancel map[string][]*expression.Program // by event; a nil program: always
+	steps  []compiledStep
+}
+
+// compiledStep is what the author's texts of a step were made into.
+type compiledStep struct {
+	condition *expression.Program // of a wait or a condition; nil: always
+	at        *expression.Program
+	cases     []*expression.Program
+	texts     map[string]*gap // by the path within the step
+}
+
+// compiler collects what is wrong.
+type compiler struct {
+	wrong fault.Fields
+	known []string // keys of the steps before this one
+	later map[string]bool
+}
+
+// Compile makes a program of a definition that Decode found good. The fields name the
+// expressions and the Liquid that cannot be compiled, by their paths.
+func Compile(d definition.Definition) (*Program, fault.Fields) {
+	c := &compiler{wrong: fault.Fields{}}
+	p := &Program{Definition: d, cancel: map[string][]*expression.Program{}}
+	p.start = c.expression("trigger.conditions", d.Trigger.Conditions, expression.Boolean)
+	for i, cancel := range d.Trigger.Cancel {
+		p.cancel[cancel.Event] = append(p.cancel[cancel.Event], c.expression(fmt.Sprintf("trigger.cancel_on_events[%d].conditions", i), cancel.Conditions, expression.Boolean))
+	}
+	for i := range d.Steps {
+		p.steps = append(p.steps, c.step(fmt.Sprintf("steps[%d].", i), &d.Steps[i]))
+		c.known = append(c.known, d.Steps[i].Key)
+	}
+	return p, c.wrong
+}
+
+// Parse reads a stored definition and compiles it.
+func Parse(document []byte) (*Program, error) {
+	var d definition.Definition
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil, fmt.Errorf("read a stored definition: %w", err)
+	}
+	p, wrong := Compile(d)
+	if err := wrong.Err(); err != nil {
+		return nil, fmt.Errorf("compile a stored definition: %w", err)
+	}
+	return p, nil
+}
+
+func (c *compiler) expression(path, text string, kind expression.Kind) *expression.Program {
+	if text == "" {
+		return nil
+	}
+	program, err := expression.Compile(text, kind)
+	if err != nil {
+		c.wrong.Add(path, "%s", err)
+	}
+	return program
+}
+
+func (c *compiler) step(path string, s *definition.Step) compiledStep {
+	out := compiledStep{texts: map[string]*gap{}}
+	out.condition = c.expression(path+"conditions", s.Conditions, expression.Boolean)
+	if s.If != "" {
+		out.condition = c.expression(path+"if", s.If, expression.Boolean)
+	}
+	out.at = c.expression(path+"at", s.At, expression.Timestamp)
+	for i, way := range s.Cases {
+		out.cases = append(out.cases, c.expression(fmt.Sprintf("%scases[%d].if", path, i), way.If, expression.Boolean))
+	}
+	for _, t := range liquidTexts(s) {
+		out.texts[t.path] = c.gap(path+t.path, t.source, t.html, t.json)
+	}
+	return out
+}
+
+// source is one text of a step in which Liquid may stand.
+type source struct {
+	path, source string
+	html         bool
+	json         bool // a string that is one output gives the value with its type
+}
+
+func liquidTexts(s *definition.Step) (out []source) {
+	add := func(path, text string) {
+		if text != "" {
+			out = append(out, source{path: path, source: text})
+		}
+	}
+	list := func(path string, texts definition.Texts) {
+		for i, t := range texts {
+			add(fmt.Sprintf("%s[%d]", path, i), t)
+		}
+	}
+	if s.Type == definition.SendEmail {
+		list("to", s.Recipients())
+		list("cc", s.CC)
+		list("bcc", s.BCC)
+		list("reply_to", s.ReplyTo)
+		add("subject", s.Subject)
+		add("text", s.Text)
+		if s.HTML != "" {
+			out = append(out, source{path: "html", source: s.HTML, html: true})
+		}
+		for i, tag := range s.Tags {
+			add(fmt.Sprintf("tags[%d].value", i), tag.Value)
+		}
+		for _, header := range s.Headers {
+			add("headers."+header.Name, header.Value)
+		}
+		if s.Template != nil {
+			out = append(out, within("template.variables", s.Template.Variables)...)
+		}
+	}
+	if strings.Contains(s.Timezone, "{{") {
+		add("timezone", s.Timezone)
+	}
+	if len(s.Body) > 0 {
+		var body any
+		if err := json.Unmarshal(s.Body, &body); err == nil {
+			out = append(out, within("body", body)...)
+		}
+	}
+	return out
+}
+
+// within finds the strings of a JSON value that have Liquid in them.
+func within(path string, value any) (out []source) {
+	switch v := value.(type) {
+	case string:
+		if strings.Contains(v, "{{") || strings.Contains(v, "{%") {
+			out = append(out, source{path: path, source: v, json: true})
+		}
+	case []any:
+		for i, element := range v {
+			out = append(out, within(fmt.Sprintf("%s[%d]", path, i), element)...)
+		}
+	case map[string]any:
+		for name, member := range v {
+			out = append(out, within(path+"."+name, member)...)
+		}
+	}
+	return out
+}
+
+// Listens tells for which events runs of the program do something: start, wait, cancel.
+func (p *Program) Listens() map[string][]string {
+	kinds := map[string][]string{}
+	add := func(event, kind string) {
+		if !slices.Contains(kinds[event], kind) {
+			kinds[event] = append(kinds[event], kind)
+		}
+	}
+	add(p.Definition.Trigger.Event, "start")
+	for i := range p.Definition.Steps {
+		for _, event := range p.Definition.Steps[i].Event {
+			add(event, "wait")
+		}
+	}
+	for event := range p.cancel {
+		add(event, "cancel")
+	}
+	return kinds
+}

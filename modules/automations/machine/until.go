@@ -1,0 +1,67 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/clock"
+	"github.com/postrider/postrider/modules/automations/definition"
+)
+
+// beginUntil waits for a time, for a part of the day, or for both: the first part of the day
+// from that time on.
+func (a *advance) beginUntil(s *definition.Step) {
+	at, output := a.now, map[string]any{}
+	if program := a.steps[a.state.Step].at; program != nil {
+		named, err := program.Time(a.ctx, a.scope(a.run, a.state, nil, a.now))
+		if err != nil {
+			a.finish(Record{Status: StatusFailed, Error: "invalid_time: at " + err.Error()}, definition.Target{Kind: definition.Fails})
+			return
+		}
+		named = named.Add(s.Offset.Duration)
+		switch {
+		case named.After(a.now.Add(definition.MaxDuration)):
+			a.finish(Record{Status: StatusFailed, Error: "invalid_time: at is more than 366 days ahead"}, definition.Target{Kind: definition.Fails})
+			return
+		case named.Before(a.now) && s.OnPast.Kind != "" && s.OnPast.Kind != definition.Continue:
+			r := Record{Status: StatusDone, Output: map[string]any{"past": true, "until": named.UTC().Format(time.RFC3339)}}
+			a.finish(r, s.OnPast)
+			return
+		case named.After(a.now):
+			at = named
+		}
+	}
+	if s.Window != nil {
+		zone := a.zone(s, output)
+		window := clock.Window{From: s.Window.From, To: s.Window.To, Days: s.Window.Days}
+		at, _ = window.Next(at, zone)
+	}
+	if !at.After(a.now) {
+		output["until"] = at.UTC().Format(time.RFC3339)
+		a.finish(Record{Status: StatusDone, Output: output}, definition.Target{Kind: definition.Continue})
+		return
+	}
+	a.wait(Waiting{Until: at})
+}
+
+// zone gives the zone of the step, else that of the automation, else UTC. A rendered name
+// that is in no database is noted in the output and falls to the next.
+func (a *advance) zone(s *definition.Step, output map[string]any) *time.Location {
+	name := s.Timezone
+	if a.steps[a.state.Step].texts["timezone"] != nil {
+		rendered, err := a.textsOf(a.ctx, a.state.Step, a.run, a.scope(a.run, a.state, nil, a.now)).at("timezone")
+		if name = rendered; err != nil {
+			name = ""
+		}
+	}
+	for _, candidate := range []string{name, a.Definition.Timezone} {
+		if candidate == "" {
+			continue
+		}
+		zone, err := clock.Zone(candidate)
+		if err == nil {
+			return zone
+		}
+		output["timezone_error"] = err.Error()
+	}
+	return time.UTC
+}

@@ -1,0 +1,42 @@
+package automations
+
+import (
+	"context"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/steps"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/node"
+)
+
+// Module gives *Service, which takes events and lets automations run.
+var Module = fx.Module("automations",
+	fx.Provide(ConfigOf, New),
+	module.Keeps(func(s *Service) module.Kept {
+		return module.Kept{What: "custom events and runs", Purge: s.Purge, Erase: s.Erase}
+	}),
+	fx.Provide(
+		fx.Private,
+		func(b *bus.Bus) Bus { return b },
+		func(s *domains.Service) Domains { return s },
+		func(s *templates.Service) Templates { return s },
+		func(s *sending.Service) steps.Sender { return s },
+		func(s *idempotency.Store) ingest.Answers { return s },
+		func(s *db.Signals) steps.Signals { return s },
+		func(n *node.Node) steps.Node { return n },
+	),
+	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
+		lc.Append(fx.Hook{
+			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
+			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },
+		})
+	}),
+)

@@ -1,0 +1,271 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// rounds is how often each race is run: a few times here, and as often as
+// POSTRIDER_RACE_ROUNDS says in `make races`.
+func rounds() int {
+	if n, err := strconv.Atoi(os.Getenv("POSTRIDER_RACE_ROUNDS")); err == nil {
+		return n
+	}
+	return 20
+}
+
+// together calls functions at the same moment and returns when all have returned.
+func together(list ...func()) {
+	var ready, done sync.WaitGroup
+	gate := make(chan struct{})
+	for _, f := range list {
+		ready.Add(1)
+		done.Go(func() {
+			ready.Done()
+			<-gate
+			f()
+		})
+	}
+	ready.Wait()
+	close(gate)
+	done.Wait()
+}
+
+// poster posts events of one person from one process.
+func poster(t *testing.T, s *Service, name, user, email string, into *ingest.Answer) func() {
+	return func() {
+		answer, err := s.Post(context.WithoutCancel(t.Context()), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user, Email: email, Data: json.RawMessage(`{}`), Source: "api"})
+		if err != nil {
+			t.Errorf("post %s: %v", name, err)
+		}
+		*into = answer
+	}
+}
+
+// The trigger and the event that its run waits for come at the same moment to two processes:
+// whoever commits second sees the first.
+func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+	resumed := 0
+	for i := range rounds() {
+		user := fmt.Sprint("u", i)
+		var a, b ingest.Answer
+		together(poster(t, w.Service, "start", user, "", &a), poster(t, second, "go", user, "", &b))
+		earlier := b.Event.CreatedAt.Before(a.Event.CreatedAt)
+		if a.Matched != 1 || (b.Resumed == 1) == earlier {
+			t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, counters(a), counters(b), earlier)
+		}
+		resumed += b.Resumed
+	}
+	w.drain(t)
+	if got := w.statuses(t); got["completed"] != resumed {
+		t.Errorf("%d runs were resumed, and the runs are %v", resumed, got)
+	}
+}
+
+// A run that is cancelled between its claim and the commit of its mail sends nothing.
+func TestCancelAgainstSend(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	w.active(t, `{"event": "start", "cancel_on_events": ["stop"]}`, mail)
+	cancelled := 0
+	for i := range rounds() {
+		user := fmt.Sprint("u", i)
+		w.postAs(t, "start", user, user+"@example.net", `{}`)
+		var stop ingest.Answer
+		together(func() { w.drain(t) }, poster(t, second, "stop", user, "", &stop))
+		w.drain(t)
+		cancelled += stop.Cancelled
+		sent := w.Count(t, `emails WHERE "to"::text LIKE '%`+user+`@%'`)
+		if sent+stop.Cancelled != 1 {
+			t.Fatalf("round %d: %d mails and %d counted as cancelled; one of the two has to be", i, sent, stop.Cancelled)
+		}
+	}
+	if got := w.statuses(t); got["cancelled"] != cancelled || got["completed"] != rounds()-cancelled {
+		t.Errorf("%d were counted as cancelled, and the runs are %v", cancelled, got)
+	}
+}
+
+// Deterministic: the claim is there, the cancel commits, then the mail is tried.
+func TestAClaimedRunThatIsCancelledSendsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "start", "cancel_on_events": ["stop"]}`, mail)
+	w.post(t, "start", `{}`)
+	claimed, err := w.steps.Claim(t.Context(), 10, time.Minute)
+	if err != nil || len(claimed) != 1 {
+		t.Fatalf("claimed %d (%v), want 1", len(claimed), err)
+	}
+	if got := counters(w.post(t, "stop", `{}`)); got != "0 matched, 0 resumed, 1 cancelled" {
+		t.Errorf("stop: %s", got)
+	}
+	if err := w.steps.Take(t.Context(), claimed); err != nil {
+		t.Errorf("take the step of a cancelled run: %v", err)
+	}
+	if n := w.Count(t, "emails"); n != 0 {
+		t.Errorf("%d emails, want none", n)
+	}
+}
+
+// Two processes hold the same run, because the lease of the first ended: one mail.
+func TestTwoClaimsOfARunSendOneMail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	w.active(t, `{"event": "start"}`, mail)
+	for i := range rounds() {
+		w.postAs(t, "start", fmt.Sprint("u", i), "bob@example.net", `{}`)
+		old, err := w.steps.Claim(t.Context(), 10, time.Minute)
+		if err != nil || len(old) != 1 {
+			t.Fatalf("claimed %d (%v), want 1", len(old), err)
+		}
+		w.Exec(t, `UPDATE automation_works SET due_at = now()`)
+		fresh, err := second.steps.Claim(t.Context(), 10, time.Minute)
+		if err != nil || len(fresh) != 1 {
+			t.Fatalf("claimed again %d (%v), want 1", len(fresh), err)
+		}
+		together(
+			func() {
+				if err := w.steps.Take(t.Context(), old); err != nil {
+					t.Error(err)
+				}
+			},
+			func() {
+				if err := second.steps.Take(t.Context(), fresh); err != nil {
+					t.Error(err)
+				}
+			})
+	}
+	if n := w.Count(t, "emails"); n != rounds() {
+		t.Errorf("%d runs have sent %d mails", rounds(), n)
+	}
+	if n := w.Count(t, "facts WHERE type = 'automation.completed'"); n != rounds() {
+		t.Errorf("%d runs are told to be completed, want %d", n, rounds())
+	}
+}
+
+// Ten triggers of one person at once, some known by the address alone: one run.
+func TestTriggersUnderOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	w.active(t, `{"event": "start", "re_entry": "once"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	for i := range rounds() {
+		email := fmt.Sprintf("u%d@example.net", i)
+		answers := make([]ingest.Answer, 10)
+		var list []func()
+		for j := range answers {
+			s, user := w.Service, fmt.Sprint("u", i)
+			if j%2 == 1 {
+				s = second
+			}
+			if j%3 == 1 {
+				user = ""
+			}
+			list = append(list, poster(t, s, "start", user, email, &answers[j]))
+		}
+		together(list...)
+		matched := 0
+		for _, a := range answers {
+			matched += a.Matched
+		}
+		if matched != 1 {
+			t.Fatalf("round %d: ten triggers started %d runs, want 1", i, matched)
+		}
+	}
+	if n := w.Count(t, "automation_runs"); n != rounds() {
+		t.Errorf("%d runs, want %d", n, rounds())
+	}
+}
+
+// The event and the timeout of a wait come at the same moment: one of the two.
+func TestEventAgainstTimeout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
+	resumed := 0
+	for i := range rounds() {
+		user := fmt.Sprint("u", i)
+		w.postAs(t, "start", user, "", `{}`)
+		w.Exec(t, `UPDATE automation_works SET due_at = now()`)
+		var answer ingest.Answer
+		together(func() { w.drain(t) }, poster(t, second, "go", user, "", &answer))
+		w.drain(t)
+		resumed += answer.Resumed
+	}
+	if got := w.statuses(t); got["completed"] != resumed || got["failed"] != rounds()-resumed {
+		t.Errorf("%d waits were counted as resumed, and the runs are %v", resumed, got)
+	}
+}
+
+// The event comes while the run steps towards its wait: never lost.
+func TestEventAgainstTheStepBeforeTheWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
+	for i := range rounds() {
+		user := fmt.Sprint("u", i)
+		w.postAs(t, "start", user, "bob@example.net", `{}`)
+		var answer ingest.Answer
+		together(func() { w.drain(t) }, poster(t, second, "go", user, "", &answer))
+		w.drain(t)
+		if got := w.statuses(t); got["completed"] != i+1 {
+			t.Fatalf("round %d: the runs are %v, and the event was lost (%s)", i, got, counters(answer))
+		}
+	}
+}
+
+// Equal requests with one key: one event, equal bytes.
+func TestEqualEventsWithOneKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	bodies := make([]string, 20)
+	var list []func()
+	for i := range bodies {
+		list = append(list, func() {
+			claim, earlier := claimOf(t, w.Idempotency, "key", `{"name":"start"}`)
+			if earlier != nil {
+				bodies[i] = string(earlier.Body)
+				return
+			}
+			render := func(a ingest.Answer) idempotency.Answer {
+				return idempotency.Answer{Status: 202, Body: []byte(a.Event.ID + " " + counters(a))}
+			}
+			answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api", Claim: claim, Render: render})
+			switch {
+			case err != nil:
+				t.Errorf("post: %v", err)
+			case answer.Replay != nil:
+				bodies[i] = string(answer.Replay.Body)
+			default:
+				bodies[i] = string(render(answer).Body)
+			}
+		})
+	}
+	together(list...)
+	for i, b := range bodies {
+		if b == "" || b != bodies[0] {
+			t.Errorf("answer %d is %q, and the first %q", i, b, bodies[0])
+		}
+	}
+	if n := w.Count(t, "custom_events"); n != 1 || w.Count(t, "automation_runs") != 1 {
+		t.Errorf("%d events and %d runs, want one of each", n, w.Count(t, "automation_runs"))
+	}
+}

@@ -1,0 +1,239 @@
+package automations
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/ent/automationrun"
+	"github.com/postrider/postrider/ent/automationstep"
+	"github.com/postrider/postrider/ent/automationversion"
+	"github.com/postrider/postrider/ent/automationwork"
+	"github.com/postrider/postrider/ent/customevent"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Get gives one automation of the account.
+func (s *Service) Get(ctx context.Context, accountID, automationID string) (*ent.Automation, error) {
+	a, err := s.db.Ent.Automation.Query().Where(automation.AccountID(accountID), automation.ID(automationID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("automation", automationID)
+	}
+	return a, err
+}
+
+// texts refuses filters that can be in no row: the database takes neither NUL nor what is not
+// UTF-8.
+func texts(filters map[string]string) error {
+	wrong := fault.Fields{}
+	for name, value := range filters {
+		if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
+			wrong.Add(name, "has a character that no name can have")
+		}
+	}
+	return wrong.Err()
+}
+
+// Filter chooses automations. Empty members let everything pass.
+type Filter struct {
+	page.Request
+
+	Status string // draft, active, paused, archived
+	Event  string // that starts it
+	Name   string // a part of the name, in any case
+}
+
+// List returns one page of the account's automations, newest first.
+func (s *Service) List(ctx context.Context, accountID string, f Filter) (out page.Page[*ent.Automation], err error) {
+	if err := texts(map[string]string{"event": f.Event, "q": f.Name}); err != nil {
+		return out, err
+	}
+	list := page.List{Name: "automations", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, f.Request)
+	if err != nil {
+		return out, err
+	}
+	q := s.db.Ent.Automation.Query().Where(automation.AccountID(accountID))
+	if f.Status != "" {
+		if err := automation.StatusValidator(automation.Status(f.Status)); err != nil {
+			return out, fault.InvalidField("status", "must be draft, active, paused or archived")
+		}
+		q = q.Where(automation.StatusEQ(automation.Status(f.Status)))
+	}
+	if f.Event != "" {
+		q = q.Where(automation.Event(f.Event))
+	}
+	if f.Name != "" {
+		q = q.Where(automation.NameContainsFold(f.Name))
+	}
+	if after != "" {
+		q = q.Where(automation.IDLT(after))
+	}
+	rows, err := q.Order(ent.Desc(automation.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return out, fmt.Errorf("list automations: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, limit, func(a *ent.Automation) string { return a.ID }), nil
+}
+
+// Versions gives the newest hundred versions of an automation, newest first.
+func (s *Service) Versions(ctx context.Context, accountID, automationID string) ([]*ent.AutomationVersion, error) {
+	if _, err := s.Get(ctx, accountID, automationID); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Ent.AutomationVersion.Query().Where(automationversion.AccountID(accountID), automationversion.AutomationID(automationID)).
+		Order(ent.Desc(automationversion.FieldNumber)).Limit(page.MaxLimit).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list versions: %w", err)
+	}
+	return rows, nil
+}
+
+// Version gives one version of an automation.
+func (s *Service) Version(ctx context.Context, accountID, automationID string, number int) (*ent.AutomationVersion, error) {
+	v, err := s.db.Ent.AutomationVersion.Query().Where(automationversion.AccountID(accountID), automationversion.AutomationID(automationID), automationversion.Number(number)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("version", fmt.Sprintf("%d of %s", number, automationID))
+	}
+	return v, err
+}
+
+// RunFilter chooses runs. Empty members let everything pass.
+type RunFilter struct {
+	page.Request
+
+	AutomationID string
+	Status       string
+	UserID       string
+	Email        string
+}
+
+// Runs returns one page of the account's runs, newest first. The error is NotFound for an
+// automation that the account does not have.
+func (s *Service) Runs(ctx context.Context, accountID string, f RunFilter) (out page.Page[*ent.AutomationRun], err error) {
+	if err := texts(map[string]string{"user_id": f.UserID}); err != nil {
+		return out, err
+	}
+	list := page.List{Name: "automation runs", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, f.Request)
+	if err != nil {
+		return out, err
+	}
+	q := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID))
+	if f.AutomationID != "" {
+		if _, err := s.Get(ctx, accountID, f.AutomationID); err != nil {
+			return out, err
+		}
+		q = q.Where(automationrun.AutomationID(f.AutomationID))
+	}
+	if f.Status != "" {
+		if err := automationrun.StatusValidator(automationrun.Status(f.Status)); err != nil {
+			return out, fault.InvalidField("status", "must be running, waiting, completed, failed or cancelled")
+		}
+		q = q.Where(automationrun.StatusEQ(automationrun.Status(f.Status)))
+	}
+	if f.UserID != "" {
+		q = q.Where(automationrun.UserID(f.UserID))
+	}
+	if f.Email != "" {
+		q = q.Where(automationrun.EmailKey(runs.EmailKey(f.Email)))
+	}
+	if after != "" {
+		q = q.Where(automationrun.IDLT(after))
+	}
+	rows, err := q.Order(ent.Desc(automationrun.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return out, fmt.Errorf("list runs: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, limit, func(r *ent.AutomationRun) string { return r.ID }), nil
+}
+
+// Run is a run with its steps, and what it does next if it lives.
+type Run struct {
+	*ent.AutomationRun
+
+	Steps []*ent.AutomationStep
+	Next  *time.Time // when the next step begins, or the wait ends; nil: it has ended
+	Held  bool       // it came due while its automation is held
+}
+
+// Run gives one run of the account.
+func (s *Service) Run(ctx context.Context, accountID, runID string) (out Run, err error) {
+	out.AutomationRun, err = s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return out, fault.Missing("automation run", runID)
+	}
+	if err != nil {
+		return out, fmt.Errorf("read run: %w", err)
+	}
+	if out.Steps, err = s.db.Ent.AutomationStep.Query().Where(automationstep.RunID(runID)).Order(ent.Asc(automationstep.FieldID)).All(ctx); err != nil {
+		return out, fmt.Errorf("read steps of a run: %w", err)
+	}
+	work, err := s.db.Ent.AutomationWork.Query().Where(automationwork.ID(runID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return out, nil
+	case err != nil:
+		return out, fmt.Errorf("read the work of a run: %w", err)
+	}
+	out.Next, out.Held = &work.DueAt, work.Parked
+	return out, nil
+}
+
+// EventFilter chooses custom events. Empty members let everything pass.
+type EventFilter struct {
+	page.Request
+
+	Name   string
+	UserID string
+	Email  string
+}
+
+// Events returns one page of the account's custom events, newest first.
+func (s *Service) Events(ctx context.Context, accountID string, f EventFilter) (out page.Page[*ent.CustomEvent], err error) {
+	if err := texts(map[string]string{"name": f.Name, "user_id": f.UserID}); err != nil {
+		return out, err
+	}
+	list := page.List{Name: "custom events", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, f.Request)
+	if err != nil {
+		return out, err
+	}
+	q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID))
+	if f.Name != "" {
+		q = q.Where(customevent.Name(f.Name))
+	}
+	if f.UserID != "" {
+		q = q.Where(customevent.UserID(f.UserID))
+	}
+	if f.Email != "" {
+		q = q.Where(customevent.EmailKey(runs.EmailKey(f.Email)))
+	}
+	if after != "" {
+		q = q.Where(customevent.IDLT(after))
+	}
+	rows, err := q.Order(ent.Desc(customevent.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return out, fmt.Errorf("list events: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, limit, func(e *ent.CustomEvent) string { return e.ID }), nil
+}
+
+// Event gives one custom event of the account.
+func (s *Service) Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error) {
+	if !id.Is(id.CustomEvent, eventID) {
+		return nil, fault.Missing("event", eventID)
+	}
+	e, err := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID), customevent.ID(eventID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("event", eventID)
+	}
+	return e, err
+}

@@ -1,0 +1,103 @@
+package automations
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// purgeStep keeps the transactions of a purge short beside the traffic.
+const purgeStep = 500
+
+const purgeEventsSQL = `
+WITH old AS (
+	DELETE FROM custom_events WHERE id IN (SELECT id FROM custom_events WHERE account_id = $1 AND id < $2 ORDER BY id LIMIT $3) RETURNING id
+)
+SELECT count(*) FROM old`
+
+const purgeRunsSQL = `
+WITH old AS (
+	DELETE FROM automation_runs WHERE id IN (
+		SELECT id FROM automation_runs WHERE account_id = $1 AND id < $2 AND ended_at < $4 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
+	) RETURNING id
+), gone AS (DELETE FROM automation_steps s USING old WHERE s.run_id = old.id)
+SELECT count(*) FROM old`
+
+// Purge deletes events and ended runs of an account from before a time. A live run stays, with
+// its copy of the event that started it.
+func (s *Service) Purge(ctx context.Context, accountID string, before time.Time) (deleted int64, err error) {
+	step := func(statement string, args ...any) error {
+		for {
+			n := 0
+			err := s.db.InTx(ctx, func(tx *ent.Tx) (err error) {
+				n, err = db.One(ctx, tx, db.Value[int], statement, args...)
+				return err
+			})
+			if deleted += int64(n); err != nil || n < purgeStep {
+				return err
+			}
+		}
+	}
+	if err := step(purgeEventsSQL, accountID, id.Since(id.CustomEvent, before), purgeStep); err != nil {
+		return deleted, fmt.Errorf("purge events: %w", err)
+	}
+	if err := step(purgeRunsSQL, accountID, id.Since(id.Run, before), purgeStep, before); err != nil {
+		return deleted, fmt.Errorf("purge runs: %w", err)
+	}
+	return deleted, nil
+}
+
+// eraseRunsSQL deletes the runs of an address with their steps; their work goes with them, so
+// that a live one does nothing any more.
+const eraseRunsSQL = `
+WITH gone AS (
+	DELETE FROM automation_runs WHERE account_id = $1 AND email_key = $2 RETURNING id
+), work AS (DELETE FROM automation_works w USING gone WHERE w.id = gone.id),
+steps AS (DELETE FROM automation_steps s USING gone WHERE s.run_id = gone.id)
+SELECT id FROM gone`
+
+// eraseEventsSQL deletes the events of an address, and the data of others that name it.
+const eraseEventsSQL = `
+WITH gone AS (DELETE FROM custom_events WHERE account_id = $1 AND email_key = $2 RETURNING id),
+named AS (
+	UPDATE custom_events SET data = '{}' WHERE account_id = $1 AND email_key IS DISTINCT FROM $2 AND strpos(lower(data::text), $3) > 0 RETURNING id
+)
+SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM named)`
+
+// Erase forgets an address: its events, its runs with their facts, and the data of other
+// people's events that name it. That the person had runs stays known by a hash.
+func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted int64, err error) {
+	key := runs.EmailKey(address)
+	if key == "" {
+		return 0, nil
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := runs.LockPerson(ctx, tx, runs.Person{AccountID: accountID, EmailKey: key}); err != nil {
+			return err
+		}
+		ids, err := db.All(ctx, tx, db.Value[string], eraseRunsSQL, accountID, key)
+		if err != nil {
+			return err
+		}
+		events, err := db.One(ctx, tx, db.Value[int64], eraseEventsSQL, accountID, key, strings.ToLower(address))
+		if err != nil {
+			return err
+		}
+		deleted = events + int64(len(ids))
+		if len(ids) == 0 {
+			return nil
+		}
+		_, err = s.bus.Forget(ctx, tx, accountID, ids...)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("erase from automations: %w", err)
+	}
+	return deleted, nil
+}

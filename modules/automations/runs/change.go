@@ -1,0 +1,138 @@
+package runs
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+var runRows = batch.New("v",
+	batch.Text("id", func(s *Settlement) string { return s.Live.Run.ID }),
+	batch.Text("account_id", func(s *Settlement) string { return s.Live.AccountID }),
+	batch.Text("automation_id", func(s *Settlement) string { return s.Live.Run.AutomationID }),
+	batch.Int("version", func(s *Settlement) int { return s.Live.Run.Version }),
+	batch.Text("event_id", func(s *Settlement) string { return s.Live.Run.Trigger.ID }),
+	batch.JSON("event", func(s *Settlement) *machine.Event { return s.Live.Run.Trigger }),
+	batch.Text("user_id", func(s *Settlement) string { return s.Live.Run.Identity.UserID }).OrNull(),
+	batch.Text("email_key", func(s *Settlement) string { return s.Live.Run.Identity.EmailKey }).OrNull(),
+	batch.Text("status", func(s *Settlement) string { return s.status() }),
+	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
+	batch.Text("error", func(s *Settlement) string { return s.Outcome.Error }),
+	batch.Int("depth", func(s *Settlement) int { return s.Live.Depth }),
+	batch.Time("started_at", func(s *Settlement) time.Time { return s.Live.Run.StartedAt }),
+	batch.Bool("ended", func(s *Settlement) bool { return s.ended() }).SourceOnly(),
+	batch.Computed[*Settlement]("ended_at", `CASE WHEN v.ended THEN clock_timestamp() END`),
+)
+
+var workRows = batch.New("w",
+	batch.Text("id", func(s *Settlement) string { return s.Live.Run.ID }),
+	batch.Text("account_id", func(s *Settlement) string { return s.Live.AccountID }),
+	batch.Text("automation_id", func(s *Settlement) string { return s.Live.Run.AutomationID }),
+	batch.Int("version", func(s *Settlement) int { return s.Live.Run.Version }),
+	batch.Text("user_id", func(s *Settlement) string { return s.Live.Run.Identity.UserID }).OrNull(),
+	batch.Text("email_key", func(s *Settlement) string { return s.Live.Run.Identity.EmailKey }).OrNull(),
+	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
+	batch.Text("state", func(s *Settlement) string { return s.work() }),
+	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }).OrNull().As("jsonb"),
+	batch.Time("ready_at", func(s *Settlement) time.Time { return s.ready() }),
+	batch.Time("due_at", func(s *Settlement) time.Time { return s.due() }),
+	batch.Int("lane", func(s *Settlement) int { return lane(s.Live.AccountID) }),
+	batch.Computed[*Settlement]("parked", "false"),
+	batch.Computed[*Settlement]("fence", "0"),
+	batch.Computed[*Settlement]("claims", "0"),
+)
+
+var (
+	insertRunsSQL  = db.Compile(runRows.Insert("automation_runs"))
+	insertWorksSQL = db.Compile(workRows.Insert("automation_works"))
+)
+
+// Begin stores runs that have just started, with the steps that they have taken already. A
+// wait with which one begins looks back as every wait does.
+func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var living []*Settlement
+	facts := make([]event.Fact, 0, len(list))
+	for _, s := range list {
+		if !s.ended() {
+			living = append(living, s)
+		}
+		facts = append(facts, s.fact(event.AutomationStarted, StatusRunning, 0, s.Program.Definition.Steps[0].Type, ""))
+	}
+	if _, err := tx.ExecContext(ctx, insertRunsSQL.Text, insertRunsSQL.Args(runRows.Rows(list))...); err != nil {
+		return wrapped(err, "store runs")
+	}
+	if len(living) > 0 {
+		if _, err := tx.ExecContext(ctx, insertWorksSQL.Text, insertWorksSQL.Args(workRows.Rows(living))...); err != nil {
+			return wrapped(err, "store the work of runs")
+		}
+	}
+	if err := bus.Publish(ctx, tx, facts...); err != nil {
+		return wrapped(err, "publish facts of runs")
+	}
+	if err := record(ctx, tx, bus, list); err != nil {
+		return err
+	}
+	return lookBack(ctx, tx, slices.DeleteFunc(living, func(s *Settlement) bool {
+		w := s.Outcome.Waiting // the events since the start are those of the same transaction, which the caller knows
+		return w != nil && !w.Since.Before(s.Live.Run.StartedAt)
+	}))
+}
+
+const restartSQL = `
+WITH run AS (
+	UPDATE automation_runs SET status = 'running', error = '', ended_at = NULL
+	WHERE account_id = $1 AND id = $2 AND status = 'failed' AND ended_at > now() - interval '30 days' RETURNING *
+)
+INSERT INTO automation_works (id, account_id, automation_id, version, user_id, email_key, step_index, state, ready_at, due_at, lane, parked, fence, claims)
+SELECT id, account_id, automation_id, version, user_id, email_key, step_index, 'ready', now(), now(), $3, false, 0, 0 FROM run`
+
+// Restart lets a run that has failed go on from the step that failed. It tells whether there
+// was such a run, which failed within 30 days.
+func Restart(ctx context.Context, tx db.Execer, accountID, runID string) (bool, error) {
+	made, err := db.Exec(ctx, tx, restartSQL, accountID, runID, lane(accountID))
+	return made > 0, wrapped(err, "restart a run")
+}
+
+const cancelSQL = `
+WITH gone AS (DELETE FROM automation_works WHERE id = ANY($1::text[]) RETURNING id)
+UPDATE automation_runs r SET status = 'cancelled', ended_at = clock_timestamp() FROM gone g WHERE r.id = g.id RETURNING r.id`
+
+// Cancelled is a run to be cancelled, with the program that it follows.
+type Cancelled struct {
+	Live    *Live
+	Program *machine.Program
+}
+
+// Cancel ends runs whose rows the caller holds. From its commit on they send nothing: a send
+// commits only if its row of work is still there.
+func Cancel(ctx context.Context, tx db.Execer, bus Bus, list []Cancelled, at time.Time) (int, error) {
+	if len(list) == 0 {
+		return 0, nil
+	}
+	byID, ids := map[string]Cancelled{}, make([]string, 0, len(list))
+	for _, c := range list {
+		byID[c.Live.Run.ID] = c
+		ids = append(ids, c.Live.Run.ID)
+	}
+	gone, err := db.All(ctx, tx, db.Value[string], cancelSQL, db.Array(ids))
+	if err != nil {
+		return 0, wrapped(err, "cancel runs")
+	}
+	facts := make([]event.Fact, 0, len(gone))
+	for _, id := range gone {
+		l, d := byID[id].Live, byID[id].Program.Definition
+		facts = append(facts, newFact(l, d.Name, event.AutomationCancelled, StatusCancelled, l.State.Step, d.Steps[l.State.Step].Type, "", at))
+	}
+	if len(facts) == 0 {
+		return 0, nil
+	}
+	return len(gone), wrapped(bus.Publish(ctx, tx, facts...), "publish facts of runs")
+}

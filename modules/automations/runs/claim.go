@@ -1,0 +1,101 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// claimSQL takes a few due runs of each lane, so that one account keeps no other waiting.
+// A wait whose time has come is decided here: from now on no event ends it. Work of an
+// automation that is held is parked, once, and not read again until it is let go.
+const claimSQL = `
+WITH due AS MATERIALIZED (
+	SELECT d.id, d.due_at, d.automation_id FROM generate_series(0, ` + lanesText + ` - 1) AS l (lane) CROSS JOIN LATERAL (
+		SELECT w.id, w.due_at, w.automation_id FROM automation_works w
+		WHERE w.lane = l.lane AND NOT w.parked AND w.due_at <= now() AND ($3::timestamptz IS NULL OR now() < $3)
+		ORDER BY w.due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+	) d
+), judged AS (
+	SELECT d.id, d.due_at, a.held FROM due d JOIN automations a ON a.id = d.automation_id
+), parked AS (
+	UPDATE automation_works w SET parked = true FROM judged j WHERE w.id = j.id AND j.held
+), picked AS (
+	SELECT id FROM judged WHERE NOT held ORDER BY due_at LIMIT $1
+), w AS (
+	UPDATE automation_works w SET due_at = now() + $2 * interval '1 microsecond', fence = w.fence + 1, claims = w.claims + 1,
+		state = CASE WHEN w.state = 'waiting' THEN 'timed_out' ELSE w.state END
+	FROM picked p WHERE w.id = p.id RETURNING w.*
+)
+SELECT ` + liveColumns + `, now() FROM w JOIN automation_runs r ON r.id = w.id`
+
+// Lanes is among how many lanes accounts are spread.
+const Lanes = 64
+
+const lanesText = `64`
+
+// Claimed is a live run under a lease.
+type Claimed struct {
+	*Live
+
+	at   time.Time // by the database clock, when it was claimed
+	here time.Time // by this process's, the same moment or a little later
+}
+
+// Now gives the time by the database clock.
+func (c *Claimed) Now() time.Time { return c.at.Add(time.Since(c.here)) }
+
+// Claim takes due runs under a lease. until is the time by the database clock from which on
+// nothing is taken; nil: none.
+func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, until *time.Time) ([]*Claimed, error) {
+	rows, err := db.All(ctx, on, func(r *row) []any { return append(r.columns(), &r.now) }, claimSQL, limit, lease.Microseconds(), until)
+	if err != nil {
+		return nil, fmt.Errorf("claim runs: %w", err)
+	}
+	here := time.Now()
+	list, err := lives(rows)
+	if err != nil {
+		return nil, err
+	}
+	if err := readOutputs(ctx, on, list); err != nil {
+		return nil, err
+	}
+	claimed := make([]*Claimed, 0, len(list))
+	for i, l := range list {
+		claimed = append(claimed, &Claimed{l, rows[i].now, here})
+	}
+	return claimed, nil
+}
+
+const releaseSQL = `
+UPDATE automation_works w SET due_at = now() + v.wait * interval '1 microsecond', fence = w.fence + 1, claims = greatest(w.claims - v.uncounted, 0)
+FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS v (id, fence, wait, uncounted)
+WHERE w.id = v.id AND w.fence = v.fence`
+
+// Return is a claim that ends without an outcome.
+type Return struct {
+	Live    *Live
+	Wait    time.Duration // until it is due again
+	Counted bool          // it was a try
+}
+
+// Release makes claimed runs due again.
+func Release(ctx context.Context, on db.Execer, list []Return) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var ids []string
+	var fences, waits, uncounted []int64
+	for _, r := range list {
+		ids, fences, waits = append(ids, r.Live.Run.ID), append(fences, r.Live.Fence), append(waits, r.Wait.Microseconds())
+		if r.Counted {
+			uncounted = append(uncounted, 0)
+		} else {
+			uncounted = append(uncounted, 1)
+		}
+	}
+	_, err := on.ExecContext(ctx, releaseSQL, db.Array(ids), db.Array(fences), db.Array(waits), db.Array(uncounted))
+	return wrapped(err, "release runs")
+}

@@ -1,0 +1,248 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// The states of a row of work.
+const (
+	Ready    = "ready"     // the step begins
+	Waiting  = "waiting"   // for an event or for its time
+	TimedOut = "timed_out" // its time has come; no event ends the wait any more
+)
+
+// Live is a run that has not ended.
+type Live struct {
+	Run       machine.Run
+	AccountID string
+	State     machine.State
+	Work      string         // Ready, Waiting, TimedOut
+	Input     *machine.Event // that has ended the wait
+	Fence     int64
+	Claims    int // since something was settled
+	Depth     int
+}
+
+// Person is by what events and runs of one person find each other.
+type Person struct{ AccountID, UserID, EmailKey string }
+
+// Locks gives the numbers of the person's advisory locks: one for each name.
+func (p Person) Locks() []int64 {
+	var keys []int64
+	for kind, name := range map[string]string{"user": p.UserID, "email": p.EmailKey} {
+		if name != "" {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte("automations\x00" + p.AccountID + "\x00" + kind + "\x00" + name)) // a hash fails at nothing
+			keys = append(keys, int64(h.Sum64()))                                                   //nolint:gosec // any 64 bits are a key
+		}
+	}
+	return keys
+}
+
+// EmailKey is the form of an address in which persons are compared; "" for what is none.
+func EmailKey(email string) string {
+	parsed, err := address.New("", email)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(parsed.AddrSpec())
+}
+
+// liveColumns are what Live is read from, of works w and runs r.
+const liveColumns = `w.id, w.account_id, w.automation_id, w.version, coalesce(w.user_id, ''), coalesce(w.email_key, ''), w.step_index, w.state,
+	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth`
+
+// row is a Live as the database has it.
+type row struct {
+	id, accountID, automationID string
+	version                     int
+	userID, emailKey            string
+	step                        int
+	state, waiting, input       string
+	ready                       time.Time
+	fence                       int64
+	claims                      int
+	event                       string
+	started                     time.Time
+	depth                       int
+	now                         time.Time
+}
+
+func (r *row) columns() []any {
+	return []any{&r.id, &r.accountID, &r.automationID, &r.version, &r.userID, &r.emailKey, &r.step, &r.state, &r.waiting, &r.input, &r.ready, &r.fence, &r.claims,
+		&r.event, &r.started, &r.depth}
+}
+
+func (r *row) live() (*Live, error) {
+	trigger, err := decodeEvent(r.event)
+	if err != nil {
+		return nil, fmt.Errorf("read the event of %s: %w", r.id, err)
+	}
+	l := &Live{AccountID: r.accountID, Work: r.state, Fence: r.fence, Claims: r.claims, Depth: r.depth,
+		Run: machine.Run{ID: r.id, AutomationID: r.automationID, Version: r.version, Trigger: trigger,
+			Identity: machine.Identity{UserID: r.userID, EmailKey: r.emailKey}, StartedAt: r.started},
+		State: machine.State{Step: r.step, Ready: r.ready}}
+	if r.waiting != "" {
+		l.State.Waiting = &machine.Waiting{}
+		if err := json.Unmarshal([]byte(r.waiting), l.State.Waiting); err != nil {
+			return nil, fmt.Errorf("read the wait of %s: %w", r.id, err)
+		}
+	}
+	if r.input != "" {
+		if l.Input, err = decodeEvent(r.input); err != nil {
+			return nil, fmt.Errorf("read the input of %s: %w", r.id, err)
+		}
+	}
+	return l, nil
+}
+
+func decodeEvent(document string) (*machine.Event, error) {
+	e := &machine.Event{}
+	var raw struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(document), e); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(document), &raw); err != nil || len(raw.Data) == 0 || string(raw.Data) == "null" {
+		return e, err
+	}
+	var err error
+	e.Data, err = expression.Decode(raw.Data) // numbers as expressions want them
+	return e, err
+}
+
+const outputsSQL = `SELECT run_id, key, output::text FROM automation_steps WHERE run_id = ANY($1::text[]) ORDER BY id`
+
+type output struct{ runID, key, value string }
+
+// readOutputs gives runs what their steps gave.
+func readOutputs(ctx context.Context, on db.Execer, list []*Live) error {
+	if len(list) == 0 {
+		return nil
+	}
+	byID, ids := map[string]*Live{}, make([]string, 0, len(list))
+	for _, l := range list {
+		l.State.Outputs = map[string]map[string]any{}
+		byID[l.Run.ID] = l
+		ids = append(ids, l.Run.ID)
+	}
+	rows, err := db.All(ctx, on, func(o *output) []any { return []any{&o.runID, &o.key, &o.value} }, outputsSQL, db.Array(ids))
+	if err != nil {
+		return fmt.Errorf("read outputs of steps: %w", err)
+	}
+	for _, o := range rows {
+		value, err := expression.Decode([]byte(o.value))
+		if err != nil {
+			return fmt.Errorf("read the output %s of %s: %w", o.key, o.runID, err)
+		}
+		byID[o.runID].State.Outputs[o.key] = value
+	}
+	return nil
+}
+
+// ofPersonsSQL finds the live runs of persons, then locks them in the order of their ids:
+// FOR UPDATE and UNION do not mix.
+const ofPersonsSQL = `
+WITH person AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS p (account_id, user_id, email_key)),
+found AS MATERIALIZED (
+	SELECT w.id FROM person p JOIN automation_works w ON w.account_id = p.account_id AND w.user_id = p.user_id WHERE p.user_id <> ''
+	UNION
+	SELECT w.id FROM person p JOIN automation_works w ON w.account_id = p.account_id AND w.email_key = p.email_key WHERE p.email_key <> ''
+)
+SELECT id FROM automation_works WHERE id IN (SELECT id FROM found) ORDER BY id FOR UPDATE`
+
+const byIDSQL = `SELECT ` + liveColumns + ` FROM automation_works w JOIN automation_runs r ON r.id = w.id WHERE w.id = ANY($1::text[]) ORDER BY w.id`
+
+// Lock gives the live runs of persons. Nobody else changes them until the transaction ends.
+func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) {
+	var accounts, users, emails []string
+	for _, p := range persons {
+		accounts, users, emails = append(accounts, p.AccountID), append(users, p.UserID), append(emails, p.EmailKey)
+	}
+	ids, err := db.All(ctx, tx, db.Value[string], ofPersonsSQL, db.Array(accounts), db.Array(users), db.Array(emails))
+	if err != nil || len(ids) == 0 {
+		return nil, wrapped(err, "lock live runs")
+	}
+	return read(ctx, tx, ids)
+}
+
+// LockSome gives up to limit live runs of an automation. Nobody else changes them until the
+// transaction ends.
+func LockSome(ctx context.Context, tx db.Execer, automationID string, limit int) ([]*Live, error) {
+	ids, err := db.All(ctx, tx, db.Value[string], `SELECT id FROM automation_works WHERE automation_id = $1 ORDER BY id LIMIT $2 FOR UPDATE`, automationID, limit)
+	if err != nil || len(ids) == 0 {
+		return nil, wrapped(err, "lock runs of an automation")
+	}
+	return read(ctx, tx, ids)
+}
+
+// LockOne gives a live run of an account; nil: it is none.
+func LockOne(ctx context.Context, tx db.Execer, accountID, runID string) (*Live, error) {
+	ids, err := db.All(ctx, tx, db.Value[string], `SELECT id FROM automation_works WHERE account_id = $1 AND id = $2 FOR UPDATE`, accountID, runID)
+	if err != nil || len(ids) == 0 {
+		return nil, wrapped(err, "lock a run")
+	}
+	list, err := read(ctx, tx, ids)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+func read(ctx context.Context, tx db.Execer, ids []string) ([]*Live, error) {
+	rows, err := db.All(ctx, tx, (*row).columns, byIDSQL, db.Array(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read live runs: %w", err)
+	}
+	list, err := lives(rows)
+	if err != nil {
+		return nil, err
+	}
+	return list, readOutputs(ctx, tx, list)
+}
+
+func lives(rows []row) ([]*Live, error) {
+	list := make([]*Live, 0, len(rows))
+	for i := range rows {
+		l, err := rows[i].live()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+func wrapped(err error, doing string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+const lockSQL = `SELECT pg_advisory_xact_lock(k) FROM (SELECT DISTINCT k FROM unnest($1::bigint[]) AS l (k) ORDER BY k) AS l`
+
+// LockPerson takes the locks of persons until the transaction ends. Nobody else starts runs of
+// them meanwhile.
+func LockPerson(ctx context.Context, tx db.Execer, persons ...Person) error {
+	var locks []int64
+	for _, p := range persons {
+		locks = append(locks, p.Locks()...)
+	}
+	if len(locks) == 0 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, lockSQL, db.Array(locks))
+	return wrapped(err, "lock persons")
+}

@@ -1,0 +1,227 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// Bus publishes facts inside a transaction.
+type Bus interface {
+	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
+}
+
+// Settlement is what the machine decided of a run.
+type Settlement struct {
+	Live    *Live
+	Program *machine.Program
+	State   machine.State
+	Outcome machine.Outcome
+	EmailID string // of the step that has sent one
+	Now     time.Time
+}
+
+// The statuses of a run.
+const (
+	StatusRunning   = "running"
+	StatusWaiting   = "waiting"
+	StatusCompleted = "completed"
+	StatusFailed    = "failed"
+	StatusCancelled = "cancelled"
+)
+
+func (s *Settlement) ended() bool { return s.Outcome.Ended != "" }
+
+func (s *Settlement) status() string {
+	switch {
+	case s.ended():
+		return s.Outcome.Ended
+	case s.Outcome.Waiting != nil:
+		return StatusWaiting
+	default:
+		return StatusRunning
+	}
+}
+
+func (s *Settlement) work() string {
+	if s.Outcome.Waiting != nil {
+		return Waiting
+	}
+	return Ready
+}
+
+func (s *Settlement) due() time.Time {
+	if s.Outcome.Waiting != nil {
+		return s.Outcome.Waiting.Until
+	}
+	return s.Now
+}
+
+func (s *Settlement) ready() time.Time {
+	if s.State.Ready.IsZero() {
+		return s.Now
+	}
+	return s.State.Ready
+}
+
+func (s *Settlement) waiting() string {
+	if s.Outcome.Waiting == nil {
+		return ""
+	}
+	text, err := json.Marshal(s.Outcome.Waiting)
+	if err != nil {
+		panic("runs: a wait cannot be encoded: " + err.Error()) // times and strings
+	}
+	return string(text)
+}
+
+// lane spreads accounts.
+func lane(accountID string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(accountID)) // a hash fails at nothing
+	return int(h.Sum32() % Lanes)
+}
+
+var settledRows = batch.New("v",
+	batch.Text("id", func(s *Settlement) string { return s.Live.Run.ID }),
+	batch.Int("fence", func(s *Settlement) int64 { return s.Live.Fence }),
+	batch.Bool("ended", func(s *Settlement) bool { return s.ended() }),
+	batch.Text("status", func(s *Settlement) string { return s.status() }),
+	batch.Text("error", func(s *Settlement) string { return s.Outcome.Error }),
+	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
+	batch.Text("state", func(s *Settlement) string { return s.work() }),
+	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }),
+	batch.Time("ready_at", func(s *Settlement) time.Time { return s.ready() }),
+	batch.Time("due_at", func(s *Settlement) time.Time { return s.due() }),
+)
+
+// settleSQL stores what is next under the fencing number of the claim. The rows of work are
+// locked by id, as everywhere. It gives the runs that were still held.
+var settleSQL = db.Compile(`
+WITH v AS MATERIALIZED (SELECT * FROM ` + settledRows.Source() + `),
+held AS MATERIALIZED (
+	SELECT w.id FROM automation_works w JOIN v ON v.id = w.id AND v.fence = w.fence ORDER BY w.id FOR UPDATE OF w
+), moved AS (
+	UPDATE automation_works w SET step_index = v.step_index, state = v.state, waiting = NULLIF(v.waiting, '')::jsonb, input = NULL,
+		ready_at = v.ready_at::timestamptz, due_at = v.due_at::timestamptz, fence = w.fence + 1, claims = 0
+	FROM v JOIN held h ON h.id = v.id WHERE w.id = v.id AND NOT v.ended
+), gone AS (
+	DELETE FROM automation_works w USING v JOIN held h ON h.id = v.id WHERE w.id = v.id AND v.ended
+), run AS (
+	UPDATE automation_runs r SET status = v.status, step_index = v.step_index, error = v.error, ended_at = CASE WHEN v.ended THEN clock_timestamp() END
+	FROM v JOIN held h ON h.id = v.id WHERE r.id = v.id
+)
+SELECT id FROM held`)
+
+// Settle stores outcomes of claimed runs. held[i] tells whether list[i] was still ours; of
+// the others nothing is stored. On an error nothing may be committed.
+func Settle(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) (held []bool, err error) {
+	held = make([]bool, len(list))
+	if len(list) == 0 {
+		return held, nil
+	}
+	ids, err := db.All(ctx, tx, db.Value[string], settleSQL.Text, settleSQL.Args(settledRows.Rows(list))...)
+	if err != nil {
+		return nil, fmt.Errorf("settle runs: %w", err)
+	}
+	ours := map[string]bool{}
+	for _, id := range ids {
+		ours[id] = true
+	}
+	stored := make([]*Settlement, 0, len(list))
+	for i, s := range list {
+		if held[i] = ours[s.Live.Run.ID]; held[i] {
+			stored = append(stored, s)
+		}
+	}
+	if err := record(ctx, tx, bus, stored); err != nil {
+		return nil, err
+	}
+	return held, lookBack(ctx, tx, stored)
+}
+
+// ended is one step that ended, of a settlement.
+type endedStep struct {
+	*Settlement
+
+	record machine.Record
+}
+
+var stepRows = batch.New("v",
+	batch.Text("account_id", func(s endedStep) string { return s.Live.AccountID }),
+	batch.Text("automation_id", func(s endedStep) string { return s.Live.Run.AutomationID }),
+	batch.Int("version", func(s endedStep) int { return s.Live.Run.Version }),
+	batch.Text("run_id", func(s endedStep) string { return s.Live.Run.ID }),
+	batch.Int("step_index", func(s endedStep) int { return s.record.Index }),
+	batch.Text("key", func(s endedStep) string { return s.record.Key }),
+	batch.Text("type", func(s endedStep) string { return s.record.Type }),
+	batch.Text("status", func(s endedStep) string { return s.record.Status }),
+	batch.JSON("output", func(s endedStep) map[string]any { return s.record.Output }),
+	batch.Text("error", func(s endedStep) string { return s.record.Error }),
+	batch.Text("email_id", func(s endedStep) string { id, _ := s.record.Output["email_id"].(string); return id }).OrNull(),
+	batch.Time("started_at", func(s endedStep) time.Time { return s.record.Started }),
+	batch.Time("ended_at", func(s endedStep) time.Time { return s.record.Ended }),
+)
+
+var insertStepsSQL = db.Compile(stepRows.Insert("automation_steps"))
+
+// record stores the steps that ended and publishes the facts.
+func record(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error {
+	var steps []endedStep
+	var facts []event.Fact
+	for _, s := range list {
+		for _, r := range s.Outcome.Records {
+			steps = append(steps, endedStep{s, r})
+		}
+		facts = append(facts, s.facts()...)
+	}
+	if len(steps) > 0 {
+		if _, err := tx.ExecContext(ctx, insertStepsSQL.Text, insertStepsSQL.Args(stepRows.Rows(steps))...); err != nil {
+			return fmt.Errorf("store steps: %w", err)
+		}
+	}
+	if len(facts) == 0 {
+		return nil
+	}
+	return wrapped(bus.Publish(ctx, tx, facts...), "publish facts of runs")
+}
+
+// facts are what a settlement tells: each step that did not end the run as failed, and the end.
+func (s *Settlement) facts() (facts []event.Fact) {
+	for _, r := range s.Outcome.Records {
+		if !r.Failed {
+			facts = append(facts, s.fact(event.AutomationStepCompleted, StatusRunning, r.Index, r.Type, r.Error))
+		}
+	}
+	if !s.ended() {
+		return facts
+	}
+	index, kind := s.State.Step, s.Program.Definition.Steps[s.State.Step].Type
+	if n := len(s.Outcome.Records); n > 0 {
+		index, kind = s.Outcome.Records[n-1].Index, s.Outcome.Records[n-1].Type
+	}
+	if s.Outcome.Ended == StatusFailed {
+		return append(facts, s.fact(event.AutomationFailed, StatusFailed, index, kind, s.Outcome.Error))
+	}
+	return append(facts, s.fact(event.AutomationCompleted, StatusCompleted, index, kind, ""))
+}
+
+func (s *Settlement) fact(typ event.Type, status string, step int, stepType, failure string) event.Fact {
+	return newFact(s.Live, s.Program.Definition.Name, typ, status, step, stepType, failure, s.Now)
+}
+
+func newFact(l *Live, name string, typ event.Type, status string, step int, stepType, failure string, at time.Time) event.Fact {
+	data := event.Run{AutomationID: l.Run.AutomationID, AutomationName: name, RunID: l.Run.ID, Status: status, EventName: l.Run.Trigger.Name,
+		StepIndex: step, StepType: stepType}
+	if failure != "" {
+		data.Error = &failure
+	}
+	return event.New(l.AccountID, typ, at, data)
+}

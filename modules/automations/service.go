@@ -1,0 +1,121 @@
+package automations
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/steps"
+	"github.com/postrider/postrider/modules/automations/versions"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Domains tells under which identity an account may write as an address.
+type Domains interface {
+	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
+}
+
+// Templates looks templates up.
+type Templates interface {
+	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
+	Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error)
+}
+
+// Bus publishes facts, wakes their consumers, and forgets facts of people.
+type Bus interface {
+	ingest.Bus
+	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
+}
+
+// Config of the module.
+type Config struct {
+	Steps  steps.Config
+	Client *http.Client // of webhook steps
+}
+
+// Params is what the module needs.
+type Params struct {
+	fx.In
+
+	Config    Config
+	DB        *db.DB
+	Bus       Bus
+	Domains   Domains
+	Templates Templates
+	Sender    steps.Sender
+	Answers   ingest.Answers
+	Signals   steps.Signals
+	Node      steps.Node
+	Box       *secret.Box
+	Cursors   *page.Codec
+	Logger    *slog.Logger
+	Workers   *worker.Metrics `optional:"true"`
+}
+
+// Service keeps automations and lets them run. Safe for concurrent use.
+type Service struct {
+	db        *db.DB
+	bus       Bus
+	domains   Domains
+	templates Templates
+	cursors   *page.Codec
+	signals   steps.Signals
+	versions  *versions.Store
+	tasks     *worker.Tasks
+
+	events *ingest.Service
+	steps  *steps.Service
+}
+
+// New makes the service; nothing runs before Start.
+func New(p Params) (*Service, error) {
+	store, err := versions.New()
+	if err != nil {
+		return nil, err
+	}
+	return &Service{db: p.DB, bus: p.Bus, domains: p.Domains, templates: p.Templates, cursors: p.Cursors, signals: p.Signals, versions: store,
+		tasks:  worker.NewTasks(p.Logger, p.Workers),
+		events: ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box}),
+		steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Sender: p.Sender, Signals: p.Signals, Node: p.Node, Versions: store,
+			Client: p.Config.Client, Logger: p.Logger, Workers: p.Workers})}, nil
+}
+
+// drainEvery is how often runs of archived automations are looked for.
+const drainEvery = 10 * time.Second
+
+// Start begins to take steps.
+func (s *Service) Start(ctx context.Context) error {
+	if err := s.steps.Start(ctx); err != nil {
+		return err
+	}
+	s.tasks.Start(worker.Every("runs of archived automations", drainEvery, s.cancelArchived))
+	return nil
+}
+
+// Stop takes no more events and lets steps that have begun end while ctx lasts.
+func (s *Service) Stop(ctx context.Context) error {
+	s.events.Stop()
+	s.tasks.Stop(ctx)
+	err := s.steps.Stop(ctx)
+	s.versions.Stop()
+	return err
+}
+
+// Post takes a custom event (package ingest).
+func (s *Service) Post(ctx context.Context, p ingest.Post) (ingest.Answer, error) {
+	return s.events.Post(ctx, p)
+}
+
+// Drain takes every step that is due now. It is for tests, where no worker runs.
+func (s *Service) Drain(ctx context.Context) (int, error) { return s.steps.Drain(ctx) }

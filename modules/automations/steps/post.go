@@ -1,0 +1,68 @@
+package steps
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/modules/automations/machine"
+)
+
+// maxCaptured is how much of an answer a step keeps, in octets.
+const maxCaptured = 16 << 10
+
+// postWaits are the waits after requests that may succeed later.
+var postWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour}
+
+// post makes the request of a webhook step.
+func (s *Service) post(ctx context.Context, t *taken) result {
+	p := t.outcome.Effect.Post
+	status, body, err := s.request(ctx, t, p)
+	switch {
+	case err == nil && status >= 200 && status < 300:
+		output := map[string]any{"http_status": int64(status)}
+		if p.Capture {
+			output["body"] = body
+		}
+		return result{settlement: t.after(ctx, machine.Result{Status: machine.StatusDone, Output: output})}
+	case err == nil && status != http.StatusTooManyRequests && status < 500:
+		return t.failed(ctx, "webhook_failed", fmt.Sprintf("%s answered %d", p.URL, status))
+	case t.Claims <= len(postWaits):
+		return again(t.Claimed, postWaits[t.Claims-1], true)
+	case err != nil:
+		return t.failed(ctx, "webhook_failed", fmt.Sprintf("%s cannot be reached", p.URL))
+	}
+	return t.failed(ctx, "webhook_failed", fmt.Sprintf("%s answered %d", p.URL, status))
+}
+
+// request makes one request. Its Idempotency-Key is the same at each try of the step.
+func (s *Service) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
+	r, err := http.NewRequestWithContext(ctx, p.Method, p.URL, bytes.NewReader(p.Body))
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, header := range p.Headers {
+		r.Header.Set(header.Name, header.Value)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "Postrider-Automations/1")
+	r.Header.Set("Idempotency-Key", t.Run.ID+"/"+t.definition().Key)
+	response, err := s.client.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	kept, err := io.ReadAll(io.LimitReader(response.Body, maxCaptured+1))
+	if closeErr := response.Body.Close(); err == nil {
+		err = closeErr
+	}
+	if p.Capture && len(kept) <= maxCaptured {
+		if value, decodeErr := expression.DecodeAny(kept); decodeErr == nil {
+			captured = value
+		}
+	}
+	return response.StatusCode, captured, err
+}

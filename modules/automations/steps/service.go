@@ -1,0 +1,140 @@
+package steps
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/automations/versions"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Sender accepts messages.
+type Sender interface {
+	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
+}
+
+// Signals wakes the stepping processes after a commit.
+type Signals interface {
+	Wake(channel string)
+	Subscribe(channel string) (<-chan struct{}, func())
+}
+
+// Node is this process among those that share the database.
+type Node interface {
+	worker.Process
+	Until() time.Time // by the database clock, for claims; zero: any time
+}
+
+// Config of the worker. Zero fields take the default.
+type Config struct {
+	Poll     time.Duration // look for due runs at least so often: 1 s
+	Lease    time.Duration // 60 s
+	Idle     bool          // this process leaves steps to others
+	Parallel int           // runs at once: 16
+}
+
+// Params is what the service needs.
+type Params struct {
+	Config   Config
+	DB       *db.DB
+	Bus      ingest.Bus
+	Sender   Sender
+	Signals  Signals
+	Node     Node
+	Versions *versions.Store
+	Client   *http.Client // of webhook steps; it judges where it may go
+	Logger   *slog.Logger
+	Workers  *worker.Metrics
+}
+
+// Service takes steps. Safe for concurrent use.
+type Service struct {
+	config   Config
+	db       *db.DB
+	bus      ingest.Bus
+	sender   Sender
+	signals  Signals
+	node     Node
+	versions *versions.Store
+	client   *http.Client
+	worker   *worker.Worker[*runs.Claimed, result]
+	tasks    *worker.Tasks
+}
+
+// New makes the service; nothing runs before Start.
+func New(p Params) *Service {
+	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, sender: p.Sender, signals: p.Signals, node: p.Node, versions: p.Versions, client: p.Client,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
+	s.worker = worker.New(worker.Queue[*runs.Claimed, result]{Name: "automations", Claim: s.Claim, Run: s.step, Settle: s.settle, Release: s.release},
+		worker.Config{Concurrency: p.Config.Parallel, Poll: p.Config.Poll, Lease: p.Config.Lease, Process: p.Node}, p.Logger, p.Workers)
+	return s
+}
+
+// Start begins to take steps, unless this process leaves them to others.
+func (s *Service) Start(ctx context.Context) error {
+	if s.config.Idle {
+		return nil
+	}
+	if err := s.worker.Start(ctx); err != nil {
+		return err
+	}
+	s.tasks.Start(worker.OnWake("wakes of automations", s.signals, ingest.WorkChannel, func(context.Context) error {
+		s.worker.Nudge()
+		return nil
+	}))
+	return nil
+}
+
+// Stop lets the steps that have begun end while ctx lasts.
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
+	return s.worker.Stop(ctx)
+}
+
+// Claim takes due runs under a lease.
+func (s *Service) Claim(ctx context.Context, limit int, lease time.Duration) ([]*runs.Claimed, error) {
+	var until *time.Time
+	if at := s.node.Until(); !at.IsZero() {
+		until = &at
+	}
+	return runs.Claim(ctx, s.db.Hot, limit, lease, until)
+}
+
+func (s *Service) release(ctx context.Context, list []*runs.Claimed) error {
+	back := make([]runs.Return, 0, len(list))
+	for _, c := range list {
+		back = append(back, runs.Return{Live: c.Live})
+	}
+	return runs.Release(ctx, s.db.Hot, back)
+}
+
+// Drain takes every step that is due now, one after another, and returns how many there were.
+// Tests and the simulation of outages drive runs with it in place of the worker.
+func (s *Service) Drain(ctx context.Context) (taken int, err error) {
+	for {
+		list, err := s.Claim(ctx, 100, time.Minute)
+		if err != nil || len(list) == 0 {
+			return taken, err
+		}
+		if err := s.Take(ctx, list); err != nil {
+			return taken, err
+		}
+		taken += len(list)
+	}
+}
+
+// Take takes the steps of claimed runs, one after another.
+func (s *Service) Take(ctx context.Context, list []*runs.Claimed) error {
+	results := make([]worker.Result[*runs.Claimed, result], 0, len(list))
+	for _, c := range list {
+		results = append(results, worker.Result[*runs.Claimed, result]{Job: c, Value: s.step(ctx, c, nil)})
+	}
+	return s.settle(ctx, results)
+}

@@ -1,0 +1,146 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/automations/versions"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// maxClaims is how often a run is claimed without a settlement before it fails.
+const maxClaims = 20
+
+// What a step waits before it is tried again.
+const (
+	waitAway      = 2 * time.Second // the database is away
+	waitDefect    = 10 * time.Second
+	waitSuspended = 5 * time.Minute
+	maxCapWait    = 24 * time.Hour // for a cap to be reset
+)
+
+// result is what came of a claimed run: a settlement, a release, or nothing, because the
+// guard has settled.
+type result struct {
+	settlement *runs.Settlement
+	back       *runs.Return
+}
+
+func again(c *runs.Claimed, wait time.Duration, counted bool) result {
+	return result{back: &runs.Return{Live: c.Live, Wait: wait, Counted: counted}}
+}
+
+// step takes a run up to the next effect and performs it.
+func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (out result) {
+	defer func() {
+		if r := recover(); r != nil {
+			out = again(c, waitDefect, true)
+		}
+	}()
+	v, err := s.versions.Get(ctx, s.db.SQL, c.Run.AutomationID, c.Run.Version)
+	if err != nil {
+		return again(c, waitAway, false)
+	}
+	in := machine.Input{Now: c.Now()}
+	switch {
+	case c.Claims > maxClaims:
+		return result{settlement: given(c, v, in.Now)}
+	case c.Input != nil:
+		in.Event = c.Input
+	case c.Work == runs.TimedOut:
+		in.Fired = true
+	}
+	state, outcome := v.Advance(ctx, c.Run, c.State, in)
+	taken := &taken{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
+	switch {
+	case outcome.Effect == nil:
+		return result{settlement: taken.settlement()}
+	case outcome.Effect.Email != nil:
+		return s.sendEmail(ctx, taken)
+	default:
+		return s.post(ctx, taken)
+	}
+}
+
+// given gives up a run that was claimed again and again.
+func given(c *runs.Claimed, v *versions.Version, now time.Time) *runs.Settlement {
+	const reason = "internal: the step was tried 20 times and could not be finished"
+	step := v.Definition.Steps[c.State.Step]
+	return &runs.Settlement{Live: c.Live, Program: v.Program, State: c.State, Now: now, Outcome: machine.Outcome{Ended: runs.StatusFailed, Error: reason,
+		Records: []machine.Record{{Index: c.State.Step, Key: step.Key, Type: step.Type, Status: machine.StatusFailed, Error: reason, Failed: true, Started: c.State.Ready, Ended: now,
+			Output: map[string]any{"status": machine.StatusFailed}}}}}
+}
+
+// taken is how far a claimed run has come.
+type taken struct {
+	*runs.Claimed
+
+	version *versions.Version
+	state   machine.State
+	outcome machine.Outcome
+	now     time.Time
+}
+
+func (t *taken) settlement() *runs.Settlement {
+	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: t.state, Outcome: t.outcome, Now: t.now}
+}
+
+// after is the settlement when the effect is done, with the steps from before it.
+func (t *taken) after(ctx context.Context, r machine.Result) *runs.Settlement {
+	now := t.Now()
+	state, outcome := t.version.Advance(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
+	outcome.Records = append(append([]machine.Record{}, t.outcome.Records...), outcome.Records...)
+	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
+}
+
+func (t *taken) failed(ctx context.Context, code, sentence string) result {
+	return result{settlement: t.after(ctx, machine.Result{Status: machine.StatusFailed, Error: code + ": " + sentence})}
+}
+
+func (t *taken) definition() *definition.Step { return &t.version.Definition.Steps[t.state.Step] }
+
+// settle stores what came of claims.
+func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Claimed, result]) error {
+	var list []*runs.Settlement
+	var back []runs.Return
+	for _, r := range results {
+		switch {
+		case r.Value.settlement != nil:
+			list = append(list, r.Value.settlement)
+		case r.Value.back != nil:
+			back = append(back, *r.Value.back)
+		}
+	}
+	if err := runs.Release(ctx, s.db.Hot, back); err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
+			_, err := runs.Settle(ctx, tx, s.bus, list)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("settle steps: %w", err)
+		}
+		s.bus.Wake()
+	}
+	s.worker.Nudge() // most runs have a next step at once
+	return nil
+}
+
+// refused tells an answer of sending that is about the message from one that is about the
+// moment.
+func refused(err error) *fault.Error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+// Package versions gives the versions of automations, ready to run. A version never changes,
+// so what was compiled once is kept.
+package versions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Version is an activated state of an automation.
+type Version struct {
+	*machine.Program
+
+	AccountID    string
+	AutomationID string
+	Number       int
+	DomainIDs    []string // from which it may send; none: all of the account
+}
+
+type name struct {
+	automationID string
+	number       int
+}
+
+// Store reads versions. Safe for concurrent use.
+type Store struct {
+	compiled *otter.Cache[name, *Version]
+}
+
+// most is how many versions are kept compiled.
+const most = 5_000
+
+// New makes a store.
+func New() (*Store, error) {
+	compiled, err := otter.New(&otter.Options[name, *Version]{MaximumSize: most, ExpiryCalculator: otter.ExpiryAccessing[name, *Version](time.Hour)})
+	if err != nil {
+		return nil, fmt.Errorf("make the cache of versions: %w", err)
+	}
+	return &Store{compiled}, nil
+}
+
+// Stop ends what the cache runs in the background.
+func (s *Store) Stop() { s.compiled.StopAllGoroutines() }
+
+const selectSQL = `SELECT account_id, definition::text, coalesce(domain_ids::text, '[]') FROM automation_versions WHERE automation_id = $1 AND number = $2`
+
+type row struct {
+	accountID, definition string
+	domainIDs             []string
+}
+
+// Get gives a version. It reads over on, which may be a transaction. The error is NotFound
+// for one that does not exist.
+func (s *Store) Get(ctx context.Context, on db.Execer, automationID string, number int) (*Version, error) {
+	key := name{automationID, number}
+	if known, ok := s.compiled.GetIfPresent(key); ok {
+		return known, nil
+	}
+	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.accountID, &r.definition, db.ScanJSON(&r.domainIDs)} }, selectSQL, automationID, number)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fault.Missing("version", fmt.Sprintf("%d of %s", number, automationID))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read version %d of %s: %w", number, automationID, err)
+	}
+	program, err := machine.Parse([]byte(found.definition))
+	if err != nil {
+		return nil, fmt.Errorf("version %d of %s: %w", number, automationID, err)
+	}
+	v := &Version{Program: program, AccountID: found.accountID, AutomationID: automationID, Number: number, DomainIDs: found.domainIDs}
+	s.compiled.Set(key, v)
+	return v, nil
+}

@@ -1,0 +1,201 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+const other = "acc_01kf0m4w7he6x8q2v5b3n9c1tz"
+
+// world is an installation for a test: real PostgreSQL, real accepting of mail. Steps are
+// taken by Drain, so that a test says when.
+type world struct {
+	*Service
+	*rooms.Rooms
+}
+
+// noTemplates has no template.
+type noTemplates struct{}
+
+func (noTemplates) Get(_ context.Context, _, ref string) (templates.Template, error) {
+	return templates.Template{}, fault.Missing("template", ref)
+}
+
+func (noTemplates) Version(_ context.Context, _, ref string, _ int) (*ent.TemplateVersion, error) {
+	return nil, fault.Missing("template", ref)
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Rooms: rooms.New(t)}
+	w.Service = w.another(t)
+	return w
+}
+
+// another is one more process over the same database.
+func (w *world) another(t *testing.T) *Service {
+	t.Helper()
+	box, err := secret.NewBox(boxKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Params{Config: Config{Client: http.DefaultClient}, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Answers: w.Idempotency,
+		Signals: sendingtest.Nobody{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("stop automations: %v", err)
+		}
+	})
+	return s
+}
+
+var boxKey = secret.NewKey()
+
+// active makes an automation and activates it.
+func (w *world) active(t *testing.T, trigger, list string) *ent.Automation {
+	t.Helper()
+	a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "Test", "trigger": %s, "steps": [%s]}`, trigger, list), nil)
+	if err != nil {
+		t.Fatalf("create an automation: %v", err)
+	}
+	if a, err = w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
+		t.Fatalf("activate an automation: %v", err)
+	}
+	return a
+}
+
+func (w *world) caller() accounts.Caller {
+	c := w.Rooms.Caller()
+	c.Scope = accounts.ScopeFull
+	return c
+}
+
+// post reports an event of user u1 at bob@example.net.
+func (w *world) post(t *testing.T, name, data string) ingest.Answer {
+	t.Helper()
+	return w.postAs(t, name, "u1", "bob@example.net", data)
+}
+
+func (w *world) postAs(t *testing.T, name, user, email, data string) ingest.Answer {
+	t.Helper()
+	answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user, Email: email, Data: json.RawMessage(data), Source: "api"})
+	if err != nil {
+		t.Fatalf("post the event %s: %v", name, err)
+	}
+	return answer
+}
+
+// counters are those of an answer: matched, resumed, cancelled.
+func counters(a ingest.Answer) string {
+	return fmt.Sprintf("%d matched, %d resumed, %d cancelled", a.Matched, a.Resumed, a.Cancelled)
+}
+
+func (w *world) drain(t *testing.T) {
+	t.Helper()
+	if _, err := w.Drain(t.Context()); err != nil {
+		t.Errorf("take steps: %v", err)
+	}
+}
+
+// pass lets so much time go by for all waits.
+func (w *world) pass(t *testing.T, d time.Duration) {
+	t.Helper()
+	w.Exec(t, `UPDATE automation_works SET due_at = due_at - $1 * interval '1 microsecond', ready_at = ready_at - $1 * interval '1 microsecond',
+		waiting = CASE WHEN waiting IS NULL THEN NULL ELSE jsonb_set(waiting, '{Until}', to_jsonb((waiting->>'Until')::timestamptz - $1 * interval '1 microsecond')) END`, d.Microseconds())
+}
+
+// elapse lets all waits end now.
+func (w *world) elapse(t *testing.T) {
+	t.Helper()
+	w.Exec(t, `UPDATE automation_works SET due_at = now(), waiting = jsonb_set(waiting, '{Until}', to_jsonb(now())) WHERE waiting IS NOT NULL`)
+}
+
+// told gives what webhooks and the event log are told of runs, in order, with the mails.
+func (w *world) told(t *testing.T) string {
+	t.Helper()
+	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT type, data->>'step_index', data->>'status' FROM facts WHERE type LIKE 'automation.%' ORDER BY id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []string
+	for rows.Next() {
+		var kind, step, status string
+		if err := rows.Scan(&kind, &step, &status); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", strings.TrimPrefix(kind, "automation."), step, status))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(out, ", ")
+}
+
+// statuses counts runs by their status.
+func (w *world) statuses(t *testing.T) map[string]int {
+	t.Helper()
+	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT status, count(*) FROM automation_runs GROUP BY status`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := map[string]int{}
+	for rows.Next() {
+		var status string
+		var n int
+		if err := rows.Scan(&status, &n); err != nil {
+			t.Fatal(err)
+		}
+		out[status] = n
+	}
+	return out
+}
+
+const mail = `{"key": "mail", "type": "send_email", "from": "Ada <ada@example.com>", "subject": "Hi {{event.data.name}}", "text": "Hello"}`
+
+// codeOf gives the kind of a fault, and its code.
+func codeOf(err error) string {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return fmt.Sprint(err)
+	}
+	return f.Code
+}
+
+func claimOf(t *testing.T, store *idempotency.Store, key, body string) (*idempotency.Claim, *idempotency.Answer) {
+	t.Helper()
+	claim, earlier, err := store.Begin(t.Context(), sendingtest.Account, "POST /events", key, []byte(body))
+	if err != nil {
+		t.Fatalf("take the key %s: %v", key, err)
+	}
+	return claim, earlier
+}
+
+func members(document string) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(document), &out); err != nil {
+		panic(err)
+	}
+	return out
+}
