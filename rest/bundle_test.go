@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/account"
+	restautomations "github.com/postrider/postrider/rest/automations"
 	"github.com/postrider/postrider/rest/contacts"
 	"github.com/postrider/postrider/rest/domains"
 	"github.com/postrider/postrider/rest/emails"
@@ -48,6 +49,7 @@ type bundle struct {
 	webhooks    *fakeWebhooks
 	received    *fakeReceived
 	relay       *fakeRelay
+	automations *fakeAutomations
 	events      *eventlog.Service
 }
 
@@ -55,7 +57,7 @@ type bundle struct {
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -80,6 +82,8 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 		return []rest.Routes{contacts.Routes(b.contacts)}
 	case "smtp-credentials":
 		return []rest.Routes{account.SMTPCredentialRoutes(b.relay)}
+	case "automations", "automation-runs", "events":
+		return []rest.Routes{restautomations.Routes(b.automations)}
 	case "event-log":
 		return []rest.Routes{events.Routes(b.events)}
 	default:
@@ -113,7 +117,7 @@ func newFakes(t *testing.T) *bundle {
 	}
 	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
 }
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {

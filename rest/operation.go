@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -29,6 +31,7 @@ type Operation struct {
 	Answer      any                // a value of the successful answer's type, where the handler writes octets
 	Media       string             // of the successful answer, when it is text and not JSON
 	Secret      bool               // the answer shows a secret: it is kept sealed
+	Status      int                // of the successful answer; 0: 200
 
 	idempotent bool // reads Idempotency-Key
 	query      []string
@@ -117,7 +120,7 @@ func add[I, O any](g *Group, op Operation, schema *huma.Schema, handle func(cont
 	op.query = queryParameters(reflect.TypeFor[I]())
 	huma.Register(g.api.huma, huma.Operation{
 		Method: op.Method, Path: op.Path, OperationID: op.ID, Tags: []string{g.tag},
-		Summary: op.Summary, Description: op.Description,
+		Summary: op.Summary, Description: op.Description, DefaultStatus: cmp.Or(op.Status, http.StatusOK),
 		Middlewares: huma.Middlewares{g.api.guard(op)},
 		Metadata:    map[string]any{openapi.Key: op.document(schema)},
 	}, func(ctx context.Context, in *I) (*O, error) {

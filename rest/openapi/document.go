@@ -134,12 +134,20 @@ func complete(d *huma.OpenAPI, op *huma.Operation) {
 	}
 	op.RequestBody = o.Request
 	delete(op.Responses, "default")
-	o.success(d, op.Responses["200"])
+	o.success(d, successOf(op))
 	for _, status := range o.statuses() {
 		name := problemDocs[status].name
 		d.Components.Responses[name] = problemResponse(status)
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
 	}
+}
+
+// successOf is the answer of an operation that succeeds: there is one.
+func successOf(op *huma.Operation) *huma.Response {
+	if accepted := op.Responses["202"]; accepted != nil {
+		return accepted
+	}
+	return op.Responses["200"]
 }
 
 func (o Operation) success(d *huma.OpenAPI, success *huma.Response) {

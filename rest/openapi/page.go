@@ -187,7 +187,7 @@ func (p *pageMaker) operation(op *huma.Operation) (referenceOperation, error) {
 	if op.RequestBody != nil {
 		out.Body = componentOf(op.RequestBody.Content[jsonType].Schema)
 	}
-	if media := op.Responses["200"].Content[jsonType]; media != nil {
+	if media := successOf(op).Content[jsonType]; media != nil {
 		out.Result = componentOf(media.Schema)
 	}
 	var err error
@@ -200,12 +200,12 @@ func (p *pageMaker) operation(op *huma.Operation) (referenceOperation, error) {
 
 // answerExample is the successful answer: JSON, or text as it is.
 func answerExample(op *huma.Operation) (string, error) {
-	for _, media := range op.Responses["200"].Content {
+	for _, media := range successOf(op).Content {
 		if text, plain := media.Example.(string); plain {
 			return text, nil
 		}
 	}
-	return shown(op.Responses["200"].Content[jsonType].Example)
+	return shown(successOf(op).Content[jsonType].Example)
 }
 
 // events describes what webhook endpoints are sent.

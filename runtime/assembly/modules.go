@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/graph"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
@@ -30,6 +31,7 @@ import (
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
 	restaccount "github.com/postrider/postrider/rest/account"
+	restautomations "github.com/postrider/postrider/rest/automations"
 	restcontacts "github.com/postrider/postrider/rest/contacts"
 	restdomains "github.com/postrider/postrider/rest/domains"
 	restemails "github.com/postrider/postrider/rest/emails"
@@ -180,6 +182,12 @@ var registry = []Module{
 		Edges: probes.Queue,
 	},
 	{
+		Name: "automations", Line: "custom events, and sequences of steps that they start: emails, waits, decisions, requests",
+		Requires: []string{"accounts", "domains", "sending", "templates"},
+		Option:   automations.Module,
+		Routes:   []any{func(s *automations.Service) rest.Routes { return restautomations.Routes(s) }},
+	},
+	{
 		Name: "bounces", Line: "bounces and complaints that come back to our return paths",
 		Requires: []string{"accounts", "sending"},
 		Option:   bounces.Module,
@@ -216,7 +224,7 @@ var registry = []Module{
 	},
 	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
-		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks"},
+		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks", "automations"},
 		Option: retention.Module,
 		Routes: []any{func(s *retention.Service) rest.Routes { return restcontacts.Routes(s) }},
 	},

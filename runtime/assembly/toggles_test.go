@@ -160,7 +160,7 @@ func TestRegistryIsOrderedAndNamesExist(t *testing.T) {
 // in introspection; and what stays on works.
 func TestModuleThatIsOffIsNowhere(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "-sending,-bounces,-relay" })
+	app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "-sending,-bounces,-relay,-automations" })
 	if got := app.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusNotFound {
 		t.Errorf("GET /api/emails answered %d %s", got.Status, got.Body)
 	}

@@ -107,7 +107,7 @@ func TestFindingC6WhoMaySendSignsInWithAnAPIKey(t *testing.T) {
 
 func TestFindingA7SettingsAndEventsOfModulesThatAreOffAreRefused(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, modules("-tracking,-inbound"))
+	app := runtimetest.Start(t, modules("-tracking,-inbound,-automations"))
 	for what, c := range map[string]struct {
 		method, path, body, want string
 	}{

@@ -56,8 +56,8 @@ func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
 		Secret string
 	}
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url}).JSON(t, &made)
-	if len(made.Webhook.Events) != 25 || !strings.HasPrefix(made.Secret, "whsec_") {
-		t.Fatalf("the new webhook is %+v, want the 25 events of the modules that there are, and a secret", made)
+	if len(made.Webhook.Events) != 29 || !strings.HasPrefix(made.Secret, "whsec_") {
+		t.Fatalf("the new webhook is %+v, want the 29 events of the modules that there are, and a secret", made)
 	}
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"Your receipt","text":"x","tags":{"kind":"receipt"}}`)
 	told := map[string]hook{}

@@ -55,6 +55,8 @@ func pluralOf(entity string) string {
 	switch entity {
 	case "WebhookDelivery":
 		return "webhookdeliveries"
+	case "AutomationEntry":
+		return "automationentries"
 	case "CapturedMail":
 		return "capturedmails"
 	default:

@@ -1,0 +1,243 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Service is what these operations need of automations.
+type Service interface {
+	Create(ctx context.Context, accountID string, document []byte, keep automations.Keep) (*ent.Automation, error)
+	List(ctx context.Context, accountID string, f automations.Filter) (page.Page[*ent.Automation], error)
+	Get(ctx context.Context, accountID, automationID string) (*ent.Automation, error)
+	Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage, hash string) (*ent.Automation, error)
+	Delete(ctx context.Context, accountID, automationID string) error
+	Duplicate(ctx context.Context, accountID, automationID string, keep automations.Keep) (*ent.Automation, error)
+	Activate(ctx context.Context, caller accounts.Caller, automationID string, in automations.Activation) (*ent.Automation, error)
+	Pause(ctx context.Context, accountID, automationID string, hold bool, keep automations.Keep) (*ent.Automation, error)
+	Archive(ctx context.Context, accountID, automationID string, keep automations.Keep) (*ent.Automation, error)
+	Check(ctx context.Context, caller accounts.Caller, automationID string) ([]automations.Problem, error)
+	Versions(ctx context.Context, accountID, automationID string) ([]*ent.AutomationVersion, error)
+	Version(ctx context.Context, accountID, automationID string, number int) (*ent.AutomationVersion, error)
+
+	Runs(ctx context.Context, accountID string, f automations.RunFilter) (page.Page[*ent.AutomationRun], error)
+	Run(ctx context.Context, accountID, runID string) (automations.Run, error)
+	Cancel(ctx context.Context, accountID, runID string) (automations.Run, error)
+	Retry(ctx context.Context, accountID, runID string) (automations.Run, error)
+
+	Post(ctx context.Context, p ingest.Post) (ingest.Answer, error)
+	Events(ctx context.Context, accountID string, f automations.EventFilter) (page.Page[*ent.CustomEvent], error)
+	Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error)
+}
+
+var _ Service = (*automations.Service)(nil)
+
+// bodyLimit holds a definition as some encoders write it.
+const bodyLimit = 1 << 20
+
+var automation = rest.Noun{Name: "automation", About: "Id of the automation.", Example: "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.Automation, word) }}
+
+type automationRecord struct {
+	ID                    string            `json:"id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name                  string            `json:"name"`
+	Description           *string           `json:"description"`
+	Status                string            `json:"status" enum:"draft,active,paused,archived"`
+	Trigger               raw               `json:"trigger" doc:"Of the draft."`
+	Steps                 raw               `json:"steps" doc:"Of the draft."`
+	Timezone              *string           `json:"timezone" doc:"Of the draft; null: UTC."`
+	Version               *int              `json:"version" doc:"The version that starts runs, or did before the automation was paused; null while there is none."`
+	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"The draft says something else than that version."`
+	Etag                  string            `json:"etag" doc:"Of the draft; give it in If-Match to change only what you have read."`
+	CreatedAt             wire.Time         `json:"created_at"`
+	UpdatedAt             wire.Time         `json:"updated_at"`
+	ActivatedAt           wire.OptionalTime `json:"activated_at"`
+}
+
+type automationAnswer struct {
+	Automation automationRecord `json:"automation"`
+}
+
+func newRecord(a *ent.Automation) automationRecord {
+	var d struct {
+		Trigger  raw    `json:"trigger"`
+		Steps    raw    `json:"steps"`
+		Timezone string `json:"timezone"`
+	}
+	_ = json.Unmarshal(a.Draft, &d) // it was written by the service
+	return automationRecord{ID: a.ID, Name: a.Name, Description: wire.OrNull(a.Description), Status: string(a.Status), Trigger: d.Trigger, Steps: d.Steps, Timezone: wire.OrNull(d.Timezone),
+		Version: a.Version, HasUnpublishedChanges: a.VersionHash != a.DraftHash, Etag: a.DraftHash, CreatedAt: wire.Time(a.CreatedAt), UpdatedAt: wire.Time(a.UpdatedAt),
+		ActivatedAt: wire.OptionalTime{At: a.ActivatedAt}}
+}
+
+func newAnswer(a *ent.Automation) automationAnswer { return automationAnswer{newRecord(a)} }
+
+// automationVersion is a version in a list.
+type automationVersion struct {
+	Number     int       `json:"number"`
+	Definition raw       `json:"definition"`
+	CreatedAt  wire.Time `json:"created_at"`
+}
+
+func newVersion(v *ent.AutomationVersion) automationVersion {
+	return automationVersion{Number: v.Number, Definition: raw(v.Definition), CreatedAt: wire.Time(v.CreatedAt)}
+}
+
+type automationVersionsAnswer struct {
+	Versions []automationVersion `json:"versions" nullable:"false" doc:"The newest hundred, newest first."`
+}
+
+type automationVersionAnswer struct {
+	Version automationVersion `json:"version"`
+}
+
+type automationProblem struct {
+	Path     string `json:"path" example:"steps[2].template"`
+	Severity string `json:"severity" enum:"error,warning" doc:"Errors speak against activating."`
+	Message  string `json:"message"`
+}
+
+type automationCheckAnswer struct {
+	Problems []automationProblem `json:"problems" nullable:"false"`
+}
+
+type query struct {
+	rest.Page
+
+	Status string `query:"status" enum:"draft,active,paused,archived" doc:"Only those."`
+	Event  string `query:"event" doc:"Only those that events of this name start."`
+	Q      string `query:"q" doc:"A part of the name, in any case."`
+}
+
+type versionItem struct {
+	rest.Item
+
+	Number int `path:"number" minimum:"1" doc:"Number of the version." example:"1"`
+}
+
+type changeItem struct {
+	rest.Item
+
+	IfMatch string `header:"If-Match" doc:"The etag of the draft that you have read; 409 conflict if it was changed since."`
+}
+
+type edge struct{ service Service }
+
+const tag = "Automations"
+
+// Routes makes the routes of automations, their runs and custom events.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("automations", func(a *rest.API) {
+		e := &edge{service}
+		g := a.Tag(tag, "Sequences of steps that your custom events start, for one person each: send an email, wait, decide, call a URL. "+
+			"An automation is a draft until it is activated; a run follows the version with which it has started. Types of steps: "+strings.Join(definition.Types(), ", ")+".")
+		e.definitions(g)
+		e.activation(g)
+		e.runs(g)
+		e.events(g)
+	})
+}
+
+func (e *edge) definitions(g *rest.Group) {
+	one := map[string]any{"automation": example()}
+	rest.OnceBody(g, rest.Operation{
+		Path: "/automations", ID: "createAutomation", Needs: accounts.Write,
+		Summary:     "Create an automation",
+		Description: "A draft, which starts nothing until it is activated. The answer to a definition that cannot work names every wrong field by its path. An account can have 1,000.",
+		Body:        &rest.Body{Limit: bodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
+		Example:     one, Problems: []int{http.StatusConflict},
+	}, newBody, e.create)
+	rest.ListBy(g, rest.Operation{
+		Path: "/automations", ID: "listAutomations", Needs: accounts.Read,
+		Summary: "List automations", Description: "Newest first.", Example: example(),
+	}, rest.Plural{Member: "automations", Schema: "AutomationList"}, e.list, newRecord)
+	rest.Get(g, rest.Operation{
+		Path: "/automations/{id}", ID: "getAutomation", Needs: accounts.Read,
+		Summary: "Retrieve an automation", Description: "With its draft.", Example: one, Of: automation,
+	}, e.service.Get, newAnswer)
+	rest.HandleBody(g, rest.Operation{
+		Method: http.MethodPatch, Path: "/automations/{id}", ID: "updateAutomation", Needs: accounts.Write,
+		Summary:     "Change the draft of an automation",
+		Description: "A member that is given replaces the one of the draft whole. Runs and the active version stay as they are until the draft is activated. 409 for one that is archived.",
+		Body:        &rest.Body{Limit: bodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
+		Example:     one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: automation,
+	}, changeBody, e.change)
+	rest.Delete(g, rest.Operation{
+		Path: "/automations/{id}", ID: "deleteAutomation", Needs: accounts.Write,
+		Summary: "Delete an automation", Description: "Of a draft, or of one that is archived and has no live run; 409 otherwise. What was recorded of its runs stays.", Of: automation,
+		Problems: []int{http.StatusConflict},
+	}, e.service.Delete)
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodGet, Path: "/automations/{id}/check", ID: "checkAutomation", Needs: accounts.Read,
+		Summary: "Check the draft of an automation", Description: "What speaks against activating it now, for the key that asks: templates, senders; and what should be known before.",
+		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error", "message": "is a template that was never published; publish it first"}}},
+		Of:      automation, Problems: []int{http.StatusNotFound},
+	}, e.check)
+	version := map[string]any{"number": 1, "definition": exampleDefinition(), "created_at": "2026-01-15T09:30:00.000Z"}
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodGet, Path: "/automations/{id}/versions", ID: "listAutomationVersions", Needs: accounts.Read,
+		Summary: "List the versions of an automation", Description: "A version is made by activating, and never changes.",
+		Example: map[string]any{"versions": []any{version}}, Of: automation, Problems: []int{http.StatusNotFound},
+	}, e.versions)
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}", ID: "getAutomationVersion", Needs: accounts.Read,
+		Summary: "Retrieve a version of an automation", Description: "As it was activated.",
+		Example: map[string]any{"version": version}, Of: automation, Problems: []int{http.StatusNotFound},
+	}, e.version)
+}
+
+func (e *edge) create(ctx context.Context, c *rest.Call, _ *rest.None, in members, keep rest.Keep) (automationAnswer, error) {
+	document, err := json.Marshal(in.given)
+	if err != nil {
+		return automationAnswer{}, err
+	}
+	return rest.As(newAnswer)(e.service.Create(ctx, c.AccountID, document, rest.Keeping(keep, newAnswer)))
+}
+
+func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.Automation], error) {
+	return e.service.List(ctx, c.AccountID, automations.Filter{Request: in.Request(), Status: in.Status, Event: in.Event, Name: in.Q})
+}
+
+func (e *edge) change(ctx context.Context, c *rest.Call, in *changeItem, m members) (automationAnswer, error) {
+	return rest.As(newAnswer)(e.service.Change(ctx, c.AccountID, in.ID, m.given, strings.Trim(in.IfMatch, `"`)))
+}
+
+func (e *edge) check(ctx context.Context, c *rest.Call, in *rest.Item) (automationCheckAnswer, error) {
+	problems, err := e.service.Check(ctx, c.Caller, in.ID)
+	return automationCheckAnswer{wire.ListOf(problems, func(p automations.Problem) automationProblem { return automationProblem(p) })}, err
+}
+
+func (e *edge) versions(ctx context.Context, c *rest.Call, in *rest.Item) (automationVersionsAnswer, error) {
+	list, err := e.service.Versions(ctx, c.AccountID, in.ID)
+	return automationVersionsAnswer{wire.ListOf(list, newVersion)}, err
+}
+
+func (e *edge) version(ctx context.Context, c *rest.Call, in *versionItem) (automationVersionAnswer, error) {
+	return rest.As(func(v *ent.AutomationVersion) automationVersionAnswer { return automationVersionAnswer{newVersion(v)} })(e.service.Version(ctx, c.AccountID, in.ID, in.Number))
+}
+
+func exampleDefinition() map[string]any {
+	return map[string]any{"name": "Welcome", "trigger": map[string]any{"event": "user.created", "re_entry": "once"}, "steps": []any{
+		map[string]any{"key": "hello", "type": "send_email", "from": "Ada <ada@example.com>", "subject": "Welcome, {{event.data.name}}", "text": "Hello {{event.data.name}}."},
+		map[string]any{"key": "pause", "type": "delay", "duration": "P1D"},
+		map[string]any{"key": "tips", "type": "send_email", "from": "Ada <ada@example.com>", "template": map[string]any{"alias": "tips"}}}}
+}
+
+func example() map[string]any {
+	d := exampleDefinition()
+	return map[string]any{"id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Welcome", "description": nil, "status": "active", "trigger": d["trigger"], "steps": d["steps"], "timezone": nil,
+		"version": 1, "has_unpublished_changes": false, "etag": "3f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f60", "created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
+		"activated_at": "2026-01-15T09:31:00.000Z"}
+}

@@ -1,0 +1,200 @@
+package automations
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/rest/body"
+)
+
+// raw is JSON as it is stored.
+type raw json.RawMessage
+
+// MarshalJSON implements json.Marshaler.
+func (r raw) MarshalJSON() ([]byte, error) {
+	if r == nil {
+		return []byte("null"), nil
+	}
+	return r, nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *raw) UnmarshalJSON(data []byte) error {
+	*r = append((*r)[:0], data...)
+	return nil
+}
+
+// Schema implements huma.SchemaProvider.
+func (raw) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+
+// members are the members of a definition, as they were given. The service judges them: the
+// paths of what is wrong are those of the definition.
+type members struct{ given map[string]json.RawMessage }
+
+func (m *members) set(name string, value json.RawMessage) {
+	if m.given == nil {
+		m.given = map[string]json.RawMessage{}
+	}
+	m.given[name] = value
+}
+
+// member takes one of them.
+type member struct {
+	*members
+
+	name   string
+	schema *huma.Schema
+}
+
+// Read implements body.Type.
+func (m member) Read(d *body.Decoder, path string, v body.Value) {
+	value := d.Plain(path, v)
+	if d.Wrong() {
+		return
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		d.Refuse(path, "cannot be read")
+		return
+	}
+	m.set(m.name, encoded)
+}
+
+// Schema implements body.Type.
+func (m member) Schema(body.Components) *huma.Schema { return m.schema }
+
+func fields(m *members, need body.Need, none func(name string) func()) []body.Field {
+	text := func(name string) member {
+		return member{m, name, &huma.Schema{Type: huma.TypeString}}
+	}
+	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	return []body.Field{
+		{Name: "name", Type: text("name"), Need: need, About: "For people.", Example: "Welcome"},
+		{Name: "description", Type: text("description"), Null: none("description"), About: "For people."},
+		{Name: "trigger", Type: member{m, "trigger", object}, Need: need,
+			About: "`event`, the name of the events that start a run; `conditions`, a CEL expression; `cancel_on_events`, names or objects with `event` and `conditions`; `re_entry`: " +
+				"`every_time`, `once`, `after_completion` or `{\"at_most_every\": \"P7D\"}`."},
+		{Name: "steps", Type: member{m, "steps", &huma.Schema{Type: huma.TypeArray, Items: object}}, Need: need,
+			About: "1 to 50. Each has a `type`, a `key` by which others name it, and the fields of its type; a target is `continue`, `end`, `fail` or `{\"goto\": key}`, forward only."},
+		{Name: "timezone", Type: text("timezone"), Null: none("timezone"), About: "A name of the IANA database; UTC if left out.", Example: "Europe/Berlin"},
+	}
+}
+
+func newBody(m *members) body.Object {
+	return body.Object{Name: "CreateAutomation", Fields: fields(m, body.RequiredByService, func(string) func() { return nil }), Check: func(d *body.Decoder) {
+		if document, err := json.Marshal(m.given); err == nil && !d.Wrong() {
+			if m.given == nil {
+				document = []byte("{}")
+			}
+			_, wrong := automations.Judge(document)
+			d.Also(wrong)
+		}
+	}}
+}
+
+func changeBody(m *members) body.Object {
+	return body.Object{Name: "UpdateAutomation", Change: true, Nothing: "member of the definition", Fields: fields(m, body.Optional, func(name string) func() { return func() { m.set(name, json.RawMessage("null")) } })}
+}
+
+// action is what a POST asks of an automation.
+type action struct {
+	Action  string
+	Version *int
+	Runs    string
+}
+
+// earlier is the version to go back to; 0: none.
+func (a action) earlier() int {
+	if a.Version == nil {
+		return 0
+	}
+	return *a.Version
+}
+
+// The actions.
+const (
+	actionActivate  = "activate"
+	actionPause     = "pause"
+	actionArchive   = "archive"
+	actionDuplicate = "duplicate"
+)
+
+var actions = []string{actionActivate, actionPause, actionArchive, actionDuplicate}
+
+// What becomes of live runs at a pause.
+const (
+	runsHold     = "hold"
+	runsContinue = "continue"
+)
+
+func number(to *int) body.IntegerType { return body.Integer(to).From(1) }
+
+func actionBody(a *action) body.Object {
+	return body.Object{Name: "AutomationAction", Fields: []body.Field{
+		{Name: "action", Type: body.Choice(&a.Action, actions...), Need: body.Required, About: "What to do."},
+		{Name: "version", Type: body.Maybe(&a.Version, number), About: "With activate: go back to this version instead of making one of the draft."},
+		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue), About: "With pause: hold (if left out) lets no step of live runs begin, continue lets them go on."},
+	}, Check: func(d *body.Decoder) {
+		if !slices.Contains(actions, a.Action) {
+			d.Refuse("action", "must be one of %s", strings.Join(actions, ", "))
+		}
+		switch {
+		case a.Version != nil && a.Action != actionActivate:
+			d.Refuse("version", "is for activate")
+		case a.Version != nil && *a.Version < 1:
+			d.Refuse("version", "must be 1 or more")
+		}
+		switch {
+		case a.Runs != "" && a.Action != actionPause:
+			d.Refuse("runs", "is for pause")
+		case a.Runs != "" && a.Runs != runsHold && a.Runs != runsContinue:
+			d.Refuse("runs", "must be %s or %s", runsHold, runsContinue)
+		}
+	}}
+}
+
+// event is a custom event as callers post it.
+type event struct {
+	Name, Type, UserID, Email string
+	Data                      map[string]any
+}
+
+func eventBody(e *event) body.Object {
+	return body.Object{Name: "CustomEventInput", Fields: []body.Field{
+		{Name: "name", Type: body.Text(&e.Name), About: "1 to 200 characters; this or type is required.", Example: "user.created"},
+		{Name: "type", Type: body.Text(&e.Type), About: "The same as name."},
+		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, 255), About: "By which runs of the person are found.", Example: "user-17"},
+		{Name: "email", Type: body.Text(&e.Email), About: "By which runs of the person are found where there is no user_id, and where emails go to.", Example: "bob@example.net"},
+		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB. Conditions and texts see it as event.data."},
+		{Name: "dry_run", Type: sessionOnly{&huma.Schema{Type: huma.TypeBoolean}}, About: sessionOnlyAbout},
+		{Name: "test_send", Type: sessionOnly{&huma.Schema{Type: huma.TypeBoolean}}, About: sessionOnlyAbout},
+		{Name: "automation_id", Type: sessionOnly{&huma.Schema{Type: huma.TypeString}}, About: sessionOnlyAbout},
+	}, Check: func(d *body.Decoder) {
+		switch {
+		case e.Name == "" && e.Type == "" && !d.Wrong():
+			d.Refuse("name", "is required")
+		case e.Name != "" && e.Type != "" && e.Name != e.Type:
+			d.Refuse("type", "means the same as name and says something else")
+		}
+		if e.Name == "" {
+			e.Name = e.Type
+		}
+	}}
+}
+
+const sessionOnlyAbout = "For sessions of the dashboard; refused with an API key."
+
+// sessionOnly refuses a field that no API key may give.
+type sessionOnly struct{ schema *huma.Schema }
+
+// Read implements body.Type.
+func (sessionOnly) Read(d *body.Decoder, path string, _ body.Value) {
+	d.Refuse(path, "is for sessions of the dashboard, and this request has an API key")
+}
+
+// Schema implements body.Type.
+func (s sessionOnly) Schema(body.Components) *huma.Schema { return s.schema }

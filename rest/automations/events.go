@@ -1,0 +1,138 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// CustomEvent is a custom event as callers see it. It is embedded, and so exported.
+type CustomEvent struct {
+	ID        string    `json:"id" example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name      string    `json:"name" example:"user.created"`
+	UserID    *string   `json:"user_id"`
+	Email     *string   `json:"email"`
+	Data      raw       `json:"data"`
+	Source    string    `json:"source" example:"api"`
+	CreatedAt wire.Time `json:"created_at"`
+}
+
+type eventMatch struct {
+	AutomationID string  `json:"automation_id"`
+	Version      int     `json:"version"`
+	Outcome      string  `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard"`
+	RunID        *string `json:"run_id"`
+	Error        *string `json:"error" doc:"Of a condition that has no value."`
+}
+
+type customEventDetail struct {
+	CustomEvent
+
+	Matches []eventMatch `json:"matches" nullable:"false" doc:"What automations did about it, the first 20."`
+}
+
+type customEventAnswer struct {
+	Event customEventDetail `json:"event"`
+}
+
+// EventReceipt is what POST /events is answered.
+type EventReceipt struct {
+	Event              CustomEvent `json:"event"`
+	MatchedAutomations int         `json:"matched_automations" doc:"Active automations whose trigger matched, so that a run was started."`
+	ResumedRuns        int         `json:"resumed_runs" doc:"Waiting runs that go on."`
+	CancelledRuns      int         `json:"cancelled_runs" doc:"Live runs that the event has cancelled: they send nothing any more."`
+}
+
+func newEvent(e *ent.CustomEvent) CustomEvent {
+	return CustomEvent{ID: e.ID, Name: e.Name, UserID: e.UserID, Email: e.Email, Data: raw(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)}
+}
+
+func newEventAnswer(e *ent.CustomEvent) customEventAnswer {
+	return customEventAnswer{customEventDetail{newEvent(e), wire.ListOf(e.Matches, newMatch)}}
+}
+
+func newMatch(m shape.EventMatch) eventMatch {
+	return eventMatch{m.AutomationID, m.Version, m.Outcome, wire.OrNull(m.RunID), wire.OrNull(m.Error)}
+}
+
+type eventQuery struct {
+	rest.Page
+
+	Name   string `query:"name" doc:"Only of this name."`
+	UserID string `query:"user_id" doc:"Only of this person."`
+	Email  string `query:"email" doc:"Only of this address, in any case."`
+}
+
+var customEvent = rest.Noun{Name: "event", About: "Id of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.CustomEvent, word) }}
+
+func (e *edge) events(g *rest.Group) {
+	receipt := map[string]any{"event": eventExample(), "matched_automations": 1, "resumed_runs": 0, "cancelled_runs": 0}
+	rest.Claimed(g, rest.Operation{
+		Path: "/events", ID: "postCustomEvent", Needs: accounts.Send, Status: http.StatusAccepted,
+		Summary: "Report a custom event",
+		Description: "In the transaction that stores it, the event cancels runs of its person, ends their waits and starts runs, in this order; the counters are true when they are answered. " +
+			"A person is known by `user_id`, and by `email` where one of the two sides has no `user_id`.",
+		Body: &rest.Body{Limit: bodyLimit, About: "The event.", Examples: map[string]any{
+			"event": map[string]any{"name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}}}},
+		Example: receipt, Answer: EventReceipt{},
+	}, eventBody, e.post)
+	rest.ListBy(g, rest.Operation{
+		Path: "/events", ID: "listCustomEvents", Needs: accounts.ReadSent,
+		Summary: "List custom events", Description: "Newest first.", Example: eventExample(),
+	}, rest.Plural{Member: "events", Schema: "CustomEventList"}, e.listEvents, newEvent)
+	detail := eventExample()
+	detail["matches"] = []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1, "outcome": "started", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil}}
+	rest.Get(g, rest.Operation{
+		Path: "/events/{id}", ID: "getCustomEvent", Needs: accounts.ReadSent,
+		Summary: "Retrieve a custom event", Description: "With what automations did about it.", Example: map[string]any{"event": detail}, Of: customEvent,
+	}, e.service.Event, newEventAnswer)
+}
+
+func (e *edge) post(ctx context.Context, c *rest.Call, _ *rest.None, in event, claim *idempotency.Claim) (idempotency.Answer, error) {
+	var data json.RawMessage
+	if in.Data != nil {
+		encoded, err := json.Marshal(in.Data)
+		if err != nil {
+			return idempotency.Answer{}, err
+		}
+		data = encoded
+	}
+	answer, err := e.service.Post(ctx, ingest.Post{AccountID: c.AccountID, Name: in.Name, UserID: in.UserID, Email: in.Email, Data: data, Source: "api", Claim: claim, Render: receiptOf})
+	switch {
+	case err != nil:
+		return idempotency.Answer{}, err
+	case answer.Replay != nil:
+		answer.Replay.Replayed = true
+		return *answer.Replay, nil
+	}
+	return receiptOf(answer), nil
+}
+
+// receiptOf is what an event is answered.
+func receiptOf(a ingest.Answer) idempotency.Answer {
+	e := a.Event
+	return idempotency.Answer{Status: http.StatusAccepted, Body: wire.Encode(EventReceipt{
+		Event:              CustomEvent{ID: e.ID, Name: e.Name, UserID: wire.OrNull(e.UserID), Email: wire.OrNull(e.Email), Data: raw(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},
+		MatchedAutomations: a.Matched, ResumedRuns: a.Resumed, CancelledRuns: a.Cancelled})}
+}
+
+func (e *edge) listEvents(ctx context.Context, c *rest.Call, in *eventQuery) (page.Page[*ent.CustomEvent], error) {
+	return e.service.Events(ctx, c.AccountID, automations.EventFilter{Request: in.Request(), Name: in.Name, UserID: in.UserID, Email: in.Email})
+}
+
+func eventExample() map[string]any {
+	return map[string]any{"id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"},
+		"source": "api", "created_at": "2026-01-15T09:30:00.000Z"}
+}

@@ -1,0 +1,252 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+const (
+	automationID  = "aut_01kf0m4w7he6x8q2v5b3n9c1ta"
+	runID         = "run_01kf0m4w7he6x8q2v5b3n9c1ta"
+	customEventID = "ae_01kf0m4w7he6x8q2v5b3n9c1ta"
+
+	welcome = `{"name":"Welcome","trigger":{"event":"user.created","re_entry":"once"},"steps":[` +
+		`{"key":"hello","type":"send_email","from":"Ada <ada@example.com>","subject":"Welcome, {{event.data.name}}","text":"Hello {{event.data.name}}."},` +
+		`{"key":"pause","type":"delay","duration":"P1D"},` +
+		`{"key":"tips","type":"send_email","from":"Ada <ada@example.com>","template":{"alias":"tips"}}]}`
+)
+
+// fakeAutomations has one automation with one run, and remembers what it was asked.
+type fakeAutomations struct {
+	fail    error
+	posted  []ingest.Post
+	changed map[string]json.RawMessage
+	done    []string
+}
+
+func (f *fakeAutomations) automation() *ent.Automation {
+	one := 1
+	hash := strings.Repeat("3f2a9c1b7d5e4f60", 4)
+	return &ent.Automation{ID: automationID, AccountID: accountID, Name: "Welcome", Event: "user.created", Status: "active", Draft: json.RawMessage(welcome), DraftHash: hash, Version: &one,
+		VersionHash: hash, CreatedAt: hookTime, UpdatedAt: hookTime, ActivatedAt: &hookTime}
+}
+
+func (f *fakeAutomations) run() automations.Run {
+	user, address, email := "user-17", "bob@example.net", emailID
+	return automations.Run{Next: &hookTime, AutomationRun: &ent.AutomationRun{ID: runID, AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
+		Status: "waiting", StepIndex: 1, StartedAt: hookTime,
+		Event: json.RawMessage(`{"id":"` + customEventID + `","name":"user.created","user_id":"user-17","email":"bob@example.net","data":{"name":"Bob"},"source":"api","created_at":"2026-01-15T09:30:00Z"}`)},
+		Steps: []*ent.AutomationStep{{Key: "hello", Type: "send_email", Status: "sent", Output: json.RawMessage(`{"status":"sent","email_id":"` + emailID + `"}`), EmailID: &email, StartedAt: hookTime, EndedAt: hookTime}}}
+}
+
+func (f *fakeAutomations) event() *ent.CustomEvent {
+	user, address := "user-17", "bob@example.net"
+	return &ent.CustomEvent{ID: customEventID, Name: "user.created", UserID: &user, Email: &address, Data: json.RawMessage(`{"name":"Bob"}`), Source: "api", CreatedAt: hookTime,
+		Matches: []shape.EventMatch{{AutomationID: automationID, Version: 1, Outcome: "started", RunID: runID}}}
+}
+
+func (f *fakeAutomations) known(id string) error {
+	if id != automationID && id != runID && id != customEventID {
+		return fault.Missing("automation", id)
+	}
+	return f.fail
+}
+
+func (f *fakeAutomations) does(ctx context.Context, what, id string, keep automations.Keep) (*ent.Automation, error) {
+	if err := f.known(id); err != nil {
+		return nil, err
+	}
+	f.done = append(f.done, what)
+	if keep != nil {
+		if err := keep(ctx, nil, f.automation()); err != nil {
+			return nil, err
+		}
+	}
+	return f.automation(), nil
+}
+
+func (f *fakeAutomations) Create(ctx context.Context, _ string, _ []byte, keep automations.Keep) (*ent.Automation, error) {
+	return f.does(ctx, "create", automationID, keep)
+}
+
+func (f *fakeAutomations) List(context.Context, string, automations.Filter) (page.Page[*ent.Automation], error) {
+	return page.Page[*ent.Automation]{Items: []*ent.Automation{f.automation()}}, f.fail
+}
+
+func (f *fakeAutomations) Get(_ context.Context, _, id string) (*ent.Automation, error) {
+	return f.automation(), f.known(id)
+}
+
+func (f *fakeAutomations) Change(ctx context.Context, _, id string, members map[string]json.RawMessage, hash string) (*ent.Automation, error) {
+	f.changed = members
+	return f.does(ctx, "change "+hash, id, nil)
+}
+
+func (f *fakeAutomations) Delete(_ context.Context, _, id string) error { return f.known(id) }
+
+func (f *fakeAutomations) Duplicate(ctx context.Context, _, id string, keep automations.Keep) (*ent.Automation, error) {
+	return f.does(ctx, "duplicate", id, keep)
+}
+
+func (f *fakeAutomations) Activate(ctx context.Context, _ accounts.Caller, id string, in automations.Activation) (*ent.Automation, error) {
+	return f.does(ctx, "activate", id, in.Keep)
+}
+
+func (f *fakeAutomations) Pause(ctx context.Context, _, id string, hold bool, keep automations.Keep) (*ent.Automation, error) {
+	return f.does(ctx, map[bool]string{true: "pause and hold", false: "pause"}[hold], id, keep)
+}
+
+func (f *fakeAutomations) Archive(ctx context.Context, _, id string, keep automations.Keep) (*ent.Automation, error) {
+	return f.does(ctx, "archive", id, keep)
+}
+
+func (f *fakeAutomations) Check(_ context.Context, _ accounts.Caller, id string) ([]automations.Problem, error) {
+	return []automations.Problem{{Path: "steps[0].template", Severity: "error", Message: "is a template that was never published; publish it first"}}, f.known(id)
+}
+
+func (f *fakeAutomations) version() *ent.AutomationVersion {
+	return &ent.AutomationVersion{Number: 1, Definition: json.RawMessage(welcome), CreatedAt: hookTime}
+}
+
+func (f *fakeAutomations) Versions(_ context.Context, _, id string) ([]*ent.AutomationVersion, error) {
+	return []*ent.AutomationVersion{f.version()}, f.known(id)
+}
+
+func (f *fakeAutomations) Version(_ context.Context, _, id string, _ int) (*ent.AutomationVersion, error) {
+	return f.version(), f.known(id)
+}
+
+func (f *fakeAutomations) Runs(_ context.Context, _ string, filter automations.RunFilter) (page.Page[*ent.AutomationRun], error) {
+	if filter.AutomationID != "" && f.known(filter.AutomationID) != nil {
+		return page.Page[*ent.AutomationRun]{}, f.known(filter.AutomationID)
+	}
+	return page.Page[*ent.AutomationRun]{Items: []*ent.AutomationRun{f.run().AutomationRun}}, f.fail
+}
+
+func (f *fakeAutomations) Run(_ context.Context, _, id string) (automations.Run, error) {
+	return f.run(), f.known(id)
+}
+
+func (f *fakeAutomations) Cancel(_ context.Context, _, id string) (automations.Run, error) {
+	return f.run(), f.known(id)
+}
+
+func (f *fakeAutomations) Retry(_ context.Context, _, id string) (automations.Run, error) {
+	return f.run(), f.known(id)
+}
+
+func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Answer, error) {
+	f.posted = append(f.posted, p)
+	return ingest.Answer{Matched: 1, Event: ingest.Event{ID: customEventID, Name: p.Name, UserID: p.UserID, Email: p.Email, Data: json.RawMessage(`{"name":"Bob"}`), Source: p.Source, CreatedAt: hookTime}}, f.fail
+}
+
+func (f *fakeAutomations) Events(context.Context, string, automations.EventFilter) (page.Page[*ent.CustomEvent], error) {
+	return page.Page[*ent.CustomEvent]{Items: []*ent.CustomEvent{f.event()}}, f.fail
+}
+
+func (f *fakeAutomations) Event(_ context.Context, _, id string) (*ent.CustomEvent, error) {
+	return f.event(), f.known(id)
+}
+
+func TestDefinitionsAreRefusedByThePathsOfTheirFields(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for body, want := range map[string][]string{
+		`{}`: {"name", "steps", "trigger"},
+		`{"name":"N","trigger":{"event":"e"},"steps":[{"type":"delay","duration":"P1M"},{"type":"loop"}]}`:       {"steps[0].duration", "steps[1].type"},
+		`{"name":"N","trigger":{"event":"e","conditions":"1 +"},"steps":[{"type":"end"}]}`:                       {"trigger.conditions"},
+		`{"name":5,"trigger":[],"steps":{}}`:                                                                     {"name", "steps", "trigger"},
+		`{"name":"N","nam":"M","trigger":{"event":"e"},"steps":[{"type":"end"}]}`:                                {"nam"},
+		`{"name":"N","trigger":{"event":"e"},"steps":[{"type":"end"},{"type":"end","key":"in"}],"timezone":"x"}`: {"steps[1].key", "timezone"},
+	} {
+		got := b.do(t, request{method: "POST", path: "/api/automations", body: body})
+		if diff := cmp.Diff(want, fieldsOf(t, got.body)); got.status != 400 || diff != "" {
+			t.Errorf("%s: got %d %s, want 400 with the fields (-want +got):\n%s", body, got.status, got.body, diff)
+		}
+	}
+	if len(b.automations.done) > 0 {
+		t.Errorf("a definition that is wrong was created: %v", b.automations.done)
+	}
+}
+
+// fieldsOf gives the names of the wrong fields of an answer.
+func fieldsOf(t *testing.T, answer string) []string {
+	t.Helper()
+	var read struct {
+		Error struct{ Details map[string]any }
+	}
+	if err := json.Unmarshal([]byte(answer), &read); err != nil {
+		t.Fatalf("the answer is no JSON: %s", answer)
+	}
+	names := make([]string, 0, len(read.Error.Details))
+	for name := range read.Error.Details {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestEventsArePosted(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for body, status := range map[string]int{
+		`{"name":"user.created","user_id":"user-17","email":"bob@example.net","data":{"n":12345678901234567890}}`: 202,
+		`{"type":"user.created"}`:        202,
+		`{"name":"a","type":"a"}`:        202,
+		`{"name":"a","type":"b"}`:        400,
+		`{}`:                             400,
+		`{"name":"a","user_id":17}`:      400,
+		`{"name":"a","data":[]}`:         400,
+		`{"name":"a","dry_run":true}`:    400,
+		`{"name":"a","test_send":false}`: 400,
+		`{"name":"a","automation_id":"` + automationID + `"}`: 400,
+	} {
+		if got := b.do(t, request{method: "POST", path: "/api/events", body: body, key: "sending"}); got.status != status {
+			t.Errorf("%s: got %d %s, want %d", body, got.status, got.body, status)
+		}
+	}
+	for _, p := range b.automations.posted {
+		if p.AccountID != accountID || p.Source != "api" {
+			t.Errorf("an event was posted for %s as %s", p.AccountID, p.Source)
+		}
+		if strings.Contains(string(p.Data), "e+") {
+			t.Errorf("a large number was changed: %s", p.Data)
+		}
+	}
+	if got := b.do(t, request{method: "POST", path: "/api/events", body: `{"name":"a"}`, key: "read"}); got.status != 403 {
+		t.Errorf("a key that may only read posts an event: %d", got.status)
+	}
+}
+
+func TestActionsOnAutomations(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for _, c := range []struct {
+		body   string
+		status int
+		done   string
+	}{
+		{`{"action":"activate"}`, 200, "activate"}, {`{"action":"activate","version":1}`, 200, "activate"}, {`{"action":"pause"}`, 200, "pause and hold"},
+		{`{"action":"pause","runs":"continue"}`, 200, "pause"}, {`{"action":"archive"}`, 200, "archive"}, {`{"action":"duplicate"}`, 200, "duplicate"},
+		{`{"action":"explode"}`, 400, ""}, {`{}`, 400, ""}, {`{"action":"pause","version":1}`, 400, ""}, {`{"action":"archive","runs":"hold"}`, 400, ""}, {`{"action":"activate","version":0}`, 400, ""},
+	} {
+		b.automations.done = nil
+		got := b.do(t, request{method: "POST", path: "/api/automations/" + automationID, body: c.body})
+		if done := strings.Join(b.automations.done, ","); got.status != c.status || done != c.done {
+			t.Errorf("%s: got %d and did %q, want %d and %q: %s", c.body, got.status, done, c.status, c.done, got.body)
+		}
+	}
+}

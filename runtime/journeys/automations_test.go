@@ -1,0 +1,92 @@
+package journeys_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/runtimetest"
+)
+
+type eventReceipt struct {
+	Event struct {
+		ID      string
+		Matches []struct {
+			Outcome string
+			RunID   string `json:"run_id"`
+		}
+	}
+	MatchedAutomations int `json:"matched_automations"`
+	ResumedRuns        int `json:"resumed_runs"`
+	CancelledRuns      int `json:"cancelled_runs"`
+}
+
+// postEvent posts an event that the service accepts.
+func postEvent(t *testing.T, app *runtimetest.App, body string) (got eventReceipt) {
+	t.Helper()
+	answer := app.Do(t, http.MethodPost, "/api/events", json.RawMessage(body))
+	if answer.Status != http.StatusAccepted {
+		t.Fatalf("POST /events with %s: %d %s, want 202", body, answer.Status, answer.Body)
+	}
+	answer.JSON(t, &got)
+	return got
+}
+
+// Journey 4: an event starts a run, the run sends over SMTP and waits, a second event ends the
+// wait, and an endpoint is told each fact once.
+func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	url, heard := listener(t)
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url,
+		"events": []string{"automation.started", "automation.step_completed", "automation.completed", "automation.failed"}})
+	var made struct{ Automation struct{ ID string } }
+	answer := app.Do(t, http.MethodPost, "/api/automations", json.RawMessage(`{"name": "Verify", "trigger": {"event": "user.created", "re_entry": "once"}, "steps": [
+		{"key": "hello", "type": "send_email", "from": "Ada <ada@dev.test>", "subject": "Hi {{event.data.name}}", "text": "Hello"},
+		{"key": "verified", "type": "wait_for_event", "event": "user.verified", "timeout": "P1D", "on_timeout": "fail"},
+		{"key": "thanks", "type": "send_email", "from": "ada@dev.test", "subject": "Thank you", "text": "It is you."}]}`))
+	if answer.Status != http.StatusOK {
+		t.Fatalf("POST /automations: %d %s", answer.Status, answer.Body)
+	}
+	answer.JSON(t, &made)
+	if answer = app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, json.RawMessage(`{"action": "activate"}`)); answer.Status != http.StatusOK {
+		t.Fatalf("activate: %d %s", answer.Status, answer.Body)
+	}
+	if got := postEvent(t, app, `{"name": "user.created", "user_id": "u1", "email": "bob@example.net", "data": {"name": "Bob"}}`); got.MatchedAutomations != 1 {
+		t.Errorf("the event that starts: %+v", got)
+	}
+	app.MX.Wait(t, "the first mail", func(s smtptest.Stats) bool { return s.Accepted == 1 })
+	if !strings.Contains(string(app.MX.Messages()[0].Data), "Subject: Hi Bob") {
+		t.Errorf("the first mail is\n%s", app.MX.Messages()[0].Data)
+	}
+	postEvent(t, app, `{"type": "user.verified", "user_id": "u1"}`)
+	app.MX.Wait(t, "the second mail", func(s smtptest.Stats) bool { return s.Accepted == 2 })
+	told := map[string]int{}
+	for range 5 {
+		select {
+		case got := <-heard:
+			var event struct {
+				Type string
+				Data struct {
+					EventName string `json:"event_name"`
+					StepType  string `json:"step_type"`
+				}
+			}
+			if err := json.Unmarshal([]byte(got.body), &event); err != nil || event.Data.EventName != "user.created" {
+				t.Errorf("an endpoint is told %s (%v)", got.body, err)
+			}
+			told[event.Type+" "+event.Data.StepType]++
+		case <-time.After(30 * time.Second):
+			t.Fatalf("after 30 seconds the endpoint was told %v only", told)
+		}
+	}
+	for what, n := range map[string]int{"automation.started send_email": 1, "automation.step_completed send_email": 2, "automation.step_completed wait_for_event": 1, "automation.completed send_email": 1} {
+		if told[what] != n {
+			t.Errorf("%s was told %d times, want %d: %v", what, told[what], n, told)
+		}
+	}
+}
