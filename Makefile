@@ -40,6 +40,10 @@ test: toolchain postgres ## run every test
 test-race: toolchain postgres ## run every test under the race detector
 	$(GO) test -race ./...
 
+.PHONY: races
+races: toolchain postgres ## play each race of automations ROUNDS times (default 1,000)
+	POSTRIDER_RACE_ROUNDS=$(or $(ROUNDS),1000) $(GO) test -count=1 -timeout=60m -v -run 'Against|Claim|Once|OneKey' ./modules/automations
+
 .PHONY: torture
 torture: build postgres ## kill, stop, freeze and cut for about three quarters of an hour, and count what became of the mail
 	@POSTRIDER_TORTURE=long POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/faulttest
