@@ -69,7 +69,8 @@ func newRunAnswer(r automations.Run) automationRunAnswer {
 		NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 
-type runQuery struct {
+// RunQuery narrows a list of runs.
+type RunQuery struct {
 	rest.Page
 
 	Status string `query:"status" enum:"running,waiting,completed,failed,cancelled" doc:"Only those."`
@@ -79,7 +80,7 @@ type runQuery struct {
 
 type runsOfQuery struct {
 	rest.Item
-	runQuery
+	RunQuery
 }
 
 var run = rest.Noun{Name: "automation run", About: "Id of the run.", Example: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
@@ -112,11 +113,11 @@ func (e *edge) runs(g *rest.Group) {
 	}, e.retry)
 }
 
-func (q runQuery) filter() automations.RunFilter {
+func (q RunQuery) filter() automations.RunFilter {
 	return automations.RunFilter{Request: q.Request(), Status: q.Status, UserID: q.UserID, Email: q.Email}
 }
 
-func (e *edge) listRuns(ctx context.Context, c *rest.Call, in *runQuery) (page.Page[*ent.AutomationRun], error) {
+func (e *edge) listRuns(ctx context.Context, c *rest.Call, in *RunQuery) (page.Page[*ent.AutomationRun], error) {
 	return e.service.Runs(ctx, c.AccountID, in.filter())
 }
 

@@ -28,6 +28,7 @@ func as(app *runtimetest.App, key string) *runtimetest.App {
 var sendingMay = []string{
 	"GET /emails", "GET /emails/{id}", "POST /emails", "POST /emails/batch", "POST /emails/{id}/resend",
 	"GET /emails/{id}/attempts", "GET /emails/{id}/recipients", // what became of what it sent
+	"POST /events", "GET /events", "GET /events/{id}", // what its program says has happened
 	"GET /emails/{id}/visits", // clicks and opens of an email, which it may read
 }
 

@@ -43,7 +43,10 @@ func (o operation) resource() string {
 func (o operation) at(id string) string {
 	path := o.path
 	for _, p := range o.parameters {
-		if p.In == "path" {
+		switch {
+		case p.In == "path" && p.Name == "number": // beside the id: of a version
+			path = strings.ReplaceAll(path, "{number}", "1")
+		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", id)
 		}
 	}

@@ -97,6 +97,33 @@ var owned = map[string]struct {
 		id, _ := newCredential(t, app, map[string]any{"name": "owned"}) // there is the development credential for a second page
 		return id
 	}},
+	// Two, for a second page.
+	"/automations": {"", "aut_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		automation(t, app, "owned.never")
+		return automation(t, app, "owned.never")
+	}},
+	// Two, for a second page.
+	"/events": {"", "ae_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		postEvent(t, app, `{"name": "owned.unheard", "user_id": "u1"}`)
+		return postEvent(t, app, `{"name": "owned.unheard", "user_id": "u2"}`).Event.ID
+	}},
+	// Two, for a second page.
+	"/automation-runs": {"", "run_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		automation(t, app, "owned.began")
+		postEvent(t, app, `{"name": "owned.began", "user_id": "u1"}`)
+		postEvent(t, app, `{"name": "owned.began", "user_id": "u2"}`)
+		var waiting struct {
+			Runs []struct{ ID string } `json:"automation_runs"`
+		}
+		runtimetest.Eventually(t, "both runs wait", func() bool {
+			app.Do(t, http.MethodGet, "/api/automation-runs?status=waiting", nil).JSON(t, &waiting)
+			return len(waiting.Runs) == 2
+		})
+		return waiting.Runs[0].ID
+	}},
 	// Two, for there is no other way to a second page of claims.
 	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
 		t.Helper()
@@ -108,6 +135,18 @@ var owned = map[string]struct {
 		}
 		return made.Claim.ID
 	}},
+}
+
+// automation makes one that an event starts and that waits for another, and gives its id.
+func automation(t *testing.T, app *runtimetest.App, event string) string {
+	t.Helper()
+	var made struct{ Automation struct{ ID string } }
+	app.Do(t, http.MethodPost, "/api/automations", map[string]any{"name": "Owned", "trigger": map[string]string{"event": event},
+		"steps": []map[string]string{{"key": "wait", "type": "wait_for_event", "event": "owned.ended", "timeout": "P1D"}}}).JSON(t, &made)
+	if got := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, map[string]string{"action": "activate"}); got.Status != http.StatusOK {
+		t.Fatalf("activate: %d %s", got.Status, got.Body)
+	}
+	return made.Automation.ID
 }
 
 // endpoints makes two that get nothing but email.complained, and gives the second.
