@@ -138,7 +138,7 @@ func isEventVariable(key string) bool { return key == "event" || len(key) > 6 &&
 func (s *Service) senderProblem(ctx context.Context, caller accounts.Caller, from string) (string, error) {
 	parsed, err := address.Parse(from)
 	if err != nil {
-		return err.Error(), nil
+		return err.Error(), nil //nolint:nilerr // what is wrong with the address is the answer
 	}
 	identity, err := s.domains.Identity(ctx, caller.AccountID, parsed)
 	var refused *fault.Error

@@ -121,13 +121,13 @@ func (w *world) drain(t *testing.T) {
 func (w *world) pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	w.Exec(t, `UPDATE automation_works SET due_at = due_at - $1 * interval '1 microsecond', ready_at = ready_at - $1 * interval '1 microsecond',
-		waiting = CASE WHEN waiting IS NULL THEN NULL ELSE jsonb_set(waiting, '{Until}', to_jsonb((waiting->>'Until')::timestamptz - $1 * interval '1 microsecond')) END`, d.Microseconds())
+		waiting = CASE WHEN waiting IS NULL THEN NULL ELSE jsonb_set(waiting, '{until}', to_jsonb((waiting->>'until')::timestamptz - $1 * interval '1 microsecond')) END`, d.Microseconds())
 }
 
 // elapse lets all waits end now.
 func (w *world) elapse(t *testing.T) {
 	t.Helper()
-	w.Exec(t, `UPDATE automation_works SET due_at = now(), waiting = jsonb_set(waiting, '{Until}', to_jsonb(now())) WHERE waiting IS NOT NULL`)
+	w.Exec(t, `UPDATE automation_works SET due_at = now(), waiting = jsonb_set(waiting, '{until}', to_jsonb(now())) WHERE waiting IS NOT NULL`)
 }
 
 // told gives what webhooks and the event log are told of runs, in order, with the mails.

@@ -2,7 +2,6 @@ package automations
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/postrider/postrider/ent"
@@ -65,7 +64,7 @@ func newStep(s *ent.AutomationStep) automationStep {
 }
 
 func newRunAnswer(r automations.Run) automationRunAnswer {
-	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: raw(json.RawMessage(r.Event)), Steps: wire.ListOf(r.Steps, newStep),
+	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: raw(r.Event), Steps: wire.ListOf(r.Steps, newStep),
 		NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 

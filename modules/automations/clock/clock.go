@@ -41,8 +41,8 @@ func CheckTimeOfDay(text string) error {
 func parseTimeOfDay(text string) (int, error) {
 	parts := timeForm.FindStringSubmatch(text)
 	if parts != nil {
-		hours, _ := strconv.Atoi(parts[1])   //nolint:errcheck // two digits
-		minutes, _ := strconv.Atoi(parts[2]) //nolint:errcheck // two digits
+		hours, _ := strconv.Atoi(parts[1])
+		minutes, _ := strconv.Atoi(parts[2])
 		if minutes < 60 && (hours < 24 || hours == 24 && minutes == 0) {
 			return hours*60 + minutes, nil
 		}

@@ -114,7 +114,6 @@ var (
 	triggerEvent = text(4*MaxName, CheckEventName)
 	duration     = text(64, checkDuration)
 	expression   = text(MaxExpression, nil)
-	shortText    = text(MaxString, nil)
 	content      = text(MaxContent, nil)
 	addresses    = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil)))
 	events       = textOr(eventName, list(1, MaxEvents, eventName))

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,14 +33,14 @@ type State struct {
 
 // Waiting is what a step waits for.
 type Waiting struct {
-	Until  time.Time
-	Events []string  // names; none: for the time alone
-	Since  time.Time // events count from here on; zero: none before the wait
-	Began  time.Time
+	Until  time.Time `json:"until"`
+	Events []string  `json:"events,omitempty"` // names; none: for the time alone
+	Since  time.Time `json:"since"`            // events count from here on; zero: none before the wait
+	Began  time.Time `json:"began"`
 }
 
-// The inputs of Advance. At most one of Event, Result and Fired is set; none: the step is
-// begun.
+// Input is what Advance goes on from. At most one of Event, Result and Fired is set; none: the
+// step is begun.
 type Input struct {
 	Now    time.Time
 	Fired  bool    // the wait is over
@@ -152,9 +153,7 @@ func (p *Program) scope(run Run, s State, event *Event, now time.Time) expressio
 func (p *Program) Advance(ctx context.Context, run Run, before State, in Input) (State, Outcome) {
 	a := &advance{Program: p, ctx: ctx, run: run, state: before, now: in.Now}
 	a.state.Outputs = make(map[string]map[string]any, len(before.Outputs)+1)
-	for key, output := range before.Outputs {
-		a.state.Outputs[key] = output
-	}
+	maps.Copy(a.state.Outputs, before.Outputs)
 	if a.state.Step >= len(p.steps) {
 		a.end("completed", "")
 		return a.state, a.outcome
@@ -334,7 +333,7 @@ func (a *advance) split(s *definition.Step) {
 		total += v.Weight
 	}
 	sum := sha256.Sum256([]byte(a.run.AutomationID + "\x00" + s.Key + "\x00" + a.run.Identity.splitSeed(a.run.ID)))
-	place := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total)) //nolint:gosec // less than the total, which is an int
+	place := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total))
 	for _, v := range s.Variants {
 		if place -= v.Weight; place >= 0 {
 			continue

@@ -150,7 +150,7 @@ func TestWaitsTakeTheirEventOnce(t *testing.T) {
 	}
 	awaits := func(s machine.State, e *machine.Event) bool {
 		t.Helper()
-		is, _ := p.Awaits(t.Context(), run, s, e) //nolint:errcheck // an error counts as false
+		is, _ := p.Awaits(t.Context(), run, s, e)
 		return is
 	}
 	other := &machine.Event{ID: "ae_2", Name: "x", Data: map[string]any{"n": int64(2)}, CreatedAt: start}
@@ -171,7 +171,7 @@ func TestWaitsTakeTheirEventOnce(t *testing.T) {
 	if !awaits(state, other) {
 		t.Error("the second wait does not take an event that nobody had")
 	}
-	if is, _ := p.Cancels(t.Context(), run, state, &machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(2)}}); is { //nolint:errcheck // as above
+	if is, _ := p.Cancels(t.Context(), run, state, &machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(2)}}); is {
 		t.Error("an event cancels whose condition is false")
 	}
 	if is, err := p.Cancels(t.Context(), run, state, &machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(1)}}); !is {
@@ -293,7 +293,7 @@ func randomDefinition(r *rand.Rand) string {
 func TestAnyRunEndsAndNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
-		document := randomDefinition(rand.New(rand.NewPCG(seed, 1))) //nolint:gosec // a test
+		document := randomDefinition(rand.New(rand.NewPCG(seed, 1)))
 		p := program(t, document)
 		once := randomRun(t, p, seed)
 		if twice := randomRun(t, p, seed); !cmp.Equal(once, twice) {
@@ -305,7 +305,7 @@ func TestAnyRunEndsAndNeverGoesBack(t *testing.T) {
 // randomRun gives the steps that ended, in order.
 func randomRun(t *testing.T, p *machine.Program, seed uint64) (taken []string) {
 	t.Helper()
-	r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // a test
+	r := rand.New(rand.NewPCG(seed, 2))
 	now, last, ended := start, -1, 0
 	run := runOf(map[string]any{"n": int64(r.IntN(9))})
 	state, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: now})

@@ -32,7 +32,6 @@ type compiledStep struct {
 type compiler struct {
 	wrong fault.Fields
 	known []string // keys of the steps before this one
-	later map[string]bool
 }
 
 // Compile makes a program of a definition that Decode found good. The fields name the

@@ -91,8 +91,8 @@ WITH run AS (
 	UPDATE automation_runs SET status = 'running', error = '', ended_at = NULL
 	WHERE account_id = $1 AND id = $2 AND status = 'failed' AND ended_at > now() - interval '30 days' RETURNING *
 )
-INSERT INTO automation_works (id, account_id, automation_id, version, user_id, email_key, step_index, state, ready_at, due_at, lane, parked, fence, claims)
-SELECT id, account_id, automation_id, version, user_id, email_key, step_index, 'ready', now(), now(), $3, false, 0, 0 FROM run`
+INSERT INTO automation_works (id, account_id, automation_id, version, user_id, email_key, step_index, state, ready_at, parked, due_at, lane, fence, claims)
+SELECT id, account_id, automation_id, version, user_id, email_key, step_index, 'ready', now(), false, now(), $3, 0, 0 FROM run`
 
 // Restart lets a run that has failed go on from the step that failed. It tells whether there
 // was such a run, which failed within 30 days.

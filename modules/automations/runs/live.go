@@ -43,7 +43,7 @@ func (p Person) Locks() []int64 {
 		if name != "" {
 			h := fnv.New64a()
 			_, _ = h.Write([]byte("automations\x00" + p.AccountID + "\x00" + kind + "\x00" + name)) // a hash fails at nothing
-			keys = append(keys, int64(h.Sum64()))                                                   //nolint:gosec // any 64 bits are a key
+			keys = append(keys, int64(h.Sum64()))                                                   // any 64 bits are a key
 		}
 	}
 	return keys

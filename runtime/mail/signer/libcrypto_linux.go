@@ -88,7 +88,7 @@ func (l *libcrypto) load(der []byte) (*loaded, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	start := new(unsafe.Pointer)
-	*start = unsafe.Pointer(unsafe.SliceData(der))
+	*start = unsafe.Pointer(unsafe.SliceData(der)) //nolint:gosec // pinned until the return
 	pin.Pin(*start)
 	pin.Pin(start)
 	key := l.readKey(0, start, len(der))
@@ -125,7 +125,7 @@ func (l *libcrypto) signWith(key uintptr, digest []byte, size int) ([]byte, erro
 		return nil, errors.New("libcrypto does not sign with PKCS #1 v1.5 and SHA-256")
 	}
 	signature, length := make([]byte, size), uint(size)
-	if l.sign(ctx, unsafe.SliceData(signature), &length, unsafe.SliceData(digest), uint(len(digest))) <= 0 {
+	if l.sign(ctx, unsafe.SliceData(signature), &length, unsafe.SliceData(digest), uint(len(digest))) <= 0 { //nolint:gosec // both live through the call, and have the lengths given
 		return nil, errors.New("libcrypto refuses to sign")
 	}
 	if length != uint(size) {
