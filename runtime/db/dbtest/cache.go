@@ -28,7 +28,7 @@ var throwAway = map[string]string{
 	"postrider.throw_away_test_server": "yes", // lets db.Open pass over fsync
 	"fsync":                            "off",
 	"full_page_writes":                 "off",
-	"max_connections":                  "200",
+	"max_connections":                  "600", // the drills begin three processes each, several drills at a time, and a process may hold 45
 	"shared_buffers":                   "64MB",
 	"max_wal_size":                     "256MB",
 	"autovacuum_naptime":               "10s",
