@@ -40,6 +40,10 @@ type Automation struct {
 	LastVersion int `json:"last_version,omitempty"`
 	// no step of its runs begins
 	Held bool `json:"held,omitempty"`
+	// what the background does with live runs: lets go those that were held, or cancels
+	Draining *automation.Draining `json:"draining,omitempty"`
+	// the runs to cancel have started before; null: all
+	DrainBefore *time.Time `json:"drain_before,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -60,9 +64,9 @@ func (*Automation) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case automation.FieldVersion, automation.FieldLastVersion:
 			values[i] = new(sql.NullInt64)
-		case automation.FieldID, automation.FieldAccountID, automation.FieldName, automation.FieldDescription, automation.FieldEvent, automation.FieldStatus, automation.FieldDraftHash, automation.FieldVersionHash:
+		case automation.FieldID, automation.FieldAccountID, automation.FieldName, automation.FieldDescription, automation.FieldEvent, automation.FieldStatus, automation.FieldDraftHash, automation.FieldVersionHash, automation.FieldDraining:
 			values[i] = new(sql.NullString)
-		case automation.FieldCreatedAt, automation.FieldUpdatedAt, automation.FieldActivatedAt:
+		case automation.FieldDrainBefore, automation.FieldCreatedAt, automation.FieldUpdatedAt, automation.FieldActivatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -154,6 +158,20 @@ func (_m *Automation) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Held = value.Bool
 			}
+		case automation.FieldDraining:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field draining", values[i])
+			} else if value.Valid {
+				_m.Draining = new(automation.Draining)
+				*_m.Draining = automation.Draining(value.String)
+			}
+		case automation.FieldDrainBefore:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field drain_before", values[i])
+			} else if value.Valid {
+				_m.DrainBefore = new(time.Time)
+				*_m.DrainBefore = value.Time
+			}
 		case automation.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -243,6 +261,16 @@ func (_m *Automation) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("held=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Held))
+	builder.WriteString(", ")
+	if v := _m.Draining; v != nil {
+		builder.WriteString("draining=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.DrainBefore; v != nil {
+		builder.WriteString("drain_before=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))

@@ -135,6 +135,34 @@ func (_c *AutomationCreate) SetNillableHeld(v *bool) *AutomationCreate {
 	return _c
 }
 
+// SetDraining sets the "draining" field.
+func (_c *AutomationCreate) SetDraining(v automation.Draining) *AutomationCreate {
+	_c.mutation.SetDraining(v)
+	return _c
+}
+
+// SetNillableDraining sets the "draining" field if the given value is not nil.
+func (_c *AutomationCreate) SetNillableDraining(v *automation.Draining) *AutomationCreate {
+	if v != nil {
+		_c.SetDraining(*v)
+	}
+	return _c
+}
+
+// SetDrainBefore sets the "drain_before" field.
+func (_c *AutomationCreate) SetDrainBefore(v time.Time) *AutomationCreate {
+	_c.mutation.SetDrainBefore(v)
+	return _c
+}
+
+// SetNillableDrainBefore sets the "drain_before" field if the given value is not nil.
+func (_c *AutomationCreate) SetNillableDrainBefore(v *time.Time) *AutomationCreate {
+	if v != nil {
+		_c.SetDrainBefore(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *AutomationCreate) SetCreatedAt(v time.Time) *AutomationCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -305,6 +333,11 @@ func (_c *AutomationCreate) check() error {
 	if _, ok := _c.mutation.Held(); !ok {
 		return &ValidationError{Name: "held", err: errors.New(`ent: missing required field "Automation.held"`)}
 	}
+	if v, ok := _c.mutation.Draining(); ok {
+		if err := automation.DrainingValidator(v); err != nil {
+			return &ValidationError{Name: "draining", err: fmt.Errorf(`ent: validator failed for field "Automation.draining": %w`, err)}
+		}
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Automation.created_at"`)}
 	}
@@ -394,6 +427,14 @@ func (_c *AutomationCreate) createSpec() (*Automation, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Held(); ok {
 		_spec.SetField(automation.FieldHeld, field.TypeBool, value)
 		_node.Held = value
+	}
+	if value, ok := _c.mutation.Draining(); ok {
+		_spec.SetField(automation.FieldDraining, field.TypeEnum, value)
+		_node.Draining = &value
+	}
+	if value, ok := _c.mutation.DrainBefore(); ok {
+		_spec.SetField(automation.FieldDrainBefore, field.TypeTime, value)
+		_node.DrainBefore = &value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(automation.FieldCreatedAt, field.TypeTime, value)

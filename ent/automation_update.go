@@ -203,6 +203,46 @@ func (_u *AutomationUpdate) SetNillableHeld(v *bool) *AutomationUpdate {
 	return _u
 }
 
+// SetDraining sets the "draining" field.
+func (_u *AutomationUpdate) SetDraining(v automation.Draining) *AutomationUpdate {
+	_u.mutation.SetDraining(v)
+	return _u
+}
+
+// SetNillableDraining sets the "draining" field if the given value is not nil.
+func (_u *AutomationUpdate) SetNillableDraining(v *automation.Draining) *AutomationUpdate {
+	if v != nil {
+		_u.SetDraining(*v)
+	}
+	return _u
+}
+
+// ClearDraining clears the value of the "draining" field.
+func (_u *AutomationUpdate) ClearDraining() *AutomationUpdate {
+	_u.mutation.ClearDraining()
+	return _u
+}
+
+// SetDrainBefore sets the "drain_before" field.
+func (_u *AutomationUpdate) SetDrainBefore(v time.Time) *AutomationUpdate {
+	_u.mutation.SetDrainBefore(v)
+	return _u
+}
+
+// SetNillableDrainBefore sets the "drain_before" field if the given value is not nil.
+func (_u *AutomationUpdate) SetNillableDrainBefore(v *time.Time) *AutomationUpdate {
+	if v != nil {
+		_u.SetDrainBefore(*v)
+	}
+	return _u
+}
+
+// ClearDrainBefore clears the value of the "drain_before" field.
+func (_u *AutomationUpdate) ClearDrainBefore() *AutomationUpdate {
+	_u.mutation.ClearDrainBefore()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *AutomationUpdate) SetUpdatedAt(v time.Time) *AutomationUpdate {
 	_u.mutation.SetUpdatedAt(v)
@@ -297,6 +337,11 @@ func (_u *AutomationUpdate) check() error {
 			return &ValidationError{Name: "draft_hash", err: fmt.Errorf(`ent: validator failed for field "Automation.draft_hash": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.Draining(); ok {
+		if err := automation.DrainingValidator(v); err != nil {
+			return &ValidationError{Name: "draining", err: fmt.Errorf(`ent: validator failed for field "Automation.draining": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -364,6 +409,18 @@ func (_u *AutomationUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	}
 	if value, ok := _u.mutation.Held(); ok {
 		_spec.SetField(automation.FieldHeld, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Draining(); ok {
+		_spec.SetField(automation.FieldDraining, field.TypeEnum, value)
+	}
+	if _u.mutation.DrainingCleared() {
+		_spec.ClearField(automation.FieldDraining, field.TypeEnum)
+	}
+	if value, ok := _u.mutation.DrainBefore(); ok {
+		_spec.SetField(automation.FieldDrainBefore, field.TypeTime, value)
+	}
+	if _u.mutation.DrainBeforeCleared() {
+		_spec.ClearField(automation.FieldDrainBefore, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(automation.FieldUpdatedAt, field.TypeTime, value)
@@ -568,6 +625,46 @@ func (_u *AutomationUpdateOne) SetNillableHeld(v *bool) *AutomationUpdateOne {
 	return _u
 }
 
+// SetDraining sets the "draining" field.
+func (_u *AutomationUpdateOne) SetDraining(v automation.Draining) *AutomationUpdateOne {
+	_u.mutation.SetDraining(v)
+	return _u
+}
+
+// SetNillableDraining sets the "draining" field if the given value is not nil.
+func (_u *AutomationUpdateOne) SetNillableDraining(v *automation.Draining) *AutomationUpdateOne {
+	if v != nil {
+		_u.SetDraining(*v)
+	}
+	return _u
+}
+
+// ClearDraining clears the value of the "draining" field.
+func (_u *AutomationUpdateOne) ClearDraining() *AutomationUpdateOne {
+	_u.mutation.ClearDraining()
+	return _u
+}
+
+// SetDrainBefore sets the "drain_before" field.
+func (_u *AutomationUpdateOne) SetDrainBefore(v time.Time) *AutomationUpdateOne {
+	_u.mutation.SetDrainBefore(v)
+	return _u
+}
+
+// SetNillableDrainBefore sets the "drain_before" field if the given value is not nil.
+func (_u *AutomationUpdateOne) SetNillableDrainBefore(v *time.Time) *AutomationUpdateOne {
+	if v != nil {
+		_u.SetDrainBefore(*v)
+	}
+	return _u
+}
+
+// ClearDrainBefore clears the value of the "drain_before" field.
+func (_u *AutomationUpdateOne) ClearDrainBefore() *AutomationUpdateOne {
+	_u.mutation.ClearDrainBefore()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *AutomationUpdateOne) SetUpdatedAt(v time.Time) *AutomationUpdateOne {
 	_u.mutation.SetUpdatedAt(v)
@@ -675,6 +772,11 @@ func (_u *AutomationUpdateOne) check() error {
 			return &ValidationError{Name: "draft_hash", err: fmt.Errorf(`ent: validator failed for field "Automation.draft_hash": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.Draining(); ok {
+		if err := automation.DrainingValidator(v); err != nil {
+			return &ValidationError{Name: "draining", err: fmt.Errorf(`ent: validator failed for field "Automation.draining": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -759,6 +861,18 @@ func (_u *AutomationUpdateOne) sqlSave(ctx context.Context) (_node *Automation, 
 	}
 	if value, ok := _u.mutation.Held(); ok {
 		_spec.SetField(automation.FieldHeld, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Draining(); ok {
+		_spec.SetField(automation.FieldDraining, field.TypeEnum, value)
+	}
+	if _u.mutation.DrainingCleared() {
+		_spec.ClearField(automation.FieldDraining, field.TypeEnum)
+	}
+	if value, ok := _u.mutation.DrainBefore(); ok {
+		_spec.SetField(automation.FieldDrainBefore, field.TypeTime, value)
+	}
+	if _u.mutation.DrainBeforeCleared() {
+		_spec.ClearField(automation.FieldDrainBefore, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(automation.FieldUpdatedAt, field.TypeTime, value)

@@ -37,6 +37,8 @@ type CustomEvent struct {
 	Depth int `json:"depth,omitempty"`
 	// what automations did about it
 	Matches []shape.EventMatch `json:"matches,omitempty"`
+	// one of the service's own, which is stored and has not taken effect yet
+	Pending bool `json:"pending,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    time.Time `json:"created_at,omitempty"`
 	selectValues sql.SelectValues
@@ -49,6 +51,8 @@ func (*CustomEvent) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case customevent.FieldData, customevent.FieldMatches:
 			values[i] = new([]byte)
+		case customevent.FieldPending:
+			values[i] = new(sql.NullBool)
 		case customevent.FieldDepth:
 			values[i] = new(sql.NullInt64)
 		case customevent.FieldID, customevent.FieldAccountID, customevent.FieldName, customevent.FieldUserID, customevent.FieldEmail, customevent.FieldEmailKey, customevent.FieldSource:
@@ -137,6 +141,12 @@ func (_m *CustomEvent) assignValues(columns []string, values []any) error {
 					return fmt.Errorf("unmarshal field matches: %w", err)
 				}
 			}
+		case customevent.FieldPending:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field pending", values[i])
+			} else if value.Valid {
+				_m.Pending = value.Bool
+			}
 		case customevent.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -211,6 +221,9 @@ func (_m *CustomEvent) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("matches=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Matches))
+	builder.WriteString(", ")
+	builder.WriteString("pending=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Pending))
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))

@@ -116,6 +116,20 @@ func (_c *CustomEventCreate) SetMatches(v []shape.EventMatch) *CustomEventCreate
 	return _c
 }
 
+// SetPending sets the "pending" field.
+func (_c *CustomEventCreate) SetPending(v bool) *CustomEventCreate {
+	_c.mutation.SetPending(v)
+	return _c
+}
+
+// SetNillablePending sets the "pending" field if the given value is not nil.
+func (_c *CustomEventCreate) SetNillablePending(v *bool) *CustomEventCreate {
+	if v != nil {
+		_c.SetPending(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *CustomEventCreate) SetCreatedAt(v time.Time) *CustomEventCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -179,6 +193,10 @@ func (_c *CustomEventCreate) defaults() {
 		v := customevent.DefaultDepth
 		_c.mutation.SetDepth(v)
 	}
+	if _, ok := _c.mutation.Pending(); !ok {
+		v := customevent.DefaultPending
+		_c.mutation.SetPending(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := customevent.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -208,6 +226,9 @@ func (_c *CustomEventCreate) check() error {
 	}
 	if _, ok := _c.mutation.Depth(); !ok {
 		return &ValidationError{Name: "depth", err: errors.New(`ent: missing required field "CustomEvent.depth"`)}
+	}
+	if _, ok := _c.mutation.Pending(); !ok {
+		return &ValidationError{Name: "pending", err: errors.New(`ent: missing required field "CustomEvent.pending"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "CustomEvent.created_at"`)}
@@ -287,6 +308,10 @@ func (_c *CustomEventCreate) createSpec() (*CustomEvent, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Matches(); ok {
 		_spec.SetField(customevent.FieldMatches, field.TypeJSON, value)
 		_node.Matches = value
+	}
+	if value, ok := _c.mutation.Pending(); ok {
+		_spec.SetField(customevent.FieldPending, field.TypeBool, value)
+		_node.Pending = value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(customevent.FieldCreatedAt, field.TypeTime, value)

@@ -176,6 +176,20 @@ func (_u *CustomEventUpdate) ClearMatches() *CustomEventUpdate {
 	return _u
 }
 
+// SetPending sets the "pending" field.
+func (_u *CustomEventUpdate) SetPending(v bool) *CustomEventUpdate {
+	_u.mutation.SetPending(v)
+	return _u
+}
+
+// SetNillablePending sets the "pending" field if the given value is not nil.
+func (_u *CustomEventUpdate) SetNillablePending(v *bool) *CustomEventUpdate {
+	if v != nil {
+		_u.SetPending(*v)
+	}
+	return _u
+}
+
 // Mutation returns the CustomEventMutation object of the builder.
 func (_u *CustomEventUpdate) Mutation() *CustomEventMutation {
 	return _u.mutation
@@ -287,6 +301,9 @@ func (_u *CustomEventUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	}
 	if _u.mutation.MatchesCleared() {
 		_spec.ClearField(customevent.FieldMatches, field.TypeJSON)
+	}
+	if value, ok := _u.mutation.Pending(); ok {
+		_spec.SetField(customevent.FieldPending, field.TypeBool, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -455,6 +472,20 @@ func (_u *CustomEventUpdateOne) ClearMatches() *CustomEventUpdateOne {
 	return _u
 }
 
+// SetPending sets the "pending" field.
+func (_u *CustomEventUpdateOne) SetPending(v bool) *CustomEventUpdateOne {
+	_u.mutation.SetPending(v)
+	return _u
+}
+
+// SetNillablePending sets the "pending" field if the given value is not nil.
+func (_u *CustomEventUpdateOne) SetNillablePending(v *bool) *CustomEventUpdateOne {
+	if v != nil {
+		_u.SetPending(*v)
+	}
+	return _u
+}
+
 // Mutation returns the CustomEventMutation object of the builder.
 func (_u *CustomEventUpdateOne) Mutation() *CustomEventMutation {
 	return _u.mutation
@@ -596,6 +627,9 @@ func (_u *CustomEventUpdateOne) sqlSave(ctx context.Context) (_node *CustomEvent
 	}
 	if _u.mutation.MatchesCleared() {
 		_spec.ClearField(customevent.FieldMatches, field.TypeJSON)
+	}
+	if value, ok := _u.mutation.Pending(); ok {
+		_spec.SetField(customevent.FieldPending, field.TypeBool, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &CustomEvent{config: _u.config}

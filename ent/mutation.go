@@ -5386,6 +5386,8 @@ type AutomationMutation struct {
 	last_version    *int
 	addlast_version *int
 	held            *bool
+	draining        *automation.Draining
+	drain_before    *time.Time
 	created_at      *time.Time
 	updated_at      *time.Time
 	activated_at    *time.Time
@@ -5964,6 +5966,104 @@ func (m *AutomationMutation) ResetHeld() {
 	m.held = nil
 }
 
+// SetDraining sets the "draining" field.
+func (m *AutomationMutation) SetDraining(a automation.Draining) {
+	m.draining = &a
+}
+
+// Draining returns the value of the "draining" field in the mutation.
+func (m *AutomationMutation) Draining() (r automation.Draining, exists bool) {
+	v := m.draining
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDraining returns the old "draining" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldDraining(ctx context.Context) (v *automation.Draining, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDraining is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDraining requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDraining: %w", err)
+	}
+	return oldValue.Draining, nil
+}
+
+// ClearDraining clears the value of the "draining" field.
+func (m *AutomationMutation) ClearDraining() {
+	m.draining = nil
+	m.clearedFields[automation.FieldDraining] = struct{}{}
+}
+
+// DrainingCleared returns if the "draining" field was cleared in this mutation.
+func (m *AutomationMutation) DrainingCleared() bool {
+	_, ok := m.clearedFields[automation.FieldDraining]
+	return ok
+}
+
+// ResetDraining resets all changes to the "draining" field.
+func (m *AutomationMutation) ResetDraining() {
+	m.draining = nil
+	delete(m.clearedFields, automation.FieldDraining)
+}
+
+// SetDrainBefore sets the "drain_before" field.
+func (m *AutomationMutation) SetDrainBefore(t time.Time) {
+	m.drain_before = &t
+}
+
+// DrainBefore returns the value of the "drain_before" field in the mutation.
+func (m *AutomationMutation) DrainBefore() (r time.Time, exists bool) {
+	v := m.drain_before
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDrainBefore returns the old "drain_before" field's value of the Automation entity.
+// If the Automation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AutomationMutation) OldDrainBefore(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDrainBefore is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDrainBefore requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDrainBefore: %w", err)
+	}
+	return oldValue.DrainBefore, nil
+}
+
+// ClearDrainBefore clears the value of the "drain_before" field.
+func (m *AutomationMutation) ClearDrainBefore() {
+	m.drain_before = nil
+	m.clearedFields[automation.FieldDrainBefore] = struct{}{}
+}
+
+// DrainBeforeCleared returns if the "drain_before" field was cleared in this mutation.
+func (m *AutomationMutation) DrainBeforeCleared() bool {
+	_, ok := m.clearedFields[automation.FieldDrainBefore]
+	return ok
+}
+
+// ResetDrainBefore resets all changes to the "drain_before" field.
+func (m *AutomationMutation) ResetDrainBefore() {
+	m.drain_before = nil
+	delete(m.clearedFields, automation.FieldDrainBefore)
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *AutomationMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -6119,7 +6219,7 @@ func (m *AutomationMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AutomationMutation) Fields() []string {
-	fields := make([]string, 0, 14)
+	fields := make([]string, 0, 16)
 	if m.account_id != nil {
 		fields = append(fields, automation.FieldAccountID)
 	}
@@ -6152,6 +6252,12 @@ func (m *AutomationMutation) Fields() []string {
 	}
 	if m.held != nil {
 		fields = append(fields, automation.FieldHeld)
+	}
+	if m.draining != nil {
+		fields = append(fields, automation.FieldDraining)
+	}
+	if m.drain_before != nil {
+		fields = append(fields, automation.FieldDrainBefore)
 	}
 	if m.created_at != nil {
 		fields = append(fields, automation.FieldCreatedAt)
@@ -6192,6 +6298,10 @@ func (m *AutomationMutation) Field(name string) (ent.Value, bool) {
 		return m.LastVersion()
 	case automation.FieldHeld:
 		return m.Held()
+	case automation.FieldDraining:
+		return m.Draining()
+	case automation.FieldDrainBefore:
+		return m.DrainBefore()
 	case automation.FieldCreatedAt:
 		return m.CreatedAt()
 	case automation.FieldUpdatedAt:
@@ -6229,6 +6339,10 @@ func (m *AutomationMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldLastVersion(ctx)
 	case automation.FieldHeld:
 		return m.OldHeld(ctx)
+	case automation.FieldDraining:
+		return m.OldDraining(ctx)
+	case automation.FieldDrainBefore:
+		return m.OldDrainBefore(ctx)
 	case automation.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	case automation.FieldUpdatedAt:
@@ -6321,6 +6435,20 @@ func (m *AutomationMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetHeld(v)
 		return nil
+	case automation.FieldDraining:
+		v, ok := value.(automation.Draining)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDraining(v)
+		return nil
+	case automation.FieldDrainBefore:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDrainBefore(v)
+		return nil
 	case automation.FieldCreatedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -6402,6 +6530,12 @@ func (m *AutomationMutation) ClearedFields() []string {
 	if m.FieldCleared(automation.FieldVersion) {
 		fields = append(fields, automation.FieldVersion)
 	}
+	if m.FieldCleared(automation.FieldDraining) {
+		fields = append(fields, automation.FieldDraining)
+	}
+	if m.FieldCleared(automation.FieldDrainBefore) {
+		fields = append(fields, automation.FieldDrainBefore)
+	}
 	if m.FieldCleared(automation.FieldActivatedAt) {
 		fields = append(fields, automation.FieldActivatedAt)
 	}
@@ -6421,6 +6555,12 @@ func (m *AutomationMutation) ClearField(name string) error {
 	switch name {
 	case automation.FieldVersion:
 		m.ClearVersion()
+		return nil
+	case automation.FieldDraining:
+		m.ClearDraining()
+		return nil
+	case automation.FieldDrainBefore:
+		m.ClearDrainBefore()
 		return nil
 	case automation.FieldActivatedAt:
 		m.ClearActivatedAt()
@@ -6465,6 +6605,12 @@ func (m *AutomationMutation) ResetField(name string) error {
 		return nil
 	case automation.FieldHeld:
 		m.ResetHeld()
+		return nil
+	case automation.FieldDraining:
+		m.ResetDraining()
+		return nil
+	case automation.FieldDrainBefore:
+		m.ResetDrainBefore()
 		return nil
 	case automation.FieldCreatedAt:
 		m.ResetCreatedAt()
@@ -14355,6 +14501,7 @@ type CustomEventMutation struct {
 	adddepth      *int
 	matches       *[]shape.EventMatch
 	appendmatches []shape.EventMatch
+	pending       *bool
 	created_at    *time.Time
 	clearedFields map[string]struct{}
 	done          bool
@@ -14907,6 +15054,42 @@ func (m *CustomEventMutation) ResetMatches() {
 	delete(m.clearedFields, customevent.FieldMatches)
 }
 
+// SetPending sets the "pending" field.
+func (m *CustomEventMutation) SetPending(b bool) {
+	m.pending = &b
+}
+
+// Pending returns the value of the "pending" field in the mutation.
+func (m *CustomEventMutation) Pending() (r bool, exists bool) {
+	v := m.pending
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPending returns the old "pending" field's value of the CustomEvent entity.
+// If the CustomEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CustomEventMutation) OldPending(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPending is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPending requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPending: %w", err)
+	}
+	return oldValue.Pending, nil
+}
+
+// ResetPending resets all changes to the "pending" field.
+func (m *CustomEventMutation) ResetPending() {
+	m.pending = nil
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *CustomEventMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -14977,7 +15160,7 @@ func (m *CustomEventMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CustomEventMutation) Fields() []string {
-	fields := make([]string, 0, 10)
+	fields := make([]string, 0, 11)
 	if m.account_id != nil {
 		fields = append(fields, customevent.FieldAccountID)
 	}
@@ -15004,6 +15187,9 @@ func (m *CustomEventMutation) Fields() []string {
 	}
 	if m.matches != nil {
 		fields = append(fields, customevent.FieldMatches)
+	}
+	if m.pending != nil {
+		fields = append(fields, customevent.FieldPending)
 	}
 	if m.created_at != nil {
 		fields = append(fields, customevent.FieldCreatedAt)
@@ -15034,6 +15220,8 @@ func (m *CustomEventMutation) Field(name string) (ent.Value, bool) {
 		return m.Depth()
 	case customevent.FieldMatches:
 		return m.Matches()
+	case customevent.FieldPending:
+		return m.Pending()
 	case customevent.FieldCreatedAt:
 		return m.CreatedAt()
 	}
@@ -15063,6 +15251,8 @@ func (m *CustomEventMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldDepth(ctx)
 	case customevent.FieldMatches:
 		return m.OldMatches(ctx)
+	case customevent.FieldPending:
+		return m.OldPending(ctx)
 	case customevent.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	}
@@ -15136,6 +15326,13 @@ func (m *CustomEventMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetMatches(v)
+		return nil
+	case customevent.FieldPending:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPending(v)
 		return nil
 	case customevent.FieldCreatedAt:
 		v, ok := value.(time.Time)
@@ -15267,6 +15464,9 @@ func (m *CustomEventMutation) ResetField(name string) error {
 		return nil
 	case customevent.FieldMatches:
 		m.ResetMatches()
+		return nil
+	case customevent.FieldPending:
+		m.ResetPending()
 		return nil
 	case customevent.FieldCreatedAt:
 		m.ResetCreatedAt()

@@ -272,11 +272,11 @@ func init() {
 	// automation.DefaultHeld holds the default value on creation for the held field.
 	automation.DefaultHeld = automationDescHeld.Default.(bool)
 	// automationDescCreatedAt is the schema descriptor for created_at field.
-	automationDescCreatedAt := automationFields[12].Descriptor()
+	automationDescCreatedAt := automationFields[14].Descriptor()
 	// automation.DefaultCreatedAt holds the default value on creation for the created_at field.
 	automation.DefaultCreatedAt = automationDescCreatedAt.Default.(func() time.Time)
 	// automationDescUpdatedAt is the schema descriptor for updated_at field.
-	automationDescUpdatedAt := automationFields[13].Descriptor()
+	automationDescUpdatedAt := automationFields[15].Descriptor()
 	// automation.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	automation.DefaultUpdatedAt = automationDescUpdatedAt.Default.(func() time.Time)
 	// automation.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
@@ -507,8 +507,12 @@ func init() {
 	customeventDescDepth := customeventFields[8].Descriptor()
 	// customevent.DefaultDepth holds the default value on creation for the depth field.
 	customevent.DefaultDepth = customeventDescDepth.Default.(int)
+	// customeventDescPending is the schema descriptor for pending field.
+	customeventDescPending := customeventFields[10].Descriptor()
+	// customevent.DefaultPending holds the default value on creation for the pending field.
+	customevent.DefaultPending = customeventDescPending.Default.(bool)
 	// customeventDescCreatedAt is the schema descriptor for created_at field.
-	customeventDescCreatedAt := customeventFields[10].Descriptor()
+	customeventDescCreatedAt := customeventFields[11].Descriptor()
 	// customevent.DefaultCreatedAt holds the default value on creation for the created_at field.
 	customevent.DefaultCreatedAt = customeventDescCreatedAt.Default.(func() time.Time)
 	// customeventDescID is the schema descriptor for id field.

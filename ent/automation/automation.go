@@ -36,6 +36,10 @@ const (
 	FieldLastVersion = "last_version"
 	// FieldHeld holds the string denoting the held field in the database.
 	FieldHeld = "held"
+	// FieldDraining holds the string denoting the draining field in the database.
+	FieldDraining = "draining"
+	// FieldDrainBefore holds the string denoting the drain_before field in the database.
+	FieldDrainBefore = "drain_before"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
@@ -60,6 +64,8 @@ var Columns = []string{
 	FieldVersionHash,
 	FieldLastVersion,
 	FieldHeld,
+	FieldDraining,
+	FieldDrainBefore,
 	FieldCreatedAt,
 	FieldUpdatedAt,
 	FieldActivatedAt,
@@ -130,6 +136,29 @@ func StatusValidator(s Status) error {
 	}
 }
 
+// Draining defines the type for the "draining" enum field.
+type Draining string
+
+// Draining values.
+const (
+	DrainingRelease Draining = "release"
+	DrainingCancel  Draining = "cancel"
+)
+
+func (d Draining) String() string {
+	return string(d)
+}
+
+// DrainingValidator is a validator for the "draining" field enum values. It is called by the builders before save.
+func DrainingValidator(d Draining) error {
+	switch d {
+	case DrainingRelease, DrainingCancel:
+		return nil
+	default:
+		return fmt.Errorf("automation: invalid enum value for draining field: %q", d)
+	}
+}
+
 // OrderOption defines the ordering options for the Automation queries.
 type OrderOption func(*sql.Selector)
 
@@ -186,6 +215,16 @@ func ByLastVersion(opts ...sql.OrderTermOption) OrderOption {
 // ByHeld orders the results by the held field.
 func ByHeld(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldHeld, opts...).ToFunc()
+}
+
+// ByDraining orders the results by the draining field.
+func ByDraining(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDraining, opts...).ToFunc()
+}
+
+// ByDrainBefore orders the results by the drain_before field.
+func ByDrainBefore(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDrainBefore, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

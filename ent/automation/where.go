@@ -109,6 +109,11 @@ func Held(v bool) predicate.Automation {
 	return predicate.Automation(sql.FieldEQ(FieldHeld, v))
 }
 
+// DrainBefore applies equality check predicate on the "drain_before" field. It's identical to DrainBeforeEQ.
+func DrainBefore(v time.Time) predicate.Automation {
+	return predicate.Automation(sql.FieldEQ(FieldDrainBefore, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.Automation {
 	return predicate.Automation(sql.FieldEQ(FieldCreatedAt, v))
@@ -632,6 +637,86 @@ func HeldEQ(v bool) predicate.Automation {
 // HeldNEQ applies the NEQ predicate on the "held" field.
 func HeldNEQ(v bool) predicate.Automation {
 	return predicate.Automation(sql.FieldNEQ(FieldHeld, v))
+}
+
+// DrainingEQ applies the EQ predicate on the "draining" field.
+func DrainingEQ(v Draining) predicate.Automation {
+	return predicate.Automation(sql.FieldEQ(FieldDraining, v))
+}
+
+// DrainingNEQ applies the NEQ predicate on the "draining" field.
+func DrainingNEQ(v Draining) predicate.Automation {
+	return predicate.Automation(sql.FieldNEQ(FieldDraining, v))
+}
+
+// DrainingIn applies the In predicate on the "draining" field.
+func DrainingIn(vs ...Draining) predicate.Automation {
+	return predicate.Automation(sql.FieldIn(FieldDraining, vs...))
+}
+
+// DrainingNotIn applies the NotIn predicate on the "draining" field.
+func DrainingNotIn(vs ...Draining) predicate.Automation {
+	return predicate.Automation(sql.FieldNotIn(FieldDraining, vs...))
+}
+
+// DrainingIsNil applies the IsNil predicate on the "draining" field.
+func DrainingIsNil() predicate.Automation {
+	return predicate.Automation(sql.FieldIsNull(FieldDraining))
+}
+
+// DrainingNotNil applies the NotNil predicate on the "draining" field.
+func DrainingNotNil() predicate.Automation {
+	return predicate.Automation(sql.FieldNotNull(FieldDraining))
+}
+
+// DrainBeforeEQ applies the EQ predicate on the "drain_before" field.
+func DrainBeforeEQ(v time.Time) predicate.Automation {
+	return predicate.Automation(sql.FieldEQ(FieldDrainBefore, v))
+}
+
+// DrainBeforeNEQ applies the NEQ predicate on the "drain_before" field.
+func DrainBeforeNEQ(v time.Time) predicate.Automation {
+	return predicate.Automation(sql.FieldNEQ(FieldDrainBefore, v))
+}
+
+// DrainBeforeIn applies the In predicate on the "drain_before" field.
+func DrainBeforeIn(vs ...time.Time) predicate.Automation {
+	return predicate.Automation(sql.FieldIn(FieldDrainBefore, vs...))
+}
+
+// DrainBeforeNotIn applies the NotIn predicate on the "drain_before" field.
+func DrainBeforeNotIn(vs ...time.Time) predicate.Automation {
+	return predicate.Automation(sql.FieldNotIn(FieldDrainBefore, vs...))
+}
+
+// DrainBeforeGT applies the GT predicate on the "drain_before" field.
+func DrainBeforeGT(v time.Time) predicate.Automation {
+	return predicate.Automation(sql.FieldGT(FieldDrainBefore, v))
+}
+
+// DrainBeforeGTE applies the GTE predicate on the "drain_before" field.
+func DrainBeforeGTE(v time.Time) predicate.Automation {
+	return predicate.Automation(sql.FieldGTE(FieldDrainBefore, v))
+}
+
+// DrainBeforeLT applies the LT predicate on the "drain_before" field.
+func DrainBeforeLT(v time.Time) predicate.Automation {
+	return predicate.Automation(sql.FieldLT(FieldDrainBefore, v))
+}
+
+// DrainBeforeLTE applies the LTE predicate on the "drain_before" field.
+func DrainBeforeLTE(v time.Time) predicate.Automation {
+	return predicate.Automation(sql.FieldLTE(FieldDrainBefore, v))
+}
+
+// DrainBeforeIsNil applies the IsNil predicate on the "drain_before" field.
+func DrainBeforeIsNil() predicate.Automation {
+	return predicate.Automation(sql.FieldIsNull(FieldDrainBefore))
+}
+
+// DrainBeforeNotNil applies the NotNil predicate on the "drain_before" field.
+func DrainBeforeNotNil() predicate.Automation {
+	return predicate.Automation(sql.FieldNotNull(FieldDrainBefore))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

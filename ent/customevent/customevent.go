@@ -31,6 +31,8 @@ const (
 	FieldDepth = "depth"
 	// FieldMatches holds the string denoting the matches field in the database.
 	FieldMatches = "matches"
+	// FieldPending holds the string denoting the pending field in the database.
+	FieldPending = "pending"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// Table holds the table name of the customevent in the database.
@@ -49,6 +51,7 @@ var Columns = []string{
 	FieldSource,
 	FieldDepth,
 	FieldMatches,
+	FieldPending,
 	FieldCreatedAt,
 }
 
@@ -71,6 +74,8 @@ var (
 	DefaultSource string
 	// DefaultDepth holds the default value on creation for the "depth" field.
 	DefaultDepth int
+	// DefaultPending holds the default value on creation for the "pending" field.
+	DefaultPending bool
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
 	DefaultCreatedAt func() time.Time
 	// IDValidator is a validator for the "id" field. It is called by the builders before save.
@@ -118,6 +123,11 @@ func BySource(opts ...sql.OrderTermOption) OrderOption {
 // ByDepth orders the results by the depth field.
 func ByDepth(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDepth, opts...).ToFunc()
+}
+
+// ByPending orders the results by the pending field.
+func ByPending(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPending, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

@@ -99,6 +99,11 @@ func Depth(v int) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldEQ(FieldDepth, v))
 }
 
+// Pending applies equality check predicate on the "pending" field. It's identical to PendingEQ.
+func Pending(v bool) predicate.CustomEvent {
+	return predicate.CustomEvent(sql.FieldEQ(FieldPending, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldEQ(FieldCreatedAt, v))
@@ -582,6 +587,16 @@ func MatchesIsNil() predicate.CustomEvent {
 // MatchesNotNil applies the NotNil predicate on the "matches" field.
 func MatchesNotNil() predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldNotNull(FieldMatches))
+}
+
+// PendingEQ applies the EQ predicate on the "pending" field.
+func PendingEQ(v bool) predicate.CustomEvent {
+	return predicate.CustomEvent(sql.FieldEQ(FieldPending, v))
+}
+
+// PendingNEQ applies the NEQ predicate on the "pending" field.
+func PendingNEQ(v bool) predicate.CustomEvent {
+	return predicate.CustomEvent(sql.FieldNEQ(FieldPending, v))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

@@ -202,6 +202,8 @@ var (
 		{Name: "version_hash", Type: field.TypeString, Default: ""},
 		{Name: "last_version", Type: field.TypeInt, Default: 0},
 		{Name: "held", Type: field.TypeBool, Default: false},
+		{Name: "draining", Type: field.TypeEnum, Nullable: true, Enums: []string{"release", "cancel"}},
+		{Name: "drain_before", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "activated_at", Type: field.TypeTime, Nullable: true},
@@ -216,6 +218,14 @@ var (
 				Name:    "automation_account_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{AutomationsColumns[1], AutomationsColumns[0]},
+			},
+			{
+				Name:    "automation_draining",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "draining IS NOT NULL",
+				},
 			},
 		},
 	}
@@ -451,6 +461,14 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{AutomationWorksColumns[2], AutomationWorksColumns[0]},
 			},
+			{
+				Name:    "automationwork_parked",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationWorksColumns[2], AutomationWorksColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "parked",
+				},
+			},
 		},
 	}
 	// CapturedMailsColumns holds the columns for the "captured_mails" table.
@@ -535,6 +553,7 @@ var (
 		{Name: "source", Type: field.TypeString, Default: "api"},
 		{Name: "depth", Type: field.TypeInt, Default: 0},
 		{Name: "matches", Type: field.TypeJSON, Nullable: true},
+		{Name: "pending", Type: field.TypeBool, Default: false},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 	}
 	// CustomEventsTable holds the schema information for the "custom_events" table.
@@ -554,9 +573,17 @@ var (
 				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[2], CustomEventsColumns[0]},
 			},
 			{
+				Name:    "customevent_pending",
+				Unique:  false,
+				Columns: []*schema.Column{CustomEventsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "pending",
+				},
+			},
+			{
 				Name:    "customevent_user",
 				Unique:  false,
-				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[3], CustomEventsColumns[10]},
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[3], CustomEventsColumns[11]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "user_id IS NOT NULL",
 				},
@@ -564,7 +591,7 @@ var (
 			{
 				Name:    "customevent_email",
 				Unique:  false,
-				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[5], CustomEventsColumns[10]},
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[5], CustomEventsColumns[11]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "email_key IS NOT NULL",
 				},

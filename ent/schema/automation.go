@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -27,6 +28,8 @@ func (Automation) Fields() []ent.Field {
 		field.String("version_hash").Default("").Comment("of the definition of that version"),
 		field.Int("last_version").Default(0).Comment("the highest number that was given"),
 		field.Bool("held").Default(false).Comment("no step of its runs begins"),
+		field.Enum("draining").Values("release", "cancel").Optional().Nillable().Comment("what the background does with live runs: lets go those that were held, or cancels"),
+		field.Time("drain_before").Optional().Nillable().Comment("the runs to cancel have started before; null: all"),
 		createdAt(),
 		updatedAt(),
 		field.Time("activated_at").Optional().Nillable(),
@@ -35,5 +38,8 @@ func (Automation) Fields() []ent.Field {
 
 // Indexes of the Automation.
 func (Automation) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("account_id", "id")}
+	return []ent.Index{
+		index.Fields("account_id", "id"),
+		index.Fields("id").StorageKey("automation_draining").Annotations(entsql.IndexWhere("draining IS NOT NULL")),
+	}
 }

@@ -43,5 +43,6 @@ func (AutomationWork) Indexes() []ent.Index {
 		index.Fields("account_id", "user_id").StorageKey("automationwork_user").Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
 		index.Fields("account_id", "email_key").StorageKey("automationwork_email").Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
 		index.Fields("automation_id", "id"),
+		index.Fields("automation_id", "id").StorageKey("automationwork_parked").Annotations(entsql.IndexWhere("parked")),
 	}
 }
