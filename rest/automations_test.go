@@ -101,17 +101,27 @@ func (f *fakeAutomations) Duplicate(ctx context.Context, _, id string, keep auto
 	return f.does(ctx, "duplicate", id, keep)
 }
 
-func (f *fakeAutomations) Activate(ctx context.Context, _ accounts.Caller, id string, in automations.Activation) (*ent.Automation, error) {
-	return f.does(ctx, "activate", id, in.Keep)
+func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automations.Acted, keep automations.KeepActed) (automations.Acted, error) {
+	a, err := f.does(ctx, what, id, nil)
+	if of.Automation = a; err == nil && keep != nil {
+		err = keep(ctx, nil, of)
+	}
+	return of, err
 }
 
-func (f *fakeAutomations) Pause(ctx context.Context, _, id string, hold bool, keep automations.Keep) (*ent.Automation, error) {
-	return f.does(ctx, map[bool]string{true: "pause and hold", false: "pause"}[hold], id, keep)
+func (f *fakeAutomations) Activate(ctx context.Context, _ accounts.Caller, id string, in automations.Activation) (automations.Acted, error) {
+	return f.acts(ctx, map[bool]string{true: "activate and cancel", false: "activate"}[in.Cancel], id, automations.Acted{}, in.Keep)
 }
 
-func (f *fakeAutomations) Archive(ctx context.Context, _, id string, keep automations.Keep) (*ent.Automation, error) {
-	return f.does(ctx, "archive", id, keep)
+func (f *fakeAutomations) Pause(ctx context.Context, _, id string, hold bool, keep automations.KeepActed) (automations.Acted, error) {
+	return f.acts(ctx, map[bool]string{true: "pause and hold", false: "pause"}[hold], id, automations.Acted{Held: &three}, keep)
 }
+
+func (f *fakeAutomations) Archive(ctx context.Context, _, id string, keep automations.KeepActed) (automations.Acted, error) {
+	return f.acts(ctx, "archive", id, automations.Acted{Cancelling: &three}, keep)
+}
+
+var three = 3
 
 func (f *fakeAutomations) Check(_ context.Context, _ accounts.Caller, id string) ([]automations.Problem, error) {
 	return []automations.Problem{{Path: "steps[0].template", Severity: "error", Message: "is a template that was never published; publish it first"}}, f.known(id)
@@ -240,13 +250,19 @@ func TestActionsOnAutomations(t *testing.T) {
 		done   string
 	}{
 		{`{"action":"activate"}`, 200, "activate"}, {`{"action":"activate","version":1}`, 200, "activate"}, {`{"action":"pause"}`, 200, "pause and hold"},
-		{`{"action":"pause","runs":"continue"}`, 200, "pause"}, {`{"action":"archive"}`, 200, "archive"}, {`{"action":"duplicate"}`, 200, "duplicate"},
+		{`{"action":"pause","runs":"continue"}`, 200, "pause"}, {`{"action":"activate","runs":"cancel"}`, 200, "activate and cancel"}, {`{"action":"activate","runs":"continue"}`, 200, "activate"},
+		{`{"action":"activate","runs":"hold"}`, 400, ""}, {`{"action":"pause","runs":"cancel"}`, 400, ""}, {`{"action":"archive"}`, 200, "archive"}, {`{"action":"duplicate"}`, 200, "duplicate"},
 		{`{"action":"explode"}`, 400, ""}, {`{}`, 400, ""}, {`{"action":"pause","version":1}`, 400, ""}, {`{"action":"archive","runs":"hold"}`, 400, ""}, {`{"action":"activate","version":0}`, 400, ""},
 	} {
 		b.automations.done = nil
 		got := b.do(t, request{method: "POST", path: "/api/automations/" + automationID, body: c.body})
 		if done := strings.Join(b.automations.done, ","); got.status != c.status || done != c.done {
 			t.Errorf("%s: got %d and did %q, want %d and %q: %s", c.body, got.status, done, c.status, c.done, got.body)
+		}
+	}
+	for body, want := range map[string]string{`{"action":"pause"}`: `"held_runs":3`, `{"action":"archive"}`: `"cancelling_runs":3`} {
+		if got := b.do(t, request{method: "POST", path: "/api/automations/" + automationID, body: body}); !strings.Contains(string(got.body), want) {
+			t.Errorf("%s is answered without %s: %s", body, want, got.body)
 		}
 	}
 }

@@ -10,33 +10,47 @@ import (
 	"github.com/postrider/postrider/ent/automation"
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/drain"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
 )
 
 // Activation asks for a version to start runs.
 type Activation struct {
-	Version int // an earlier one; 0: the draft becomes the next one
-	Keep    Keep
+	Version int  // an earlier one; 0: the draft becomes the next one
+	Cancel  bool // the live runs, instead of letting go those that are held
+	Keep    KeepActed
 }
 
+// Acted is an automation after an action, and how many live runs the action is about.
+type Acted struct {
+	*ent.Automation
+
+	Held       *int // runs that the automation holds, or held until now; nil: it does not and did not
+	Cancelling *int // runs that are cancelled in the background; nil: none are to be
+}
+
+// KeepActed stores the caller's answer in the transaction of an action; nil for none.
+type KeepActed func(ctx context.Context, tx idempotency.Execer, a Acted) error
+
 // Activate makes the draft a version, or takes an earlier one, and lets it start runs. Runs
-// that live follow their versions, and are let go if they were held. Errors: NotFound, Invalid
-// with the problems of Check, Conflict where nothing is new or the automation is archived.
-func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automationID string, in Activation) (*ent.Automation, error) {
+// that live follow their versions. If they were held, the background lets them go. Errors:
+// NotFound, Invalid with the problems of Check, Conflict where nothing is new or the automation
+// is archived.
+func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automationID string, in Activation) (out Acted, err error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if in.Version == 0 {
 		problems, err := s.problems(ctx, caller, a.Draft)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		if err := problemsErr(problems); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	hash := a.DraftHash // what was checked
@@ -50,22 +64,54 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 		if in.Version == 0 && a.DraftHash != hash {
 			return fault.Conflictf(fault.CodeConflict, "The draft was changed while it was activated; try again")
 		}
-		a, err = activate(ctx, tx, caller, a, in.Version)
-		if err != nil {
+		held := a.Held
+		if a, err = activate(ctx, tx, caller, a, in); err != nil {
 			return err
 		}
-		return kept(ctx, tx, in.Keep, a)
+		out, err = acted(ctx, tx, a, held, in.Cancel)
+		return orKept(ctx, tx, in.Keep, out, err)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("activate automation: %w", err)
+		return Acted{}, fmt.Errorf("activate automation: %w", err)
 	}
-	if err := s.unpark(ctx, automationID); err != nil {
-		return nil, fmt.Errorf("let go of held runs: %w", err)
-	}
-	return a.Unwrap(), nil
+	return s.told(out), nil
 }
 
-func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, number int) (*ent.Automation, error) {
+// acted counts the live runs that an action is about.
+func acted(ctx context.Context, tx *ent.Tx, a *ent.Automation, held, cancels bool) (Acted, error) {
+	out := Acted{Automation: a}
+	if !held && !cancels {
+		return out, nil
+	}
+	live, err := db.One(ctx, tx, db.Value[int], `SELECT count(*) FROM automation_works WHERE automation_id = $1`, a.ID)
+	if err != nil {
+		return out, fmt.Errorf("count live runs: %w", err)
+	}
+	if cancels {
+		out.Cancelling = &live
+	} else {
+		out.Held = &live
+	}
+	return out, nil
+}
+
+func orKept(ctx context.Context, tx *ent.Tx, keep KeepActed, a Acted, err error) error {
+	if err != nil || keep == nil {
+		return err
+	}
+	return keep(ctx, tx, a)
+}
+
+// told wakes the background for what an action has left to it.
+func (s *Service) told(a Acted) Acted {
+	if a.Draining != nil {
+		s.signals.Wake(drain.Channel)
+	}
+	a.Automation = a.Unwrap()
+	return a
+}
+
+func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, in Activation) (*ent.Automation, error) {
 	if a.Status == automation.StatusArchived {
 		return nil, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
 	}
@@ -75,12 +121,22 @@ func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Au
 		}
 	}
 	update := a.Update().SetStatus(automation.StatusActive).SetHeld(false)
-	v, err := chosen(ctx, tx, caller, a, number)
+	v, err := chosen(ctx, tx, caller, a, in.Version)
 	if err != nil {
 		return nil, err
 	}
 	if a.Status == automation.StatusActive && a.Version != nil && *a.Version == v.Number {
 		return nil, fault.Conflictf(fault.CodeConflict, "This automation is active, and there is nothing new to activate")
+	}
+	switch {
+	case in.Cancel:
+		now, err := db.One(ctx, tx, db.Value[time.Time], `SELECT clock_timestamp()`)
+		if err != nil {
+			return nil, err
+		}
+		update.SetDraining(automation.DrainingCancel).SetDrainBefore(now)
+	case a.Held && a.Draining == nil:
+		update.SetDraining(automation.DrainingRelease)
 	}
 	update.SetVersion(v.Number).SetVersionHash(v.Hash).SetLastVersion(max(a.LastVersion, v.Number)).SetActivatedAt(time.Now())
 	if err := listenTo(ctx, tx, a, v); err != nil {
@@ -135,28 +191,32 @@ func listenTo(ctx context.Context, tx *ent.Tx, a *ent.Automation, v *ent.Automat
 // Pause lets an automation start nothing. With hold no step of its live runs begins either;
 // their clocks run on, and events still end waits and cancel. Errors: NotFound, Conflict for
 // one that is not active.
-func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool, keep Keep) (*ent.Automation, error) {
+func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool, keep KeepActed) (Acted, error) {
 	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status != automation.StatusActive {
 			return nil, fault.Conflictf(fault.CodeConflict, "This automation is %s and not active", a.Status)
 		}
-		return a.Update().SetStatus(automation.StatusPaused).SetHeld(hold), nil
+		update := a.Update().SetStatus(automation.StatusPaused).SetHeld(hold)
+		if hold && a.Draining != nil && *a.Draining == automation.DrainingRelease {
+			update.ClearDraining()
+		}
+		return update, nil
 	})
 }
 
-// Archive lets an automation start nothing any more and cancels its live runs, which goes on in
-// the background.
-func (s *Service) Archive(ctx context.Context, accountID, automationID string, keep Keep) (*ent.Automation, error) {
+// Archive lets an automation start nothing any more. The background cancels its live runs, and
+// no step of them begins meanwhile. Errors: NotFound, Conflict for one that is archived.
+func (s *Service) Archive(ctx context.Context, accountID, automationID string, keep KeepActed) (Acted, error) {
 	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status == automation.StatusArchived {
 			return nil, fault.Conflictf(fault.CodeConflict, "This automation is archived already")
 		}
-		return a.Update().SetStatus(automation.StatusArchived).SetHeld(true), nil
+		return a.Update().SetStatus(automation.StatusArchived).SetHeld(true).SetDraining(automation.DrainingCancel).ClearDrainBefore(), nil
 	})
 }
 
 // move changes the status of an automation.
-func (s *Service) move(ctx context.Context, accountID, automationID string, keep Keep, change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out *ent.Automation, err error) {
+func (s *Service) move(ctx context.Context, accountID, automationID string, keep KeepActed, change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out Acted, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := locked(ctx, tx, accountID, automationID)
 		if err != nil {
@@ -166,34 +226,20 @@ func (s *Service) move(ctx context.Context, accountID, automationID string, keep
 		if err != nil {
 			return err
 		}
-		if out, err = update.Save(ctx); err != nil {
+		if a, err = update.Save(ctx); err != nil {
 			return err
 		}
-		if out.Status == automation.StatusArchived {
+		archived := a.Status == automation.StatusArchived
+		if archived {
 			if _, err := tx.ExecContext(ctx, `UPDATE automation_listens SET starts = false WHERE automation_id = $1`, automationID); err != nil {
 				return err
 			}
 		}
-		return kept(ctx, tx, keep, out)
+		out, err = acted(ctx, tx, a, a.Held, archived)
+		return orKept(ctx, tx, keep, out, err)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("change the status of an automation: %w", err)
+		return Acted{}, fmt.Errorf("change the status of an automation: %w", err)
 	}
-	return out.Unwrap(), nil
-}
-
-const unparkSQL = `
-UPDATE automation_works SET parked = false WHERE id IN (
-	SELECT w.id FROM automation_works w JOIN automations a ON a.id = w.automation_id
-	WHERE w.automation_id = $1 AND w.parked AND NOT a.held ORDER BY w.id LIMIT 1000 FOR UPDATE OF w)`
-
-// unpark makes runs due again that came due while their automation was held.
-func (s *Service) unpark(ctx context.Context, automationID string) error {
-	for {
-		n, err := db.Exec(ctx, s.db.SQL, unparkSQL, automationID)
-		if err != nil || n == 0 {
-			return err
-		}
-		s.signals.Wake(ingest.WorkChannel)
-	}
+	return s.told(out), nil
 }

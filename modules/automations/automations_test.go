@@ -155,6 +155,7 @@ func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
 		t.Fatal(err)
 	}
+	w.background(t)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 1 {
 		t.Errorf("let go: %d emails, want 1", n)
@@ -177,9 +178,7 @@ func TestArchivingCancelsLiveRuns(t *testing.T) {
 	if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cancelArchived(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.background(t)
 	if got := w.statuses(t); got["cancelled"] != 5 || w.Count(t, "automation_works") != 0 {
 		t.Errorf("runs of an archived automation: %v", got)
 	}
@@ -203,8 +202,8 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 	if err != nil || changed.Version == nil || *changed.Version != 1 || changed.DraftHash == changed.VersionHash {
 		t.Fatalf("change the draft: %+v, %v", changed, err)
 	}
-	if a, err = w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil || *a.Version != 2 {
-		t.Fatalf("activate again: %+v, %v", a, err)
+	if again, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil || *again.Version != 2 {
+		t.Fatalf("activate again: %+v, %v", again, err)
 	}
 	if got := counters(w.post(t, "go", `{}`)); got != "0 matched, 1 resumed, 0 cancelled" {
 		t.Errorf("a run of version 1 waits: %s", got)
@@ -214,8 +213,8 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 	if got := w.statuses(t); got["completed"] != 2 || w.Count(t, "emails") != 1 {
 		t.Errorf("runs %v and %d emails, want two completed and the mail of version 1", got, w.Count(t, "emails"))
 	}
-	if a, err = w.Activate(t.Context(), w.caller(), a.ID, Activation{Version: 1}); err != nil || *a.Version != 1 {
-		t.Errorf("go back to version 1: %+v, %v", a, err)
+	if back, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{Version: 1}); err != nil || *back.Version != 1 {
+		t.Errorf("go back to version 1: %+v, %v", back, err)
 	}
 	if list, err := w.Versions(t.Context(), sendingtest.Account, a.ID); err != nil || len(list) != 2 {
 		t.Errorf("%d versions (%v), want 2", len(list), err)

@@ -3,14 +3,12 @@ package automations
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/automationrun"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -28,7 +26,7 @@ func (s *Service) Cancel(ctx context.Context, accountID, runID string) (Run, err
 		if err != nil || l == nil {
 			return orNil(err, l == nil, func() error { return s.notLive(ctx, tx, accountID, runID) })
 		}
-		return s.cancel(ctx, tx, []*runs.Live{l})
+		return s.drain.Cancel(ctx, tx, []*runs.Live{l})
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("cancel run: %w", err)
@@ -54,47 +52,6 @@ func (s *Service) notLive(ctx context.Context, tx *ent.Tx, accountID, runID stri
 		return err
 	}
 	return fault.Conflictf(CodeRunNotLive, "This run has ended: it is %s", run.Status).With("status", string(run.Status))
-}
-
-func (s *Service) cancel(ctx context.Context, tx db.Execer, list []*runs.Live) error {
-	cancelled := make([]runs.Cancelled, 0, len(list))
-	for _, l := range list {
-		v, err := s.versions.Get(ctx, tx, l.Run.AutomationID, l.Run.Version)
-		if err != nil {
-			return err
-		}
-		cancelled = append(cancelled, runs.Cancelled{Live: l, Program: v.Program})
-	}
-	_, err := runs.Cancel(ctx, tx, s.bus, cancelled, time.Now())
-	return err
-}
-
-// cancelStep is how many runs of an archived automation one transaction cancels.
-const cancelStep = 1000
-
-// cancelArchived cancels the live runs of archived automations, a step at a time.
-func (s *Service) cancelArchived(ctx context.Context) error {
-	ids, err := db.All(ctx, s.db.SQL, db.Value[string], `
-SELECT a.id FROM automations a WHERE a.status = 'archived' AND EXISTS (SELECT FROM automation_works w WHERE w.automation_id = a.id)`)
-	if err != nil {
-		return fmt.Errorf("look for archived automations: %w", err)
-	}
-	for _, automationID := range ids {
-		for done := false; !done; {
-			err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-				list, err := runs.LockSome(ctx, tx, automationID, cancelStep)
-				if done = len(list) == 0; err != nil || done {
-					return err
-				}
-				return s.cancel(ctx, tx, list)
-			})
-			if err != nil {
-				return fmt.Errorf("cancel runs of an archived automation: %w", err)
-			}
-			s.bus.Wake()
-		}
-	}
-	return nil
 }
 
 // Retry lets a run that has failed within 30 days go on from the step that failed. Errors:

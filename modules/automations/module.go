@@ -23,6 +23,9 @@ var Module = fx.Module("automations",
 	module.Keeps(func(s *Service) module.Kept {
 		return module.Kept{What: "custom events and runs", Purge: s.Purge, Erase: s.Erase}
 	}),
+	module.Sweeps(func(s *Service) module.Sweep {
+		return module.Sweep{What: "runs of archived automations", Run: s.Sweep}
+	}),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Bus { return b },

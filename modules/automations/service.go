@@ -4,11 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations/drain"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/automations/versions"
@@ -63,19 +63,26 @@ type Params struct {
 	Workers   *worker.Metrics `optional:"true"`
 }
 
-// Service keeps automations and lets them run. Safe for concurrent use.
-type Service struct {
-	db        *db.DB
-	bus       Bus
+// references are what definitions refer to.
+type references struct {
 	domains   Domains
 	templates Templates
-	cursors   *page.Codec
-	signals   steps.Signals
-	versions  *versions.Store
-	tasks     *worker.Tasks
+}
+
+// Service keeps automations and lets them run. Safe for concurrent use.
+type Service struct {
+	references
+
+	db       *db.DB
+	bus      Bus
+	cursors  *page.Codec
+	signals  steps.Signals
+	versions *versions.Store
+	tasks    *worker.Tasks
 
 	events *ingest.Service
 	steps  *steps.Service
+	drain  *drain.Service
 }
 
 // New makes the service; nothing runs before Start.
@@ -84,22 +91,20 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{db: p.DB, bus: p.Bus, domains: p.Domains, templates: p.Templates, cursors: p.Cursors, signals: p.Signals, versions: store,
+	return &Service{references: references{p.Domains, p.Templates}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
+		drain:  drain.New(drain.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}),
 		tasks:  worker.NewTasks(p.Logger, p.Workers),
 		events: ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box}),
 		steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Sender: p.Sender, Signals: p.Signals, Node: p.Node, Versions: store,
 			Client: p.Config.Client, Logger: p.Logger, Workers: p.Workers})}, nil
 }
 
-// drainEvery is how often runs of archived automations are looked for.
-const drainEvery = 10 * time.Second
-
 // Start begins to take steps.
 func (s *Service) Start(ctx context.Context) error {
 	if err := s.steps.Start(ctx); err != nil {
 		return err
 	}
-	s.tasks.Start(worker.Every("runs of archived automations", drainEvery, s.cancelArchived))
+	s.tasks.Start(s.drain.Task())
 	return nil
 }
 
@@ -116,6 +121,9 @@ func (s *Service) Stop(ctx context.Context) error {
 func (s *Service) Post(ctx context.Context, p ingest.Post) (ingest.Answer, error) {
 	return s.events.Post(ctx, p)
 }
+
+// Sweep cancels runs that an event started while their automation was archived (package drain).
+func (s *Service) Sweep(ctx context.Context) (int64, error) { return s.drain.Sweep(ctx) }
 
 // Drain takes every step that is due now. It is for tests, where no worker runs.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.steps.Drain(ctx) }

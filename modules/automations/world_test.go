@@ -78,10 +78,11 @@ func (w *world) active(t *testing.T, trigger, list string) *ent.Automation {
 	if err != nil {
 		t.Fatalf("create an automation: %v", err)
 	}
-	if a, err = w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
+	activated, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{})
+	if err != nil {
 		t.Fatalf("activate an automation: %v", err)
 	}
-	return a
+	return activated.Automation
 }
 
 func (w *world) caller() accounts.Caller {
@@ -103,6 +104,14 @@ func (w *world) postAs(t *testing.T, name, user, email, data string) ingest.Answ
 		t.Fatalf("post the event %s: %v", name, err)
 	}
 	return answer
+}
+
+// background does what actions have left to the background, until nothing is left.
+func (w *world) background(t *testing.T) {
+	t.Helper()
+	if more, err := w.Service.drain.Run(t.Context()); err != nil || more {
+		t.Errorf("drain automations: %v; there is more: %t", err, more)
+	}
 }
 
 // counters are those of an answer: matched, resumed, cancelled.

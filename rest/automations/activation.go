@@ -4,34 +4,47 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/rest"
 )
+
+type actionAnswer struct {
+	Automation     automationRecord `json:"automation"`
+	HeldRuns       *int             `json:"held_runs,omitempty" doc:"With pause: live runs in which no step begins. With activate: those for which that was so, and which go on."`
+	CancellingRuns *int             `json:"cancelling_runs,omitempty" doc:"Live runs that are cancelled in the background; no step of them begins any more."`
+}
+
+func newActionAnswer(a automations.Acted) actionAnswer {
+	return actionAnswer{newRecord(a.Automation), a.Held, a.Cancelling}
+}
+
+func newCopy(a *ent.Automation) actionAnswer { return actionAnswer{Automation: newRecord(a)} }
 
 func (e *edge) activation(g *rest.Group) {
 	rest.OnceBody(g, rest.Operation{
 		Path: "/automations/{id}", ID: "actOnAutomation", Needs: accounts.Write,
 		Summary: "Activate, pause, archive or duplicate an automation",
 		Description: "`activate` makes the draft the next version, which starts runs from now on, or goes back to an earlier `version`; live runs keep theirs, and go on if they were held. " +
-			"400 with the problems of the check, 409 where there is nothing new. `pause` starts nothing more. `archive` also cancels the live runs, in the background. `duplicate` makes " +
-			"a new draft, which is the answer. An account can have 200 active ones.",
+			"400 with the problems of the check, 409 where there is nothing new. `pause` starts nothing more. `archive` also cancels the live runs. `duplicate` makes " +
+			"a new draft, which is the answer. Runs are let go and cancelled in the background: `draining` says so while it lasts. An account can have 200 active ones.",
 		Body: &rest.Body{About: "What to do.", Examples: map[string]any{
 			"activate": map[string]any{"action": "activate"}, "back": map[string]any{"action": "activate", "version": 1}, "pause": map[string]any{"action": "pause", "runs": "continue"}}},
 		Example: map[string]any{"automation": example()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: automation,
 	}, actionBody, e.act)
 }
 
-func (e *edge) act(ctx context.Context, c *rest.Call, in *rest.Item, a action, keep rest.Keep) (automationAnswer, error) {
-	keeping := rest.Keeping(keep, newAnswer)
+func (e *edge) act(ctx context.Context, c *rest.Call, in *rest.Item, a action, keep rest.Keep) (actionAnswer, error) {
+	keeping := rest.Keeping(keep, newActionAnswer)
 	switch a.Action {
 	case actionActivate:
-		return rest.As(newAnswer)(e.service.Activate(ctx, c.Caller, in.ID, automations.Activation{Version: a.earlier(), Keep: keeping}))
+		return rest.As(newActionAnswer)(e.service.Activate(ctx, c.Caller, in.ID, automations.Activation{Version: a.earlier(), Cancel: a.Runs == runsCancel, Keep: keeping}))
 	case actionPause:
-		return rest.As(newAnswer)(e.service.Pause(ctx, c.AccountID, in.ID, a.Runs != runsContinue, keeping))
+		return rest.As(newActionAnswer)(e.service.Pause(ctx, c.AccountID, in.ID, a.Runs != runsContinue, keeping))
 	case actionArchive:
-		return rest.As(newAnswer)(e.service.Archive(ctx, c.AccountID, in.ID, keeping))
+		return rest.As(newActionAnswer)(e.service.Archive(ctx, c.AccountID, in.ID, keeping))
 	default:
-		return rest.As(newAnswer)(e.service.Duplicate(ctx, c.AccountID, in.ID, keeping))
+		return rest.As(newCopy)(e.service.Duplicate(ctx, c.AccountID, in.ID, rest.Keeping(keep, newCopy)))
 	}
 }

@@ -25,9 +25,9 @@ type Service interface {
 	Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage, hash string) (*ent.Automation, error)
 	Delete(ctx context.Context, accountID, automationID string) error
 	Duplicate(ctx context.Context, accountID, automationID string, keep automations.Keep) (*ent.Automation, error)
-	Activate(ctx context.Context, caller accounts.Caller, automationID string, in automations.Activation) (*ent.Automation, error)
-	Pause(ctx context.Context, accountID, automationID string, hold bool, keep automations.Keep) (*ent.Automation, error)
-	Archive(ctx context.Context, accountID, automationID string, keep automations.Keep) (*ent.Automation, error)
+	Activate(ctx context.Context, caller accounts.Caller, automationID string, in automations.Activation) (automations.Acted, error)
+	Pause(ctx context.Context, accountID, automationID string, hold bool, keep automations.KeepActed) (automations.Acted, error)
+	Archive(ctx context.Context, accountID, automationID string, keep automations.KeepActed) (automations.Acted, error)
 	Check(ctx context.Context, caller accounts.Caller, automationID string) ([]automations.Problem, error)
 	Versions(ctx context.Context, accountID, automationID string) ([]*ent.AutomationVersion, error)
 	Version(ctx context.Context, accountID, automationID string, number int) (*ent.AutomationVersion, error)
@@ -60,6 +60,7 @@ type automationRecord struct {
 	Timezone              *string           `json:"timezone" doc:"Of the draft; null: UTC."`
 	Version               *int              `json:"version" doc:"The version that starts runs, or did before the automation was paused; null while there is none."`
 	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"The draft says something else than that version."`
+	Draining              *string           `json:"draining" enum:"release,cancel" doc:"What goes on in the background: release lets runs go that were held, cancel cancels live runs; null when it is done."`
 	Etag                  string            `json:"etag" doc:"Of the draft; give it in If-Match to change only what you have read."`
 	CreatedAt             wire.Time         `json:"created_at"`
 	UpdatedAt             wire.Time         `json:"updated_at"`
@@ -78,7 +79,7 @@ func newRecord(a *ent.Automation) automationRecord {
 	}
 	_ = json.Unmarshal(a.Draft, &d) // it was written by the service
 	return automationRecord{ID: a.ID, Name: a.Name, Description: wire.OrNull(a.Description), Status: string(a.Status), Trigger: d.Trigger, Steps: d.Steps, Timezone: wire.OrNull(d.Timezone),
-		Version: a.Version, HasUnpublishedChanges: a.VersionHash != a.DraftHash, Etag: a.DraftHash, CreatedAt: wire.Time(a.CreatedAt), UpdatedAt: wire.Time(a.UpdatedAt),
+		Version: a.Version, HasUnpublishedChanges: a.VersionHash != a.DraftHash, Draining: (*string)(a.Draining), Etag: a.DraftHash, CreatedAt: wire.Time(a.CreatedAt), UpdatedAt: wire.Time(a.UpdatedAt),
 		ActivatedAt: wire.OptionalTime{At: a.ActivatedAt}}
 }
 
@@ -238,6 +239,6 @@ func exampleDefinition() map[string]any {
 func example() map[string]any {
 	d := exampleDefinition()
 	return map[string]any{"id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Welcome", "description": nil, "status": "active", "trigger": d["trigger"], "steps": d["steps"], "timezone": nil,
-		"version": 1, "has_unpublished_changes": false, "etag": "3f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f60", "created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
+		"version": 1, "has_unpublished_changes": false, "draining": nil, "etag": "3f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f60", "created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
 		"activated_at": "2026-01-15T09:31:00.000Z"}
 }

@@ -125,11 +125,15 @@ const (
 
 var actions = []string{actionActivate, actionPause, actionArchive, actionDuplicate}
 
-// What becomes of live runs at a pause.
+// What becomes of live runs at a pause or an activation.
 const (
 	runsHold     = "hold"
 	runsContinue = "continue"
+	runsCancel   = "cancel"
 )
+
+// runsOf are the choices that an action has, the first one if nothing is said.
+var runsOf = map[string][]string{actionPause: {runsHold, runsContinue}, actionActivate: {runsContinue, runsCancel}}
 
 func number(to *int) body.IntegerType { return body.Integer(to).From(1) }
 
@@ -137,7 +141,8 @@ func actionBody(a *action) body.Object {
 	return body.Object{Name: "AutomationAction", Fields: []body.Field{
 		{Name: "action", Type: body.Choice(&a.Action, actions...), Need: body.Required, About: "What to do."},
 		{Name: "version", Type: body.Maybe(&a.Version, number), About: "With activate: go back to this version instead of making one of the draft."},
-		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue), About: "With pause: hold (if left out) lets no step of live runs begin, continue lets them go on."},
+		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue, runsCancel), About: "With pause: hold (if left out) lets no step of live runs begin, continue lets them go on. " +
+			"With activate: continue (if left out) lets runs go that were held, cancel cancels all runs that live now."},
 	}, Check: func(d *body.Decoder) {
 		if !slices.Contains(actions, a.Action) {
 			d.Refuse("action", "must be one of %s", strings.Join(actions, ", "))
@@ -148,11 +153,12 @@ func actionBody(a *action) body.Object {
 		case a.Version != nil && *a.Version < 1:
 			d.Refuse("version", "must be 1 or more")
 		}
+		choices := runsOf[a.Action]
 		switch {
-		case a.Runs != "" && a.Action != actionPause:
-			d.Refuse("runs", "is for pause")
-		case a.Runs != "" && a.Runs != runsHold && a.Runs != runsContinue:
-			d.Refuse("runs", "must be %s or %s", runsHold, runsContinue)
+		case a.Runs != "" && choices == nil:
+			d.Refuse("runs", "is for pause and activate")
+		case a.Runs != "" && !slices.Contains(choices, a.Runs):
+			d.Refuse("runs", "must be %s with %s", strings.Join(choices, " or "), a.Action)
 		}
 	}}
 }

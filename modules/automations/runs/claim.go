@@ -10,7 +10,8 @@ import (
 
 // claimSQL takes a few due runs of each lane, so that one account keeps no other waiting.
 // A wait whose time has come is decided here: from now on no event ends it. Work of an
-// automation that is held is parked, once, and not read again until it is let go.
+// automation that is held, or whose runs are being cancelled, is parked, once, and not read
+// again until it is let go.
 const claimSQL = `
 WITH due AS MATERIALIZED (
 	SELECT d.id, d.due_at, d.automation_id FROM generate_series(0, ` + lanesText + ` - 1) AS l (lane) CROSS JOIN LATERAL (
@@ -19,7 +20,7 @@ WITH due AS MATERIALIZED (
 		ORDER BY w.due_at LIMIT $1 FOR UPDATE SKIP LOCKED
 	) d
 ), judged AS (
-	SELECT d.id, d.due_at, a.held FROM due d JOIN automations a ON a.id = d.automation_id
+	SELECT d.id, d.due_at, a.id IS NULL OR a.held OR coalesce(a.draining = 'cancel', false) AS held FROM due d LEFT JOIN automations a ON a.id = d.automation_id
 ), parked AS (
 	UPDATE automation_works w SET parked = true FROM judged j WHERE w.id = j.id AND j.held
 ), picked AS (
@@ -98,4 +99,16 @@ func Release(ctx context.Context, on db.Execer, list []Return) error {
 	}
 	_, err := on.ExecContext(ctx, releaseSQL, db.Array(ids), db.Array(fences), db.Array(waits), db.Array(uncounted))
 	return wrapped(err, "release runs")
+}
+
+const unparkSQL = `
+UPDATE automation_works SET parked = false WHERE id IN (
+	SELECT w.id FROM automation_works w JOIN automations a ON a.id = w.automation_id
+	WHERE w.automation_id = $1 AND w.parked AND NOT a.held AND a.draining IS DISTINCT FROM 'cancel' ORDER BY w.id LIMIT $2 FOR UPDATE OF w SKIP LOCKED)`
+
+// Unpark makes up to limit runs due again that came due while their automation was held, if it
+// is held no more. It says how many there were.
+func Unpark(ctx context.Context, on db.Execer, automationID string, limit int) (int, error) {
+	n, err := db.Exec(ctx, on, unparkSQL, automationID, limit)
+	return n, wrapped(err, "let runs go")
 }

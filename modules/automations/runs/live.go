@@ -177,10 +177,15 @@ func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) 
 	return read(ctx, tx, ids)
 }
 
-// LockSome gives up to limit live runs of an automation. Nobody else changes them until the
-// transaction ends.
-func LockSome(ctx context.Context, tx db.Execer, automationID string, limit int) ([]*Live, error) {
-	ids, err := db.All(ctx, tx, db.Value[string], `SELECT id FROM automation_works WHERE automation_id = $1 ORDER BY id LIMIT $2 FOR UPDATE`, automationID, limit)
+const lockSomeSQL = `
+SELECT w.id FROM automation_works w JOIN automation_runs r ON r.id = w.id
+WHERE w.automation_id = $1 AND ($2::timestamptz IS NULL OR r.started_at < $2) ORDER BY w.id LIMIT $3 FOR UPDATE OF w SKIP LOCKED`
+
+// LockSome gives up to limit live runs of an automation that have started before a time; nil:
+// at any time. Those that another transaction holds are left out. Nobody else changes the
+// others until the transaction ends.
+func LockSome(ctx context.Context, tx db.Execer, automationID string, before *time.Time, limit int) ([]*Live, error) {
+	ids, err := db.All(ctx, tx, db.Value[string], lockSomeSQL, automationID, before, limit)
 	if err != nil || len(ids) == 0 {
 		return nil, wrapped(err, "lock runs of an automation")
 	}

@@ -1,0 +1,214 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/automations/versions"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Channel is woken when an automation was told to drain.
+const Channel = "automation_drains"
+
+const (
+	step    = 1000             // runs of one transaction
+	every   = 10 * time.Second // so often it is looked what there is to do
+	shortly = time.Second      // then what other transactions held is looked at again
+)
+
+// Signals wakes other processes and is woken by them.
+type Signals interface {
+	Wake(channel string)
+	worker.Signals
+}
+
+// Params is what the service needs.
+type Params struct {
+	DB       *db.DB
+	Bus      ingest.Bus
+	Signals  Signals
+	Versions *versions.Store
+}
+
+// Service drains automations. Safe for concurrent use.
+type Service struct {
+	db       *db.DB
+	bus      ingest.Bus
+	signals  Signals
+	versions *versions.Store
+}
+
+// New makes the service.
+func New(p Params) *Service { return &Service{p.DB, p.Bus, p.Signals, p.Versions} }
+
+// Task drains what there is to drain, now and then and when it is woken.
+func (s *Service) Task() worker.Task {
+	woken, unsubscribe := s.signals.Subscribe(Channel)
+	return worker.Task{Name: "held and cancelled runs of automations", Woken: woken, After: unsubscribe, Step: func(ctx context.Context) (time.Duration, error) {
+		more, err := s.Run(ctx)
+		if more {
+			return shortly, err
+		}
+		return every, err
+	}}
+}
+
+// job is an automation with something to do.
+type job struct {
+	automationID string
+	cancels      bool       // its runs; else they are let go
+	before       *time.Time // that have started before; nil: all
+	noted        bool       // it stands in automations.draining
+}
+
+// jobsSQL finds automations that were told to drain, and those with parked runs that nothing
+// holds any more. It steps from one automation to the next in the index of parked work.
+const jobsSQL = `
+WITH RECURSIVE parked AS (
+	(SELECT automation_id FROM automation_works WHERE parked ORDER BY automation_id LIMIT 1)
+	UNION ALL
+	SELECT (SELECT w.automation_id FROM automation_works w WHERE w.parked AND w.automation_id > p.automation_id ORDER BY w.automation_id LIMIT 1)
+	FROM parked p WHERE p.automation_id IS NOT NULL
+)
+SELECT id, draining = 'cancel', drain_before, true FROM automations WHERE draining IS NOT NULL
+UNION ALL
+SELECT p.automation_id, a.id IS NULL OR a.status = 'archived', NULL, false
+FROM parked p LEFT JOIN automations a ON a.id = p.automation_id
+WHERE p.automation_id IS NOT NULL AND a.draining IS NULL AND (a.id IS NULL OR a.status = 'archived' OR NOT a.held)`
+
+// Run does what there is to do: a step for each automation, and again until nothing is left.
+// It tells whether there is more, which other transactions hold at the moment.
+func (s *Service) Run(ctx context.Context) (more bool, err error) {
+	jobs, err := db.All(ctx, s.db.SQL, func(j *job) []any { return []any{&j.automationID, &j.cancels, &j.before, &j.noted} }, jobsSQL)
+	if err != nil {
+		return false, fmt.Errorf("look for automations to drain: %w", err)
+	}
+	for len(jobs) > 0 {
+		var left []job
+		for _, j := range jobs {
+			n, err := s.step(ctx, j)
+			if err != nil {
+				return true, fmt.Errorf("drain %s: %w", j.automationID, err)
+			}
+			if n > 0 {
+				left = append(left, j)
+				continue
+			}
+			next, err := s.finish(ctx, j)
+			if err != nil {
+				return true, fmt.Errorf("drain %s: %w", j.automationID, err)
+			}
+			left = append(left, next.jobs...)
+			more = more || next.later
+		}
+		jobs = left
+	}
+	return more, nil
+}
+
+// step drains the next runs of an automation and says how many there were.
+func (s *Service) step(ctx context.Context, j job) (n int, err error) {
+	if !j.cancels {
+		released, err := runs.Unpark(ctx, s.db.SQL, j.automationID, step)
+		if released > 0 {
+			s.signals.Wake(ingest.WorkChannel)
+		}
+		return released, err
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		list, err := runs.LockSome(ctx, tx, j.automationID, j.before, step)
+		if n = len(list); err != nil || n == 0 {
+			return err
+		}
+		return s.Cancel(ctx, tx, list)
+	})
+	if n > 0 && err == nil {
+		s.bus.Wake()
+	}
+	return n, err
+}
+
+// finishedSQL takes the note away when no run is left that it speaks of. Runs that were parked
+// while others were cancelled are let go next.
+const finishedSQL = `
+UPDATE automations a SET draining = CASE WHEN a.draining = 'cancel' AND NOT a.held THEN 'release' END, drain_before = NULL
+WHERE a.id = $1 AND CASE WHEN $2 THEN a.draining = 'cancel' AND a.drain_before IS NOT DISTINCT FROM $3 AND NOT EXISTS (
+		SELECT FROM automation_works w JOIN automation_runs r ON r.id = w.id WHERE w.automation_id = a.id AND ($3::timestamptz IS NULL OR r.started_at < $3))
+	ELSE a.draining = 'release' AND NOT EXISTS (SELECT FROM automation_works w WHERE w.automation_id = a.id AND w.parked) END
+RETURNING coalesce(a.draining, '')`
+
+// next is what remains when a step has found nothing.
+type next struct {
+	jobs  []job
+	later bool // other transactions hold runs at the moment
+}
+
+// finish takes the note away.
+func (s *Service) finish(ctx context.Context, j job) (next, error) {
+	if !j.noted {
+		return next{}, nil
+	}
+	list, err := db.All(ctx, s.db.SQL, db.Value[string], finishedSQL, j.automationID, j.cancels, j.before)
+	switch {
+	case err != nil:
+		return next{}, err
+	case len(list) == 0:
+		return next{later: true}, nil
+	case list[0] != "":
+		return next{jobs: []job{{automationID: j.automationID, noted: true}}}, nil
+	}
+	return next{}, nil
+}
+
+// Cancel ends live runs whose rows the caller holds.
+func (s *Service) Cancel(ctx context.Context, tx db.Execer, list []*runs.Live) error {
+	cancelled := make([]runs.Cancelled, 0, len(list))
+	for _, l := range list {
+		v, err := s.versions.Get(ctx, tx, l.Run.AutomationID, l.Run.Version)
+		if err != nil {
+			return err
+		}
+		cancelled = append(cancelled, runs.Cancelled{Live: l, Program: v.Program})
+	}
+	_, err := runs.Cancel(ctx, tx, s.bus, cancelled, time.Now())
+	return err
+}
+
+// strayed are automations that are archived or gone and have a live run: an event that was on
+// its way when they were archived has started it.
+const strayedSQL = `
+WITH RECURSIVE live AS (
+	(SELECT automation_id FROM automation_works ORDER BY automation_id LIMIT 1)
+	UNION ALL
+	SELECT (SELECT w.automation_id FROM automation_works w WHERE w.automation_id > l.automation_id ORDER BY w.automation_id LIMIT 1)
+	FROM live l WHERE l.automation_id IS NOT NULL
+)
+SELECT l.automation_id FROM live l LEFT JOIN automations a ON a.id = l.automation_id
+WHERE l.automation_id IS NOT NULL AND (a.id IS NULL OR a.status = 'archived' AND a.draining IS NULL)`
+
+// Sweep cancels live runs of automations that were archived or deleted while an event that was
+// on its way started them. It says how many there were.
+func (s *Service) Sweep(ctx context.Context) (cancelled int64, err error) {
+	ids, err := db.All(ctx, s.db.SQL, db.Value[string], strayedSQL)
+	if err != nil {
+		return 0, fmt.Errorf("look for runs of archived automations: %w", err)
+	}
+	for _, id := range ids {
+		for {
+			n, err := s.step(ctx, job{automationID: id, cancels: true})
+			if err != nil {
+				return cancelled, fmt.Errorf("cancel runs of %s: %w", id, err)
+			}
+			if cancelled += int64(n); n == 0 {
+				break
+			}
+		}
+	}
+	return cancelled, nil
+}

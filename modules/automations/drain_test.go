@@ -1,0 +1,231 @@
+package automations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// held makes an automation that is paused and holds so many runs, which came due meanwhile.
+func (w *world) heldRuns(t *testing.T, n int) string {
+	t.Helper()
+	a := w.active(t, `{"event": "start"}`, mail)
+	for i := range n {
+		w.postAs(t, "start", fmt.Sprint("u", i), fmt.Sprintf("u%d@example.net", i), `{}`)
+	}
+	paused, err := w.Pause(t.Context(), sendingtest.Account, a.ID, true, nil)
+	if err != nil || paused.Held == nil || *paused.Held != n || paused.Draining != nil {
+		t.Fatalf("pause with %d live runs: %+v, %v", n, paused, err)
+	}
+	w.drain(t)
+	if got := w.Count(t, "automation_works WHERE parked"); got != n || w.Count(t, "emails") != 0 {
+		t.Fatalf("held: %d of %d runs are parked, and %d mails were sent", got, n, w.Count(t, "emails"))
+	}
+	return a.ID
+}
+
+func (w *world) draining(t *testing.T, automationID string) string {
+	t.Helper()
+	a, err := w.Get(t.Context(), sendingtest.Account, automationID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Draining == nil {
+		return ""
+	}
+	return a.Draining.String()
+}
+
+// The request that activates dies before its commit: nothing has happened. It dies after its
+// commit: another process lets the runs go.
+func TestHeldRunsGoOnWhenTheRequestDies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	id := w.heldRuns(t, 3)
+	died := errors.New("the process died")
+	_, err := w.Activate(t.Context(), w.caller(), id, Activation{Keep: func(context.Context, idempotency.Execer, Acted) error { return died }})
+	if !errors.Is(err, died) || w.draining(t, id) != "" {
+		t.Fatalf("a request that died before its commit: %v, and the automation drains %q", err, w.draining(t, id))
+	}
+	w.background(t)
+	if n := w.Count(t, "automation_works WHERE parked"); n != 3 {
+		t.Fatalf("nothing was activated, and %d of 3 runs are parked", n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	activated, err := w.Activate(ctx, w.caller(), id, Activation{})
+	cancel() // nothing of the request does anything from here on
+	if err != nil || activated.Held == nil || *activated.Held != 3 || w.draining(t, id) != "release" {
+		t.Fatalf("activate: %+v, %v; the automation drains %q", activated, err, w.draining(t, id))
+	}
+	if more, err := second.drain.Run(t.Context()); err != nil || more {
+		t.Fatalf("drain in another process: %v; there is more: %t", err, more)
+	}
+	if _, err := second.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.statuses(t); got["completed"] != 3 || w.Count(t, "emails") != 3 || w.draining(t, id) != "" {
+		t.Errorf("after the activation the runs are %v with %d mails, and the automation drains %q", got, w.Count(t, "emails"), w.draining(t, id))
+	}
+}
+
+// A claim that began before the activation parks a run after it, when the drain is over.
+func TestARunThatIsParkedLateGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.heldRuns(t, 2)
+	if _, err := w.Activate(t.Context(), w.caller(), id, Activation{}); err != nil {
+		t.Fatal(err)
+	}
+	w.background(t)
+	w.Exec(t, `UPDATE automation_works SET parked = true`)
+	w.drain(t)
+	if n := w.Count(t, "emails"); n != 0 {
+		t.Fatalf("%d parked runs have sent", n)
+	}
+	w.background(t)
+	w.drain(t)
+	if got := w.statuses(t); got["completed"] != 2 {
+		t.Errorf("runs that were parked late: %v, want two completed", got)
+	}
+}
+
+// While runs are cancelled in the background none of them begins a step, and runs that start
+// meanwhile go on afterwards.
+func TestActivatingCancelsWhatWasHeld(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.heldRuns(t, 3)
+	activated, err := w.Activate(t.Context(), w.caller(), id, Activation{Cancel: true})
+	if err != nil || activated.Cancelling == nil || *activated.Cancelling != 3 || activated.Held != nil || activated.Status != automation.StatusActive {
+		t.Fatalf("activate and cancel: %+v, %v", activated, err)
+	}
+	w.postAs(t, "start", "new", "new@example.net", `{}`)
+	w.Exec(t, `UPDATE automation_works SET parked = false`)
+	w.drain(t)
+	if n := w.Count(t, "emails"); n != 0 || w.draining(t, id) != "cancel" {
+		t.Fatalf("%d mails while the automation drains %q", n, w.draining(t, id))
+	}
+	w.background(t)
+	w.drain(t)
+	if got := w.statuses(t); got["cancelled"] != 3 || got["completed"] != 1 || w.Count(t, "emails") != 1 || w.draining(t, id) != "" {
+		t.Errorf("the runs are %v with %d mails, and the automation drains %q; want three cancelled and the new one completed", got, w.Count(t, "emails"), w.draining(t, id))
+	}
+	if n := w.Count(t, "facts WHERE type = 'automation.cancelled'"); n != 3 {
+		t.Errorf("%d runs are told to be cancelled, want 3", n)
+	}
+}
+
+// A run that a transaction holds is left to the next look, and the note stays until then.
+func TestDrainingLeavesOutWhatIsHeldByATransaction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, `+mail)
+	for i := range 5 {
+		w.postAs(t, "start", fmt.Sprint(i), "", `{}`)
+	}
+	archived, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil)
+	if err != nil || archived.Cancelling == nil || *archived.Cancelling != 5 {
+		t.Fatalf("archive: %+v, %v", archived, err)
+	}
+	tx, err := w.DB.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if list, err := runs.LockSome(t.Context(), tx, a.ID, nil, 2); err != nil || len(list) != 2 {
+		t.Fatalf("lock two runs: %d, %v", len(list), err)
+	}
+	more, err := w.Service.drain.Run(t.Context())
+	if got := w.statuses(t); err != nil || !more || got["cancelled"] != 3 || w.draining(t, a.ID) != "cancel" {
+		t.Fatalf("beside a transaction with two of five: %v (%v), more: %t, the automation drains %q", got, err, more, w.draining(t, a.ID))
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	w.background(t)
+	if got := w.statuses(t); got["cancelled"] != 5 || w.draining(t, a.ID) != "" {
+		t.Errorf("in the end the runs are %v, and the automation drains %q", got, w.draining(t, a.ID))
+	}
+}
+
+// An event was on its way while its automation was archived, or even deleted: its run sends
+// nothing and does not stay.
+func TestRunsThatStrayAreCancelled(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]string{
+		"archived": `UPDATE automations SET status = 'archived', held = true`,
+		"deleted":  `DELETE FROM automations`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.active(t, `{"event": "start"}`, mail)
+			w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}`)
+			w.post(t, "start", `{}`)
+			w.Exec(t, leave)
+			w.drain(t)
+			w.background(t)
+			if got := w.statuses(t); got["cancelled"] != 1 || w.Count(t, "emails") != 0 {
+				t.Errorf("when it came due: %v with %d mails, want it cancelled", got, w.Count(t, "emails"))
+			}
+			if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
+				t.Errorf("the sweep cancelled %d (%v), want the one that waits", n, err)
+			}
+		})
+	}
+}
+
+// Many runs are drained in steps, by two processes at once.
+func TestTwoProcessesDrainOneAutomation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	a := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}`)
+	w.post(t, "start", `{}`)
+	const n = 2500
+	w.Exec(t, `INSERT INTO automation_runs (id, account_id, automation_id, version, event_id, event, status, started_at)
+		SELECT r.id || i, account_id, automation_id, version, event_id, event, status, started_at FROM automation_runs r, generate_series(2, $1) AS i`, n)
+	w.Exec(t, `INSERT INTO automation_works (id, account_id, automation_id, version, step_index, state, waiting, ready_at, due_at, lane)
+		SELECT w.id || i, account_id, automation_id, version, step_index, state, waiting, ready_at, due_at, lane FROM automation_works w, generate_series(2, $1) AS i`, n)
+	if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	together(func() {
+		if _, err := w.Service.drain.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}, func() {
+		if _, err := second.drain.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	w.background(t)
+	if got := w.statuses(t); got["cancelled"] != n || w.Count(t, "automation_works") != 0 {
+		t.Errorf("%d runs were to be cancelled, and the runs are %v", n, got)
+	}
+	if got := w.Count(t, "facts WHERE type = 'automation.cancelled'"); got != n {
+		t.Errorf("%d facts of %d cancelled runs", got, n)
+	}
+}
+
+// The task drains when it is woken, without anybody's request.
+func TestTheTaskDrains(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.heldRuns(t, 2)
+	if _, err := w.Activate(t.Context(), w.caller(), id, Activation{}); err != nil {
+		t.Fatal(err)
+	}
+	wait, err := w.Service.drain.Task().Step(t.Context())
+	if err != nil || wait < 10*time.Second || w.Count(t, "automation_works WHERE parked") != 0 {
+		t.Errorf("a step of the task: it waits %s (%v), and %d runs are parked", wait, err, w.Count(t, "automation_works WHERE parked"))
+	}
+}
