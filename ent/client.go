@@ -28,6 +28,7 @@ import (
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/customevent"
@@ -47,6 +48,11 @@ import (
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/smsattempt"
+	"github.com/postrider/postrider/ent/smsday"
+	"github.com/postrider/postrider/ent/smsmessage"
+	"github.com/postrider/postrider/ent/smsoptout"
+	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/sourceday"
@@ -95,6 +101,8 @@ type Client struct {
 	AutomationWork *AutomationWorkClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
+	// CapturedSMS is the client for interacting with the CapturedSMS builders.
+	CapturedSMS *CapturedSMSClient
 	// CategoryOptOut is the client for interacting with the CategoryOptOut builders.
 	CategoryOptOut *CategoryOptOutClient
 	// CertificateFile is the client for interacting with the CertificateFile builders.
@@ -131,6 +139,16 @@ type Client struct {
 	ReceivedEmail *ReceivedEmailClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
+	// SMSAttempt is the client for interacting with the SMSAttempt builders.
+	SMSAttempt *SMSAttemptClient
+	// SMSDay is the client for interacting with the SMSDay builders.
+	SMSDay *SMSDayClient
+	// SMSMessage is the client for interacting with the SMSMessage builders.
+	SMSMessage *SMSMessageClient
+	// SMSOptOut is the client for interacting with the SMSOptOut builders.
+	SMSOptOut *SMSOptOutClient
+	// SMSSettings is the client for interacting with the SMSSettings builders.
+	SMSSettings *SMSSettingsClient
 	// SMTPCredential is the client for interacting with the SMTPCredential builders.
 	SMTPCredential *SMTPCredentialClient
 	// Smarthost is the client for interacting with the Smarthost builders.
@@ -183,6 +201,7 @@ func (c *Client) init() {
 	c.AutomationVersion = NewAutomationVersionClient(c.config)
 	c.AutomationWork = NewAutomationWorkClient(c.config)
 	c.CapturedMail = NewCapturedMailClient(c.config)
+	c.CapturedSMS = NewCapturedSMSClient(c.config)
 	c.CategoryOptOut = NewCategoryOptOutClient(c.config)
 	c.CertificateFile = NewCertificateFileClient(c.config)
 	c.CustomEvent = NewCustomEventClient(c.config)
@@ -201,6 +220,11 @@ func (c *Client) init() {
 	c.ReceivedContent = NewReceivedContentClient(c.config)
 	c.ReceivedEmail = NewReceivedEmailClient(c.config)
 	c.Recipient = NewRecipientClient(c.config)
+	c.SMSAttempt = NewSMSAttemptClient(c.config)
+	c.SMSDay = NewSMSDayClient(c.config)
+	c.SMSMessage = NewSMSMessageClient(c.config)
+	c.SMSOptOut = NewSMSOptOutClient(c.config)
+	c.SMSSettings = NewSMSSettingsClient(c.config)
 	c.SMTPCredential = NewSMTPCredentialClient(c.config)
 	c.Smarthost = NewSmarthostClient(c.config)
 	c.Source = NewSourceClient(c.config)
@@ -320,6 +344,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		AutomationVersion: NewAutomationVersionClient(cfg),
 		AutomationWork:    NewAutomationWorkClient(cfg),
 		CapturedMail:      NewCapturedMailClient(cfg),
+		CapturedSMS:       NewCapturedSMSClient(cfg),
 		CategoryOptOut:    NewCategoryOptOutClient(cfg),
 		CertificateFile:   NewCertificateFileClient(cfg),
 		CustomEvent:       NewCustomEventClient(cfg),
@@ -338,6 +363,11 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ReceivedContent:   NewReceivedContentClient(cfg),
 		ReceivedEmail:     NewReceivedEmailClient(cfg),
 		Recipient:         NewRecipientClient(cfg),
+		SMSAttempt:        NewSMSAttemptClient(cfg),
+		SMSDay:            NewSMSDayClient(cfg),
+		SMSMessage:        NewSMSMessageClient(cfg),
+		SMSOptOut:         NewSMSOptOutClient(cfg),
+		SMSSettings:       NewSMSSettingsClient(cfg),
 		SMTPCredential:    NewSMTPCredentialClient(cfg),
 		Smarthost:         NewSmarthostClient(cfg),
 		Source:            NewSourceClient(cfg),
@@ -384,6 +414,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		AutomationVersion: NewAutomationVersionClient(cfg),
 		AutomationWork:    NewAutomationWorkClient(cfg),
 		CapturedMail:      NewCapturedMailClient(cfg),
+		CapturedSMS:       NewCapturedSMSClient(cfg),
 		CategoryOptOut:    NewCategoryOptOutClient(cfg),
 		CertificateFile:   NewCertificateFileClient(cfg),
 		CustomEvent:       NewCustomEventClient(cfg),
@@ -402,6 +433,11 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ReceivedContent:   NewReceivedContentClient(cfg),
 		ReceivedEmail:     NewReceivedEmailClient(cfg),
 		Recipient:         NewRecipientClient(cfg),
+		SMSAttempt:        NewSMSAttemptClient(cfg),
+		SMSDay:            NewSMSDayClient(cfg),
+		SMSMessage:        NewSMSMessageClient(cfg),
+		SMSOptOut:         NewSMSOptOutClient(cfg),
+		SMSSettings:       NewSMSSettingsClient(cfg),
 		SMTPCredential:    NewSMTPCredentialClient(cfg),
 		Smarthost:         NewSmarthostClient(cfg),
 		Source:            NewSourceClient(cfg),
@@ -447,13 +483,15 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.Automation,
 		c.AutomationEntry, c.AutomationListen, c.AutomationRun, c.AutomationStep,
-		c.AutomationVersion, c.AutomationWork, c.CapturedMail, c.CategoryOptOut,
-		c.CertificateFile, c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport,
-		c.Domain, c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact,
-		c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent, c.ReceivedEmail,
-		c.Recipient, c.SMTPCredential, c.Smarthost, c.Source, c.SourceDay,
-		c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost,
-		c.Usage, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.AutomationVersion, c.AutomationWork, c.CapturedMail, c.CapturedSMS,
+		c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey, c.DeliveryHold,
+		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
+		c.Engagement, c.Fact, c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent,
+		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
+		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.Smarthost, c.Source,
+		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
+		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -465,13 +503,15 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.Automation,
 		c.AutomationEntry, c.AutomationListen, c.AutomationRun, c.AutomationStep,
-		c.AutomationVersion, c.AutomationWork, c.CapturedMail, c.CategoryOptOut,
-		c.CertificateFile, c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport,
-		c.Domain, c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact,
-		c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent, c.ReceivedEmail,
-		c.Recipient, c.SMTPCredential, c.Smarthost, c.Source, c.SourceDay,
-		c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost,
-		c.Usage, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.AutomationVersion, c.AutomationWork, c.CapturedMail, c.CapturedSMS,
+		c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey, c.DeliveryHold,
+		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
+		c.Engagement, c.Fact, c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent,
+		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
+		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.Smarthost, c.Source,
+		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
+		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -506,6 +546,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.AutomationWork.mutate(ctx, m)
 	case *CapturedMailMutation:
 		return c.CapturedMail.mutate(ctx, m)
+	case *CapturedSMSMutation:
+		return c.CapturedSMS.mutate(ctx, m)
 	case *CategoryOptOutMutation:
 		return c.CategoryOptOut.mutate(ctx, m)
 	case *CertificateFileMutation:
@@ -542,6 +584,16 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ReceivedEmail.mutate(ctx, m)
 	case *RecipientMutation:
 		return c.Recipient.mutate(ctx, m)
+	case *SMSAttemptMutation:
+		return c.SMSAttempt.mutate(ctx, m)
+	case *SMSDayMutation:
+		return c.SMSDay.mutate(ctx, m)
+	case *SMSMessageMutation:
+		return c.SMSMessage.mutate(ctx, m)
+	case *SMSOptOutMutation:
+		return c.SMSOptOut.mutate(ctx, m)
+	case *SMSSettingsMutation:
+		return c.SMSSettings.mutate(ctx, m)
 	case *SMTPCredentialMutation:
 		return c.SMTPCredential.mutate(ctx, m)
 	case *SmarthostMutation:
@@ -2381,6 +2433,139 @@ func (c *CapturedMailClient) mutate(ctx context.Context, m *CapturedMailMutation
 		return (&CapturedMailDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown CapturedMail mutation op: %q", m.Op())
+	}
+}
+
+// CapturedSMSClient is a client for the CapturedSMS schema.
+type CapturedSMSClient struct {
+	config
+}
+
+// NewCapturedSMSClient returns a client for the CapturedSMS from the given config.
+func NewCapturedSMSClient(c config) *CapturedSMSClient {
+	return &CapturedSMSClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `capturedsms.Hooks(f(g(h())))`.
+func (c *CapturedSMSClient) Use(hooks ...Hook) {
+	c.hooks.CapturedSMS = append(c.hooks.CapturedSMS, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `capturedsms.Intercept(f(g(h())))`.
+func (c *CapturedSMSClient) Intercept(interceptors ...Interceptor) {
+	c.inters.CapturedSMS = append(c.inters.CapturedSMS, interceptors...)
+}
+
+// Create returns a builder for creating a CapturedSMS entity.
+func (c *CapturedSMSClient) Create() *CapturedSMSCreate {
+	mutation := newCapturedSMSMutation(c.config, OpCreate)
+	return &CapturedSMSCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of CapturedSMS entities.
+func (c *CapturedSMSClient) CreateBulk(builders ...*CapturedSMSCreate) *CapturedSMSCreateBulk {
+	return &CapturedSMSCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *CapturedSMSClient) MapCreateBulk(slice any, setFunc func(*CapturedSMSCreate, int)) *CapturedSMSCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &CapturedSMSCreateBulk{err: fmt.Errorf("calling to CapturedSMSClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*CapturedSMSCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &CapturedSMSCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for CapturedSMS.
+func (c *CapturedSMSClient) Update() *CapturedSMSUpdate {
+	mutation := newCapturedSMSMutation(c.config, OpUpdate)
+	return &CapturedSMSUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *CapturedSMSClient) UpdateOne(_m *CapturedSMS) *CapturedSMSUpdateOne {
+	mutation := newCapturedSMSMutation(c.config, OpUpdateOne, withCapturedSMS(_m))
+	return &CapturedSMSUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *CapturedSMSClient) UpdateOneID(id int64) *CapturedSMSUpdateOne {
+	mutation := newCapturedSMSMutation(c.config, OpUpdateOne, withCapturedSMSID(id))
+	return &CapturedSMSUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for CapturedSMS.
+func (c *CapturedSMSClient) Delete() *CapturedSMSDelete {
+	mutation := newCapturedSMSMutation(c.config, OpDelete)
+	return &CapturedSMSDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *CapturedSMSClient) DeleteOne(_m *CapturedSMS) *CapturedSMSDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *CapturedSMSClient) DeleteOneID(id int64) *CapturedSMSDeleteOne {
+	builder := c.Delete().Where(capturedsms.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &CapturedSMSDeleteOne{builder}
+}
+
+// Query returns a query builder for CapturedSMS.
+func (c *CapturedSMSClient) Query() *CapturedSMSQuery {
+	return &CapturedSMSQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCapturedSMS},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a CapturedSMS entity by its id.
+func (c *CapturedSMSClient) Get(ctx context.Context, id int64) (*CapturedSMS, error) {
+	return c.Query().Where(capturedsms.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *CapturedSMSClient) GetX(ctx context.Context, id int64) *CapturedSMS {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *CapturedSMSClient) Hooks() []Hook {
+	return c.hooks.CapturedSMS
+}
+
+// Interceptors returns the client interceptors.
+func (c *CapturedSMSClient) Interceptors() []Interceptor {
+	return c.inters.CapturedSMS
+}
+
+func (c *CapturedSMSClient) mutate(ctx context.Context, m *CapturedSMSMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&CapturedSMSCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&CapturedSMSUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&CapturedSMSUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&CapturedSMSDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown CapturedSMS mutation op: %q", m.Op())
 	}
 }
 
@@ -4938,6 +5123,671 @@ func (c *RecipientClient) mutate(ctx context.Context, m *RecipientMutation) (Val
 	}
 }
 
+// SMSAttemptClient is a client for the SMSAttempt schema.
+type SMSAttemptClient struct {
+	config
+}
+
+// NewSMSAttemptClient returns a client for the SMSAttempt from the given config.
+func NewSMSAttemptClient(c config) *SMSAttemptClient {
+	return &SMSAttemptClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `smsattempt.Hooks(f(g(h())))`.
+func (c *SMSAttemptClient) Use(hooks ...Hook) {
+	c.hooks.SMSAttempt = append(c.hooks.SMSAttempt, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `smsattempt.Intercept(f(g(h())))`.
+func (c *SMSAttemptClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SMSAttempt = append(c.inters.SMSAttempt, interceptors...)
+}
+
+// Create returns a builder for creating a SMSAttempt entity.
+func (c *SMSAttemptClient) Create() *SMSAttemptCreate {
+	mutation := newSMSAttemptMutation(c.config, OpCreate)
+	return &SMSAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SMSAttempt entities.
+func (c *SMSAttemptClient) CreateBulk(builders ...*SMSAttemptCreate) *SMSAttemptCreateBulk {
+	return &SMSAttemptCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SMSAttemptClient) MapCreateBulk(slice any, setFunc func(*SMSAttemptCreate, int)) *SMSAttemptCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SMSAttemptCreateBulk{err: fmt.Errorf("calling to SMSAttemptClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SMSAttemptCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SMSAttemptCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SMSAttempt.
+func (c *SMSAttemptClient) Update() *SMSAttemptUpdate {
+	mutation := newSMSAttemptMutation(c.config, OpUpdate)
+	return &SMSAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SMSAttemptClient) UpdateOne(_m *SMSAttempt) *SMSAttemptUpdateOne {
+	mutation := newSMSAttemptMutation(c.config, OpUpdateOne, withSMSAttempt(_m))
+	return &SMSAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SMSAttemptClient) UpdateOneID(id int64) *SMSAttemptUpdateOne {
+	mutation := newSMSAttemptMutation(c.config, OpUpdateOne, withSMSAttemptID(id))
+	return &SMSAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SMSAttempt.
+func (c *SMSAttemptClient) Delete() *SMSAttemptDelete {
+	mutation := newSMSAttemptMutation(c.config, OpDelete)
+	return &SMSAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SMSAttemptClient) DeleteOne(_m *SMSAttempt) *SMSAttemptDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SMSAttemptClient) DeleteOneID(id int64) *SMSAttemptDeleteOne {
+	builder := c.Delete().Where(smsattempt.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SMSAttemptDeleteOne{builder}
+}
+
+// Query returns a query builder for SMSAttempt.
+func (c *SMSAttemptClient) Query() *SMSAttemptQuery {
+	return &SMSAttemptQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSMSAttempt},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SMSAttempt entity by its id.
+func (c *SMSAttemptClient) Get(ctx context.Context, id int64) (*SMSAttempt, error) {
+	return c.Query().Where(smsattempt.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SMSAttemptClient) GetX(ctx context.Context, id int64) *SMSAttempt {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SMSAttemptClient) Hooks() []Hook {
+	return c.hooks.SMSAttempt
+}
+
+// Interceptors returns the client interceptors.
+func (c *SMSAttemptClient) Interceptors() []Interceptor {
+	return c.inters.SMSAttempt
+}
+
+func (c *SMSAttemptClient) mutate(ctx context.Context, m *SMSAttemptMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SMSAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SMSAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SMSAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SMSAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SMSAttempt mutation op: %q", m.Op())
+	}
+}
+
+// SMSDayClient is a client for the SMSDay schema.
+type SMSDayClient struct {
+	config
+}
+
+// NewSMSDayClient returns a client for the SMSDay from the given config.
+func NewSMSDayClient(c config) *SMSDayClient {
+	return &SMSDayClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `smsday.Hooks(f(g(h())))`.
+func (c *SMSDayClient) Use(hooks ...Hook) {
+	c.hooks.SMSDay = append(c.hooks.SMSDay, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `smsday.Intercept(f(g(h())))`.
+func (c *SMSDayClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SMSDay = append(c.inters.SMSDay, interceptors...)
+}
+
+// Create returns a builder for creating a SMSDay entity.
+func (c *SMSDayClient) Create() *SMSDayCreate {
+	mutation := newSMSDayMutation(c.config, OpCreate)
+	return &SMSDayCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SMSDay entities.
+func (c *SMSDayClient) CreateBulk(builders ...*SMSDayCreate) *SMSDayCreateBulk {
+	return &SMSDayCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SMSDayClient) MapCreateBulk(slice any, setFunc func(*SMSDayCreate, int)) *SMSDayCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SMSDayCreateBulk{err: fmt.Errorf("calling to SMSDayClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SMSDayCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SMSDayCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SMSDay.
+func (c *SMSDayClient) Update() *SMSDayUpdate {
+	mutation := newSMSDayMutation(c.config, OpUpdate)
+	return &SMSDayUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SMSDayClient) UpdateOne(_m *SMSDay) *SMSDayUpdateOne {
+	mutation := newSMSDayMutation(c.config, OpUpdateOne, withSMSDay(_m))
+	return &SMSDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SMSDayClient) UpdateOneID(id int64) *SMSDayUpdateOne {
+	mutation := newSMSDayMutation(c.config, OpUpdateOne, withSMSDayID(id))
+	return &SMSDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SMSDay.
+func (c *SMSDayClient) Delete() *SMSDayDelete {
+	mutation := newSMSDayMutation(c.config, OpDelete)
+	return &SMSDayDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SMSDayClient) DeleteOne(_m *SMSDay) *SMSDayDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SMSDayClient) DeleteOneID(id int64) *SMSDayDeleteOne {
+	builder := c.Delete().Where(smsday.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SMSDayDeleteOne{builder}
+}
+
+// Query returns a query builder for SMSDay.
+func (c *SMSDayClient) Query() *SMSDayQuery {
+	return &SMSDayQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSMSDay},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SMSDay entity by its id.
+func (c *SMSDayClient) Get(ctx context.Context, id int64) (*SMSDay, error) {
+	return c.Query().Where(smsday.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SMSDayClient) GetX(ctx context.Context, id int64) *SMSDay {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SMSDayClient) Hooks() []Hook {
+	return c.hooks.SMSDay
+}
+
+// Interceptors returns the client interceptors.
+func (c *SMSDayClient) Interceptors() []Interceptor {
+	return c.inters.SMSDay
+}
+
+func (c *SMSDayClient) mutate(ctx context.Context, m *SMSDayMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SMSDayCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SMSDayUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SMSDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SMSDayDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SMSDay mutation op: %q", m.Op())
+	}
+}
+
+// SMSMessageClient is a client for the SMSMessage schema.
+type SMSMessageClient struct {
+	config
+}
+
+// NewSMSMessageClient returns a client for the SMSMessage from the given config.
+func NewSMSMessageClient(c config) *SMSMessageClient {
+	return &SMSMessageClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `smsmessage.Hooks(f(g(h())))`.
+func (c *SMSMessageClient) Use(hooks ...Hook) {
+	c.hooks.SMSMessage = append(c.hooks.SMSMessage, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `smsmessage.Intercept(f(g(h())))`.
+func (c *SMSMessageClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SMSMessage = append(c.inters.SMSMessage, interceptors...)
+}
+
+// Create returns a builder for creating a SMSMessage entity.
+func (c *SMSMessageClient) Create() *SMSMessageCreate {
+	mutation := newSMSMessageMutation(c.config, OpCreate)
+	return &SMSMessageCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SMSMessage entities.
+func (c *SMSMessageClient) CreateBulk(builders ...*SMSMessageCreate) *SMSMessageCreateBulk {
+	return &SMSMessageCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SMSMessageClient) MapCreateBulk(slice any, setFunc func(*SMSMessageCreate, int)) *SMSMessageCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SMSMessageCreateBulk{err: fmt.Errorf("calling to SMSMessageClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SMSMessageCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SMSMessageCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SMSMessage.
+func (c *SMSMessageClient) Update() *SMSMessageUpdate {
+	mutation := newSMSMessageMutation(c.config, OpUpdate)
+	return &SMSMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SMSMessageClient) UpdateOne(_m *SMSMessage) *SMSMessageUpdateOne {
+	mutation := newSMSMessageMutation(c.config, OpUpdateOne, withSMSMessage(_m))
+	return &SMSMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SMSMessageClient) UpdateOneID(id string) *SMSMessageUpdateOne {
+	mutation := newSMSMessageMutation(c.config, OpUpdateOne, withSMSMessageID(id))
+	return &SMSMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SMSMessage.
+func (c *SMSMessageClient) Delete() *SMSMessageDelete {
+	mutation := newSMSMessageMutation(c.config, OpDelete)
+	return &SMSMessageDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SMSMessageClient) DeleteOne(_m *SMSMessage) *SMSMessageDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SMSMessageClient) DeleteOneID(id string) *SMSMessageDeleteOne {
+	builder := c.Delete().Where(smsmessage.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SMSMessageDeleteOne{builder}
+}
+
+// Query returns a query builder for SMSMessage.
+func (c *SMSMessageClient) Query() *SMSMessageQuery {
+	return &SMSMessageQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSMSMessage},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SMSMessage entity by its id.
+func (c *SMSMessageClient) Get(ctx context.Context, id string) (*SMSMessage, error) {
+	return c.Query().Where(smsmessage.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SMSMessageClient) GetX(ctx context.Context, id string) *SMSMessage {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SMSMessageClient) Hooks() []Hook {
+	return c.hooks.SMSMessage
+}
+
+// Interceptors returns the client interceptors.
+func (c *SMSMessageClient) Interceptors() []Interceptor {
+	return c.inters.SMSMessage
+}
+
+func (c *SMSMessageClient) mutate(ctx context.Context, m *SMSMessageMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SMSMessageCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SMSMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SMSMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SMSMessageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SMSMessage mutation op: %q", m.Op())
+	}
+}
+
+// SMSOptOutClient is a client for the SMSOptOut schema.
+type SMSOptOutClient struct {
+	config
+}
+
+// NewSMSOptOutClient returns a client for the SMSOptOut from the given config.
+func NewSMSOptOutClient(c config) *SMSOptOutClient {
+	return &SMSOptOutClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `smsoptout.Hooks(f(g(h())))`.
+func (c *SMSOptOutClient) Use(hooks ...Hook) {
+	c.hooks.SMSOptOut = append(c.hooks.SMSOptOut, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `smsoptout.Intercept(f(g(h())))`.
+func (c *SMSOptOutClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SMSOptOut = append(c.inters.SMSOptOut, interceptors...)
+}
+
+// Create returns a builder for creating a SMSOptOut entity.
+func (c *SMSOptOutClient) Create() *SMSOptOutCreate {
+	mutation := newSMSOptOutMutation(c.config, OpCreate)
+	return &SMSOptOutCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SMSOptOut entities.
+func (c *SMSOptOutClient) CreateBulk(builders ...*SMSOptOutCreate) *SMSOptOutCreateBulk {
+	return &SMSOptOutCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SMSOptOutClient) MapCreateBulk(slice any, setFunc func(*SMSOptOutCreate, int)) *SMSOptOutCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SMSOptOutCreateBulk{err: fmt.Errorf("calling to SMSOptOutClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SMSOptOutCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SMSOptOutCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SMSOptOut.
+func (c *SMSOptOutClient) Update() *SMSOptOutUpdate {
+	mutation := newSMSOptOutMutation(c.config, OpUpdate)
+	return &SMSOptOutUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SMSOptOutClient) UpdateOne(_m *SMSOptOut) *SMSOptOutUpdateOne {
+	mutation := newSMSOptOutMutation(c.config, OpUpdateOne, withSMSOptOut(_m))
+	return &SMSOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SMSOptOutClient) UpdateOneID(id int64) *SMSOptOutUpdateOne {
+	mutation := newSMSOptOutMutation(c.config, OpUpdateOne, withSMSOptOutID(id))
+	return &SMSOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SMSOptOut.
+func (c *SMSOptOutClient) Delete() *SMSOptOutDelete {
+	mutation := newSMSOptOutMutation(c.config, OpDelete)
+	return &SMSOptOutDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SMSOptOutClient) DeleteOne(_m *SMSOptOut) *SMSOptOutDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SMSOptOutClient) DeleteOneID(id int64) *SMSOptOutDeleteOne {
+	builder := c.Delete().Where(smsoptout.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SMSOptOutDeleteOne{builder}
+}
+
+// Query returns a query builder for SMSOptOut.
+func (c *SMSOptOutClient) Query() *SMSOptOutQuery {
+	return &SMSOptOutQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSMSOptOut},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SMSOptOut entity by its id.
+func (c *SMSOptOutClient) Get(ctx context.Context, id int64) (*SMSOptOut, error) {
+	return c.Query().Where(smsoptout.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SMSOptOutClient) GetX(ctx context.Context, id int64) *SMSOptOut {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SMSOptOutClient) Hooks() []Hook {
+	return c.hooks.SMSOptOut
+}
+
+// Interceptors returns the client interceptors.
+func (c *SMSOptOutClient) Interceptors() []Interceptor {
+	return c.inters.SMSOptOut
+}
+
+func (c *SMSOptOutClient) mutate(ctx context.Context, m *SMSOptOutMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SMSOptOutCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SMSOptOutUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SMSOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SMSOptOutDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SMSOptOut mutation op: %q", m.Op())
+	}
+}
+
+// SMSSettingsClient is a client for the SMSSettings schema.
+type SMSSettingsClient struct {
+	config
+}
+
+// NewSMSSettingsClient returns a client for the SMSSettings from the given config.
+func NewSMSSettingsClient(c config) *SMSSettingsClient {
+	return &SMSSettingsClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `smssettings.Hooks(f(g(h())))`.
+func (c *SMSSettingsClient) Use(hooks ...Hook) {
+	c.hooks.SMSSettings = append(c.hooks.SMSSettings, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `smssettings.Intercept(f(g(h())))`.
+func (c *SMSSettingsClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SMSSettings = append(c.inters.SMSSettings, interceptors...)
+}
+
+// Create returns a builder for creating a SMSSettings entity.
+func (c *SMSSettingsClient) Create() *SMSSettingsCreate {
+	mutation := newSMSSettingsMutation(c.config, OpCreate)
+	return &SMSSettingsCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SMSSettings entities.
+func (c *SMSSettingsClient) CreateBulk(builders ...*SMSSettingsCreate) *SMSSettingsCreateBulk {
+	return &SMSSettingsCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SMSSettingsClient) MapCreateBulk(slice any, setFunc func(*SMSSettingsCreate, int)) *SMSSettingsCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SMSSettingsCreateBulk{err: fmt.Errorf("calling to SMSSettingsClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SMSSettingsCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SMSSettingsCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SMSSettings.
+func (c *SMSSettingsClient) Update() *SMSSettingsUpdate {
+	mutation := newSMSSettingsMutation(c.config, OpUpdate)
+	return &SMSSettingsUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SMSSettingsClient) UpdateOne(_m *SMSSettings) *SMSSettingsUpdateOne {
+	mutation := newSMSSettingsMutation(c.config, OpUpdateOne, withSMSSettings(_m))
+	return &SMSSettingsUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SMSSettingsClient) UpdateOneID(id string) *SMSSettingsUpdateOne {
+	mutation := newSMSSettingsMutation(c.config, OpUpdateOne, withSMSSettingsID(id))
+	return &SMSSettingsUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SMSSettings.
+func (c *SMSSettingsClient) Delete() *SMSSettingsDelete {
+	mutation := newSMSSettingsMutation(c.config, OpDelete)
+	return &SMSSettingsDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SMSSettingsClient) DeleteOne(_m *SMSSettings) *SMSSettingsDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SMSSettingsClient) DeleteOneID(id string) *SMSSettingsDeleteOne {
+	builder := c.Delete().Where(smssettings.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SMSSettingsDeleteOne{builder}
+}
+
+// Query returns a query builder for SMSSettings.
+func (c *SMSSettingsClient) Query() *SMSSettingsQuery {
+	return &SMSSettingsQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSMSSettings},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SMSSettings entity by its id.
+func (c *SMSSettingsClient) Get(ctx context.Context, id string) (*SMSSettings, error) {
+	return c.Query().Where(smssettings.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SMSSettingsClient) GetX(ctx context.Context, id string) *SMSSettings {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SMSSettingsClient) Hooks() []Hook {
+	return c.hooks.SMSSettings
+}
+
+// Interceptors returns the client interceptors.
+func (c *SMSSettingsClient) Interceptors() []Interceptor {
+	return c.inters.SMSSettings
+}
+
+func (c *SMSSettingsClient) mutate(ctx context.Context, m *SMSSettingsMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SMSSettingsCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SMSSettingsUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SMSSettingsUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SMSSettingsDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SMSSettings mutation op: %q", m.Op())
+	}
+}
+
 // SMTPCredentialClient is a client for the SMTPCredential schema.
 type SMTPCredentialClient struct {
 	config
@@ -6853,23 +7703,24 @@ type (
 	hooks struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, Automation,
 		AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
-		AutomationVersion, AutomationWork, CapturedMail, CategoryOptOut,
+		AutomationVersion, AutomationWork, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
-		ReceivedContent, ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source,
-		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
-		TrackingHost, Usage, User, Webhook, WebhookAttempt, WebhookDelivery []ent.Hook
+		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
+		SMSOptOut, SMSSettings, SMTPCredential, Smarthost, Source, SourceDay,
+		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
+		User, Webhook, WebhookAttempt, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, Automation,
 		AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
-		AutomationVersion, AutomationWork, CapturedMail, CategoryOptOut,
+		AutomationVersion, AutomationWork, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
-		ReceivedContent, ReceivedEmail, Recipient, SMTPCredential, Smarthost, Source,
-		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
-		TrackingHost, Usage, User, Webhook, WebhookAttempt,
-		WebhookDelivery []ent.Interceptor
+		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
+		SMSOptOut, SMSSettings, SMTPCredential, Smarthost, Source, SourceDay,
+		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
+		User, Webhook, WebhookAttempt, WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -25,6 +25,7 @@ import (
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/customevent"
@@ -44,6 +45,11 @@ import (
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/smsattempt"
+	"github.com/postrider/postrider/ent/smsday"
+	"github.com/postrider/postrider/ent/smsmessage"
+	"github.com/postrider/postrider/ent/smsoptout"
+	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/sourceday"
@@ -130,6 +136,7 @@ func checkColumn(t, c string) error {
 			automationversion.Table: automationversion.ValidColumn,
 			automationwork.Table:    automationwork.ValidColumn,
 			capturedmail.Table:      capturedmail.ValidColumn,
+			capturedsms.Table:       capturedsms.ValidColumn,
 			categoryoptout.Table:    categoryoptout.ValidColumn,
 			certificatefile.Table:   certificatefile.ValidColumn,
 			customevent.Table:       customevent.ValidColumn,
@@ -148,6 +155,11 @@ func checkColumn(t, c string) error {
 			receivedcontent.Table:   receivedcontent.ValidColumn,
 			receivedemail.Table:     receivedemail.ValidColumn,
 			recipient.Table:         recipient.ValidColumn,
+			smsattempt.Table:        smsattempt.ValidColumn,
+			smsday.Table:            smsday.ValidColumn,
+			smsmessage.Table:        smsmessage.ValidColumn,
+			smsoptout.Table:         smsoptout.ValidColumn,
+			smssettings.Table:       smssettings.ValidColumn,
 			smtpcredential.Table:    smtpcredential.ValidColumn,
 			smarthost.Table:         smarthost.ValidColumn,
 			source.Table:            source.ValidColumn,

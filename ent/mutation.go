@@ -25,6 +25,7 @@ import (
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/customevent"
@@ -46,6 +47,11 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/smsattempt"
+	"github.com/postrider/postrider/ent/smsday"
+	"github.com/postrider/postrider/ent/smsmessage"
+	"github.com/postrider/postrider/ent/smsoptout"
+	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/sourceday"
@@ -83,6 +89,7 @@ const (
 	TypeAutomationVersion = "AutomationVersion"
 	TypeAutomationWork    = "AutomationWork"
 	TypeCapturedMail      = "CapturedMail"
+	TypeCapturedSMS       = "CapturedSMS"
 	TypeCategoryOptOut    = "CategoryOptOut"
 	TypeCertificateFile   = "CertificateFile"
 	TypeCustomEvent       = "CustomEvent"
@@ -101,6 +108,11 @@ const (
 	TypeReceivedContent   = "ReceivedContent"
 	TypeReceivedEmail     = "ReceivedEmail"
 	TypeRecipient         = "Recipient"
+	TypeSMSAttempt        = "SMSAttempt"
+	TypeSMSDay            = "SMSDay"
+	TypeSMSMessage        = "SMSMessage"
+	TypeSMSOptOut         = "SMSOptOut"
+	TypeSMSSettings       = "SMSSettings"
 	TypeSMTPCredential    = "SMTPCredential"
 	TypeSmarthost         = "Smarthost"
 	TypeSource            = "Source"
@@ -13124,6 +13136,698 @@ func (m *CapturedMailMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *CapturedMailMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown CapturedMail edge %s", name)
+}
+
+// CapturedSMSMutation represents an operation that mutates the CapturedSMS nodes in the graph.
+type CapturedSMSMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	received_at   *time.Time
+	message_id    *string
+	to            *string
+	from          *string
+	text          *string
+	encoding      *string
+	segments      *int
+	addsegments   *int
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*CapturedSMS, error)
+	predicates    []predicate.CapturedSMS
+}
+
+var _ ent.Mutation = (*CapturedSMSMutation)(nil)
+
+// capturedsmsOption allows management of the mutation configuration using functional options.
+type capturedsmsOption func(*CapturedSMSMutation)
+
+// newCapturedSMSMutation creates new mutation for the CapturedSMS entity.
+func newCapturedSMSMutation(c config, op Op, opts ...capturedsmsOption) *CapturedSMSMutation {
+	m := &CapturedSMSMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeCapturedSMS,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withCapturedSMSID sets the ID field of the mutation.
+func withCapturedSMSID(id int64) capturedsmsOption {
+	return func(m *CapturedSMSMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *CapturedSMS
+		)
+		m.oldValue = func(ctx context.Context) (*CapturedSMS, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().CapturedSMS.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withCapturedSMS sets the old CapturedSMS of the mutation.
+func withCapturedSMS(node *CapturedSMS) capturedsmsOption {
+	return func(m *CapturedSMSMutation) {
+		m.oldValue = func(context.Context) (*CapturedSMS, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m CapturedSMSMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m CapturedSMSMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of CapturedSMS entities.
+func (m *CapturedSMSMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *CapturedSMSMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *CapturedSMSMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().CapturedSMS.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetReceivedAt sets the "received_at" field.
+func (m *CapturedSMSMutation) SetReceivedAt(t time.Time) {
+	m.received_at = &t
+}
+
+// ReceivedAt returns the value of the "received_at" field in the mutation.
+func (m *CapturedSMSMutation) ReceivedAt() (r time.Time, exists bool) {
+	v := m.received_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReceivedAt returns the old "received_at" field's value of the CapturedSMS entity.
+// If the CapturedSMS object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CapturedSMSMutation) OldReceivedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReceivedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReceivedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReceivedAt: %w", err)
+	}
+	return oldValue.ReceivedAt, nil
+}
+
+// ResetReceivedAt resets all changes to the "received_at" field.
+func (m *CapturedSMSMutation) ResetReceivedAt() {
+	m.received_at = nil
+}
+
+// SetMessageID sets the "message_id" field.
+func (m *CapturedSMSMutation) SetMessageID(s string) {
+	m.message_id = &s
+}
+
+// MessageID returns the value of the "message_id" field in the mutation.
+func (m *CapturedSMSMutation) MessageID() (r string, exists bool) {
+	v := m.message_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMessageID returns the old "message_id" field's value of the CapturedSMS entity.
+// If the CapturedSMS object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CapturedSMSMutation) OldMessageID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMessageID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMessageID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMessageID: %w", err)
+	}
+	return oldValue.MessageID, nil
+}
+
+// ResetMessageID resets all changes to the "message_id" field.
+func (m *CapturedSMSMutation) ResetMessageID() {
+	m.message_id = nil
+}
+
+// SetTo sets the "to" field.
+func (m *CapturedSMSMutation) SetTo(s string) {
+	m.to = &s
+}
+
+// To returns the value of the "to" field in the mutation.
+func (m *CapturedSMSMutation) To() (r string, exists bool) {
+	v := m.to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTo returns the old "to" field's value of the CapturedSMS entity.
+// If the CapturedSMS object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CapturedSMSMutation) OldTo(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTo: %w", err)
+	}
+	return oldValue.To, nil
+}
+
+// ResetTo resets all changes to the "to" field.
+func (m *CapturedSMSMutation) ResetTo() {
+	m.to = nil
+}
+
+// SetFrom sets the "from" field.
+func (m *CapturedSMSMutation) SetFrom(s string) {
+	m.from = &s
+}
+
+// From returns the value of the "from" field in the mutation.
+func (m *CapturedSMSMutation) From() (r string, exists bool) {
+	v := m.from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFrom returns the old "from" field's value of the CapturedSMS entity.
+// If the CapturedSMS object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CapturedSMSMutation) OldFrom(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFrom is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFrom requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFrom: %w", err)
+	}
+	return oldValue.From, nil
+}
+
+// ResetFrom resets all changes to the "from" field.
+func (m *CapturedSMSMutation) ResetFrom() {
+	m.from = nil
+}
+
+// SetText sets the "text" field.
+func (m *CapturedSMSMutation) SetText(s string) {
+	m.text = &s
+}
+
+// Text returns the value of the "text" field in the mutation.
+func (m *CapturedSMSMutation) Text() (r string, exists bool) {
+	v := m.text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldText returns the old "text" field's value of the CapturedSMS entity.
+// If the CapturedSMS object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CapturedSMSMutation) OldText(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldText is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldText requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldText: %w", err)
+	}
+	return oldValue.Text, nil
+}
+
+// ResetText resets all changes to the "text" field.
+func (m *CapturedSMSMutation) ResetText() {
+	m.text = nil
+}
+
+// SetEncoding sets the "encoding" field.
+func (m *CapturedSMSMutation) SetEncoding(s string) {
+	m.encoding = &s
+}
+
+// Encoding returns the value of the "encoding" field in the mutation.
+func (m *CapturedSMSMutation) Encoding() (r string, exists bool) {
+	v := m.encoding
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEncoding returns the old "encoding" field's value of the CapturedSMS entity.
+// If the CapturedSMS object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CapturedSMSMutation) OldEncoding(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEncoding is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEncoding requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEncoding: %w", err)
+	}
+	return oldValue.Encoding, nil
+}
+
+// ResetEncoding resets all changes to the "encoding" field.
+func (m *CapturedSMSMutation) ResetEncoding() {
+	m.encoding = nil
+}
+
+// SetSegments sets the "segments" field.
+func (m *CapturedSMSMutation) SetSegments(i int) {
+	m.segments = &i
+	m.addsegments = nil
+}
+
+// Segments returns the value of the "segments" field in the mutation.
+func (m *CapturedSMSMutation) Segments() (r int, exists bool) {
+	v := m.segments
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSegments returns the old "segments" field's value of the CapturedSMS entity.
+// If the CapturedSMS object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CapturedSMSMutation) OldSegments(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSegments is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSegments requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSegments: %w", err)
+	}
+	return oldValue.Segments, nil
+}
+
+// AddSegments adds i to the "segments" field.
+func (m *CapturedSMSMutation) AddSegments(i int) {
+	if m.addsegments != nil {
+		*m.addsegments += i
+	} else {
+		m.addsegments = &i
+	}
+}
+
+// AddedSegments returns the value that was added to the "segments" field in this mutation.
+func (m *CapturedSMSMutation) AddedSegments() (r int, exists bool) {
+	v := m.addsegments
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSegments resets all changes to the "segments" field.
+func (m *CapturedSMSMutation) ResetSegments() {
+	m.segments = nil
+	m.addsegments = nil
+}
+
+// Where appends a list predicates to the CapturedSMSMutation builder.
+func (m *CapturedSMSMutation) Where(ps ...predicate.CapturedSMS) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the CapturedSMSMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *CapturedSMSMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.CapturedSMS, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *CapturedSMSMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *CapturedSMSMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (CapturedSMS).
+func (m *CapturedSMSMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *CapturedSMSMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.received_at != nil {
+		fields = append(fields, capturedsms.FieldReceivedAt)
+	}
+	if m.message_id != nil {
+		fields = append(fields, capturedsms.FieldMessageID)
+	}
+	if m.to != nil {
+		fields = append(fields, capturedsms.FieldTo)
+	}
+	if m.from != nil {
+		fields = append(fields, capturedsms.FieldFrom)
+	}
+	if m.text != nil {
+		fields = append(fields, capturedsms.FieldText)
+	}
+	if m.encoding != nil {
+		fields = append(fields, capturedsms.FieldEncoding)
+	}
+	if m.segments != nil {
+		fields = append(fields, capturedsms.FieldSegments)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *CapturedSMSMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case capturedsms.FieldReceivedAt:
+		return m.ReceivedAt()
+	case capturedsms.FieldMessageID:
+		return m.MessageID()
+	case capturedsms.FieldTo:
+		return m.To()
+	case capturedsms.FieldFrom:
+		return m.From()
+	case capturedsms.FieldText:
+		return m.Text()
+	case capturedsms.FieldEncoding:
+		return m.Encoding()
+	case capturedsms.FieldSegments:
+		return m.Segments()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *CapturedSMSMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case capturedsms.FieldReceivedAt:
+		return m.OldReceivedAt(ctx)
+	case capturedsms.FieldMessageID:
+		return m.OldMessageID(ctx)
+	case capturedsms.FieldTo:
+		return m.OldTo(ctx)
+	case capturedsms.FieldFrom:
+		return m.OldFrom(ctx)
+	case capturedsms.FieldText:
+		return m.OldText(ctx)
+	case capturedsms.FieldEncoding:
+		return m.OldEncoding(ctx)
+	case capturedsms.FieldSegments:
+		return m.OldSegments(ctx)
+	}
+	return nil, fmt.Errorf("unknown CapturedSMS field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CapturedSMSMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case capturedsms.FieldReceivedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReceivedAt(v)
+		return nil
+	case capturedsms.FieldMessageID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMessageID(v)
+		return nil
+	case capturedsms.FieldTo:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTo(v)
+		return nil
+	case capturedsms.FieldFrom:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFrom(v)
+		return nil
+	case capturedsms.FieldText:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetText(v)
+		return nil
+	case capturedsms.FieldEncoding:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEncoding(v)
+		return nil
+	case capturedsms.FieldSegments:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSegments(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CapturedSMS field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *CapturedSMSMutation) AddedFields() []string {
+	var fields []string
+	if m.addsegments != nil {
+		fields = append(fields, capturedsms.FieldSegments)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *CapturedSMSMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case capturedsms.FieldSegments:
+		return m.AddedSegments()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CapturedSMSMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case capturedsms.FieldSegments:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSegments(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CapturedSMS numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *CapturedSMSMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *CapturedSMSMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *CapturedSMSMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown CapturedSMS nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *CapturedSMSMutation) ResetField(name string) error {
+	switch name {
+	case capturedsms.FieldReceivedAt:
+		m.ResetReceivedAt()
+		return nil
+	case capturedsms.FieldMessageID:
+		m.ResetMessageID()
+		return nil
+	case capturedsms.FieldTo:
+		m.ResetTo()
+		return nil
+	case capturedsms.FieldFrom:
+		m.ResetFrom()
+		return nil
+	case capturedsms.FieldText:
+		m.ResetText()
+		return nil
+	case capturedsms.FieldEncoding:
+		m.ResetEncoding()
+		return nil
+	case capturedsms.FieldSegments:
+		m.ResetSegments()
+		return nil
+	}
+	return fmt.Errorf("unknown CapturedSMS field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *CapturedSMSMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *CapturedSMSMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *CapturedSMSMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *CapturedSMSMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *CapturedSMSMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *CapturedSMSMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *CapturedSMSMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown CapturedSMS unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *CapturedSMSMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown CapturedSMS edge %s", name)
 }
 
 // CategoryOptOutMutation represents an operation that mutates the CategoryOptOut nodes in the graph.
@@ -26615,6 +27319,8 @@ type PlanMutation struct {
 	adddaily_emails        *int
 	monthly_emails         *int
 	addmonthly_emails      *int
+	daily_sms              *int
+	adddaily_sms           *int
 	max_domains            *int
 	addmax_domains         *int
 	sandboxed              *bool
@@ -26964,6 +27670,76 @@ func (m *PlanMutation) ResetMonthlyEmails() {
 	delete(m.clearedFields, plan.FieldMonthlyEmails)
 }
 
+// SetDailySms sets the "daily_sms" field.
+func (m *PlanMutation) SetDailySms(i int) {
+	m.daily_sms = &i
+	m.adddaily_sms = nil
+}
+
+// DailySms returns the value of the "daily_sms" field in the mutation.
+func (m *PlanMutation) DailySms() (r int, exists bool) {
+	v := m.daily_sms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDailySms returns the old "daily_sms" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldDailySms(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDailySms is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDailySms requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDailySms: %w", err)
+	}
+	return oldValue.DailySms, nil
+}
+
+// AddDailySms adds i to the "daily_sms" field.
+func (m *PlanMutation) AddDailySms(i int) {
+	if m.adddaily_sms != nil {
+		*m.adddaily_sms += i
+	} else {
+		m.adddaily_sms = &i
+	}
+}
+
+// AddedDailySms returns the value that was added to the "daily_sms" field in this mutation.
+func (m *PlanMutation) AddedDailySms() (r int, exists bool) {
+	v := m.adddaily_sms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDailySms clears the value of the "daily_sms" field.
+func (m *PlanMutation) ClearDailySms() {
+	m.daily_sms = nil
+	m.adddaily_sms = nil
+	m.clearedFields[plan.FieldDailySms] = struct{}{}
+}
+
+// DailySmsCleared returns if the "daily_sms" field was cleared in this mutation.
+func (m *PlanMutation) DailySmsCleared() bool {
+	_, ok := m.clearedFields[plan.FieldDailySms]
+	return ok
+}
+
+// ResetDailySms resets all changes to the "daily_sms" field.
+func (m *PlanMutation) ResetDailySms() {
+	m.daily_sms = nil
+	m.adddaily_sms = nil
+	delete(m.clearedFields, plan.FieldDailySms)
+}
+
 // SetMaxDomains sets the "max_domains" field.
 func (m *PlanMutation) SetMaxDomains(i int) {
 	m.max_domains = &i
@@ -27180,7 +27956,7 @@ func (m *PlanMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *PlanMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.name != nil {
 		fields = append(fields, plan.FieldName)
 	}
@@ -27192,6 +27968,9 @@ func (m *PlanMutation) Fields() []string {
 	}
 	if m.monthly_emails != nil {
 		fields = append(fields, plan.FieldMonthlyEmails)
+	}
+	if m.daily_sms != nil {
+		fields = append(fields, plan.FieldDailySms)
 	}
 	if m.max_domains != nil {
 		fields = append(fields, plan.FieldMaxDomains)
@@ -27218,6 +27997,8 @@ func (m *PlanMutation) Field(name string) (ent.Value, bool) {
 		return m.DailyEmails()
 	case plan.FieldMonthlyEmails:
 		return m.MonthlyEmails()
+	case plan.FieldDailySms:
+		return m.DailySms()
 	case plan.FieldMaxDomains:
 		return m.MaxDomains()
 	case plan.FieldSandboxed:
@@ -27241,6 +28022,8 @@ func (m *PlanMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldDailyEmails(ctx)
 	case plan.FieldMonthlyEmails:
 		return m.OldMonthlyEmails(ctx)
+	case plan.FieldDailySms:
+		return m.OldDailySms(ctx)
 	case plan.FieldMaxDomains:
 		return m.OldMaxDomains(ctx)
 	case plan.FieldSandboxed:
@@ -27284,6 +28067,13 @@ func (m *PlanMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetMonthlyEmails(v)
 		return nil
+	case plan.FieldDailySms:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDailySms(v)
+		return nil
 	case plan.FieldMaxDomains:
 		v, ok := value.(int)
 		if !ok {
@@ -27322,6 +28112,9 @@ func (m *PlanMutation) AddedFields() []string {
 	if m.addmonthly_emails != nil {
 		fields = append(fields, plan.FieldMonthlyEmails)
 	}
+	if m.adddaily_sms != nil {
+		fields = append(fields, plan.FieldDailySms)
+	}
 	if m.addmax_domains != nil {
 		fields = append(fields, plan.FieldMaxDomains)
 	}
@@ -27339,6 +28132,8 @@ func (m *PlanMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedDailyEmails()
 	case plan.FieldMonthlyEmails:
 		return m.AddedMonthlyEmails()
+	case plan.FieldDailySms:
+		return m.AddedDailySms()
 	case plan.FieldMaxDomains:
 		return m.AddedMaxDomains()
 	}
@@ -27371,6 +28166,13 @@ func (m *PlanMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddMonthlyEmails(v)
 		return nil
+	case plan.FieldDailySms:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDailySms(v)
+		return nil
 	case plan.FieldMaxDomains:
 		v, ok := value.(int)
 		if !ok {
@@ -27392,6 +28194,9 @@ func (m *PlanMutation) ClearedFields() []string {
 	if m.FieldCleared(plan.FieldMonthlyEmails) {
 		fields = append(fields, plan.FieldMonthlyEmails)
 	}
+	if m.FieldCleared(plan.FieldDailySms) {
+		fields = append(fields, plan.FieldDailySms)
+	}
 	return fields
 }
 
@@ -27412,6 +28217,9 @@ func (m *PlanMutation) ClearField(name string) error {
 	case plan.FieldMonthlyEmails:
 		m.ClearMonthlyEmails()
 		return nil
+	case plan.FieldDailySms:
+		m.ClearDailySms()
+		return nil
 	}
 	return fmt.Errorf("unknown Plan nullable field %s", name)
 }
@@ -27431,6 +28239,9 @@ func (m *PlanMutation) ResetField(name string) error {
 		return nil
 	case plan.FieldMonthlyEmails:
 		m.ResetMonthlyEmails()
+		return nil
+	case plan.FieldDailySms:
+		m.ResetDailySms()
 		return nil
 	case plan.FieldMaxDomains:
 		m.ResetMaxDomains()
@@ -32143,6 +32954,5104 @@ func (m *RecipientMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Recipient edge %s", name)
+}
+
+// SMSAttemptMutation represents an operation that mutates the SMSAttempt nodes in the graph.
+type SMSAttemptMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *int64
+	message_id     *string
+	account_id     *string
+	number         *int
+	addnumber      *int
+	fence          *int64
+	addfence       *int64
+	provider       *string
+	started_at     *time.Time
+	finished_at    *time.Time
+	outcome        *smsattempt.Outcome
+	status_code    *int
+	addstatus_code *int
+	error          *string
+	duration_ms    *int
+	addduration_ms *int
+	node           *int32
+	addnode        *int32
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*SMSAttempt, error)
+	predicates     []predicate.SMSAttempt
+}
+
+var _ ent.Mutation = (*SMSAttemptMutation)(nil)
+
+// smsattemptOption allows management of the mutation configuration using functional options.
+type smsattemptOption func(*SMSAttemptMutation)
+
+// newSMSAttemptMutation creates new mutation for the SMSAttempt entity.
+func newSMSAttemptMutation(c config, op Op, opts ...smsattemptOption) *SMSAttemptMutation {
+	m := &SMSAttemptMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSMSAttempt,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSMSAttemptID sets the ID field of the mutation.
+func withSMSAttemptID(id int64) smsattemptOption {
+	return func(m *SMSAttemptMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SMSAttempt
+		)
+		m.oldValue = func(ctx context.Context) (*SMSAttempt, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SMSAttempt.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSMSAttempt sets the old SMSAttempt of the mutation.
+func withSMSAttempt(node *SMSAttempt) smsattemptOption {
+	return func(m *SMSAttemptMutation) {
+		m.oldValue = func(context.Context) (*SMSAttempt, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SMSAttemptMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SMSAttemptMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SMSAttempt entities.
+func (m *SMSAttemptMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SMSAttemptMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SMSAttemptMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SMSAttempt.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetMessageID sets the "message_id" field.
+func (m *SMSAttemptMutation) SetMessageID(s string) {
+	m.message_id = &s
+}
+
+// MessageID returns the value of the "message_id" field in the mutation.
+func (m *SMSAttemptMutation) MessageID() (r string, exists bool) {
+	v := m.message_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMessageID returns the old "message_id" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldMessageID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMessageID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMessageID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMessageID: %w", err)
+	}
+	return oldValue.MessageID, nil
+}
+
+// ResetMessageID resets all changes to the "message_id" field.
+func (m *SMSAttemptMutation) ResetMessageID() {
+	m.message_id = nil
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SMSAttemptMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SMSAttemptMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SMSAttemptMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *SMSAttemptMutation) SetNumber(i int) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *SMSAttemptMutation) Number() (r int, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldNumber(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *SMSAttemptMutation) AddNumber(i int) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *SMSAttemptMutation) AddedNumber() (r int, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *SMSAttemptMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetFence sets the "fence" field.
+func (m *SMSAttemptMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *SMSAttemptMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *SMSAttemptMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *SMSAttemptMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *SMSAttemptMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetProvider sets the "provider" field.
+func (m *SMSAttemptMutation) SetProvider(s string) {
+	m.provider = &s
+}
+
+// Provider returns the value of the "provider" field in the mutation.
+func (m *SMSAttemptMutation) Provider() (r string, exists bool) {
+	v := m.provider
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProvider returns the old "provider" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldProvider(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProvider is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProvider requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProvider: %w", err)
+	}
+	return oldValue.Provider, nil
+}
+
+// ResetProvider resets all changes to the "provider" field.
+func (m *SMSAttemptMutation) ResetProvider() {
+	m.provider = nil
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *SMSAttemptMutation) SetStartedAt(t time.Time) {
+	m.started_at = &t
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *SMSAttemptMutation) StartedAt() (r time.Time, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldStartedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *SMSAttemptMutation) ResetStartedAt() {
+	m.started_at = nil
+}
+
+// SetFinishedAt sets the "finished_at" field.
+func (m *SMSAttemptMutation) SetFinishedAt(t time.Time) {
+	m.finished_at = &t
+}
+
+// FinishedAt returns the value of the "finished_at" field in the mutation.
+func (m *SMSAttemptMutation) FinishedAt() (r time.Time, exists bool) {
+	v := m.finished_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFinishedAt returns the old "finished_at" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldFinishedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFinishedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFinishedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFinishedAt: %w", err)
+	}
+	return oldValue.FinishedAt, nil
+}
+
+// ClearFinishedAt clears the value of the "finished_at" field.
+func (m *SMSAttemptMutation) ClearFinishedAt() {
+	m.finished_at = nil
+	m.clearedFields[smsattempt.FieldFinishedAt] = struct{}{}
+}
+
+// FinishedAtCleared returns if the "finished_at" field was cleared in this mutation.
+func (m *SMSAttemptMutation) FinishedAtCleared() bool {
+	_, ok := m.clearedFields[smsattempt.FieldFinishedAt]
+	return ok
+}
+
+// ResetFinishedAt resets all changes to the "finished_at" field.
+func (m *SMSAttemptMutation) ResetFinishedAt() {
+	m.finished_at = nil
+	delete(m.clearedFields, smsattempt.FieldFinishedAt)
+}
+
+// SetOutcome sets the "outcome" field.
+func (m *SMSAttemptMutation) SetOutcome(s smsattempt.Outcome) {
+	m.outcome = &s
+}
+
+// Outcome returns the value of the "outcome" field in the mutation.
+func (m *SMSAttemptMutation) Outcome() (r smsattempt.Outcome, exists bool) {
+	v := m.outcome
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOutcome returns the old "outcome" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldOutcome(ctx context.Context) (v *smsattempt.Outcome, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOutcome is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOutcome requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOutcome: %w", err)
+	}
+	return oldValue.Outcome, nil
+}
+
+// ClearOutcome clears the value of the "outcome" field.
+func (m *SMSAttemptMutation) ClearOutcome() {
+	m.outcome = nil
+	m.clearedFields[smsattempt.FieldOutcome] = struct{}{}
+}
+
+// OutcomeCleared returns if the "outcome" field was cleared in this mutation.
+func (m *SMSAttemptMutation) OutcomeCleared() bool {
+	_, ok := m.clearedFields[smsattempt.FieldOutcome]
+	return ok
+}
+
+// ResetOutcome resets all changes to the "outcome" field.
+func (m *SMSAttemptMutation) ResetOutcome() {
+	m.outcome = nil
+	delete(m.clearedFields, smsattempt.FieldOutcome)
+}
+
+// SetStatusCode sets the "status_code" field.
+func (m *SMSAttemptMutation) SetStatusCode(i int) {
+	m.status_code = &i
+	m.addstatus_code = nil
+}
+
+// StatusCode returns the value of the "status_code" field in the mutation.
+func (m *SMSAttemptMutation) StatusCode() (r int, exists bool) {
+	v := m.status_code
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatusCode returns the old "status_code" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldStatusCode(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatusCode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatusCode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatusCode: %w", err)
+	}
+	return oldValue.StatusCode, nil
+}
+
+// AddStatusCode adds i to the "status_code" field.
+func (m *SMSAttemptMutation) AddStatusCode(i int) {
+	if m.addstatus_code != nil {
+		*m.addstatus_code += i
+	} else {
+		m.addstatus_code = &i
+	}
+}
+
+// AddedStatusCode returns the value that was added to the "status_code" field in this mutation.
+func (m *SMSAttemptMutation) AddedStatusCode() (r int, exists bool) {
+	v := m.addstatus_code
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearStatusCode clears the value of the "status_code" field.
+func (m *SMSAttemptMutation) ClearStatusCode() {
+	m.status_code = nil
+	m.addstatus_code = nil
+	m.clearedFields[smsattempt.FieldStatusCode] = struct{}{}
+}
+
+// StatusCodeCleared returns if the "status_code" field was cleared in this mutation.
+func (m *SMSAttemptMutation) StatusCodeCleared() bool {
+	_, ok := m.clearedFields[smsattempt.FieldStatusCode]
+	return ok
+}
+
+// ResetStatusCode resets all changes to the "status_code" field.
+func (m *SMSAttemptMutation) ResetStatusCode() {
+	m.status_code = nil
+	m.addstatus_code = nil
+	delete(m.clearedFields, smsattempt.FieldStatusCode)
+}
+
+// SetError sets the "error" field.
+func (m *SMSAttemptMutation) SetError(s string) {
+	m.error = &s
+}
+
+// Error returns the value of the "error" field in the mutation.
+func (m *SMSAttemptMutation) Error() (r string, exists bool) {
+	v := m.error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldError returns the old "error" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldError(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldError: %w", err)
+	}
+	return oldValue.Error, nil
+}
+
+// ResetError resets all changes to the "error" field.
+func (m *SMSAttemptMutation) ResetError() {
+	m.error = nil
+}
+
+// SetDurationMs sets the "duration_ms" field.
+func (m *SMSAttemptMutation) SetDurationMs(i int) {
+	m.duration_ms = &i
+	m.addduration_ms = nil
+}
+
+// DurationMs returns the value of the "duration_ms" field in the mutation.
+func (m *SMSAttemptMutation) DurationMs() (r int, exists bool) {
+	v := m.duration_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDurationMs returns the old "duration_ms" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldDurationMs(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDurationMs is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDurationMs requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDurationMs: %w", err)
+	}
+	return oldValue.DurationMs, nil
+}
+
+// AddDurationMs adds i to the "duration_ms" field.
+func (m *SMSAttemptMutation) AddDurationMs(i int) {
+	if m.addduration_ms != nil {
+		*m.addduration_ms += i
+	} else {
+		m.addduration_ms = &i
+	}
+}
+
+// AddedDurationMs returns the value that was added to the "duration_ms" field in this mutation.
+func (m *SMSAttemptMutation) AddedDurationMs() (r int, exists bool) {
+	v := m.addduration_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDurationMs clears the value of the "duration_ms" field.
+func (m *SMSAttemptMutation) ClearDurationMs() {
+	m.duration_ms = nil
+	m.addduration_ms = nil
+	m.clearedFields[smsattempt.FieldDurationMs] = struct{}{}
+}
+
+// DurationMsCleared returns if the "duration_ms" field was cleared in this mutation.
+func (m *SMSAttemptMutation) DurationMsCleared() bool {
+	_, ok := m.clearedFields[smsattempt.FieldDurationMs]
+	return ok
+}
+
+// ResetDurationMs resets all changes to the "duration_ms" field.
+func (m *SMSAttemptMutation) ResetDurationMs() {
+	m.duration_ms = nil
+	m.addduration_ms = nil
+	delete(m.clearedFields, smsattempt.FieldDurationMs)
+}
+
+// SetNode sets the "node" field.
+func (m *SMSAttemptMutation) SetNode(i int32) {
+	m.node = &i
+	m.addnode = nil
+}
+
+// Node returns the value of the "node" field in the mutation.
+func (m *SMSAttemptMutation) Node() (r int32, exists bool) {
+	v := m.node
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNode returns the old "node" field's value of the SMSAttempt entity.
+// If the SMSAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSAttemptMutation) OldNode(ctx context.Context) (v *int32, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNode: %w", err)
+	}
+	return oldValue.Node, nil
+}
+
+// AddNode adds i to the "node" field.
+func (m *SMSAttemptMutation) AddNode(i int32) {
+	if m.addnode != nil {
+		*m.addnode += i
+	} else {
+		m.addnode = &i
+	}
+}
+
+// AddedNode returns the value that was added to the "node" field in this mutation.
+func (m *SMSAttemptMutation) AddedNode() (r int32, exists bool) {
+	v := m.addnode
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearNode clears the value of the "node" field.
+func (m *SMSAttemptMutation) ClearNode() {
+	m.node = nil
+	m.addnode = nil
+	m.clearedFields[smsattempt.FieldNode] = struct{}{}
+}
+
+// NodeCleared returns if the "node" field was cleared in this mutation.
+func (m *SMSAttemptMutation) NodeCleared() bool {
+	_, ok := m.clearedFields[smsattempt.FieldNode]
+	return ok
+}
+
+// ResetNode resets all changes to the "node" field.
+func (m *SMSAttemptMutation) ResetNode() {
+	m.node = nil
+	m.addnode = nil
+	delete(m.clearedFields, smsattempt.FieldNode)
+}
+
+// Where appends a list predicates to the SMSAttemptMutation builder.
+func (m *SMSAttemptMutation) Where(ps ...predicate.SMSAttempt) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SMSAttemptMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SMSAttemptMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SMSAttempt, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SMSAttemptMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SMSAttemptMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SMSAttempt).
+func (m *SMSAttemptMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SMSAttemptMutation) Fields() []string {
+	fields := make([]string, 0, 12)
+	if m.message_id != nil {
+		fields = append(fields, smsattempt.FieldMessageID)
+	}
+	if m.account_id != nil {
+		fields = append(fields, smsattempt.FieldAccountID)
+	}
+	if m.number != nil {
+		fields = append(fields, smsattempt.FieldNumber)
+	}
+	if m.fence != nil {
+		fields = append(fields, smsattempt.FieldFence)
+	}
+	if m.provider != nil {
+		fields = append(fields, smsattempt.FieldProvider)
+	}
+	if m.started_at != nil {
+		fields = append(fields, smsattempt.FieldStartedAt)
+	}
+	if m.finished_at != nil {
+		fields = append(fields, smsattempt.FieldFinishedAt)
+	}
+	if m.outcome != nil {
+		fields = append(fields, smsattempt.FieldOutcome)
+	}
+	if m.status_code != nil {
+		fields = append(fields, smsattempt.FieldStatusCode)
+	}
+	if m.error != nil {
+		fields = append(fields, smsattempt.FieldError)
+	}
+	if m.duration_ms != nil {
+		fields = append(fields, smsattempt.FieldDurationMs)
+	}
+	if m.node != nil {
+		fields = append(fields, smsattempt.FieldNode)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SMSAttemptMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case smsattempt.FieldMessageID:
+		return m.MessageID()
+	case smsattempt.FieldAccountID:
+		return m.AccountID()
+	case smsattempt.FieldNumber:
+		return m.Number()
+	case smsattempt.FieldFence:
+		return m.Fence()
+	case smsattempt.FieldProvider:
+		return m.Provider()
+	case smsattempt.FieldStartedAt:
+		return m.StartedAt()
+	case smsattempt.FieldFinishedAt:
+		return m.FinishedAt()
+	case smsattempt.FieldOutcome:
+		return m.Outcome()
+	case smsattempt.FieldStatusCode:
+		return m.StatusCode()
+	case smsattempt.FieldError:
+		return m.Error()
+	case smsattempt.FieldDurationMs:
+		return m.DurationMs()
+	case smsattempt.FieldNode:
+		return m.Node()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SMSAttemptMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case smsattempt.FieldMessageID:
+		return m.OldMessageID(ctx)
+	case smsattempt.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case smsattempt.FieldNumber:
+		return m.OldNumber(ctx)
+	case smsattempt.FieldFence:
+		return m.OldFence(ctx)
+	case smsattempt.FieldProvider:
+		return m.OldProvider(ctx)
+	case smsattempt.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case smsattempt.FieldFinishedAt:
+		return m.OldFinishedAt(ctx)
+	case smsattempt.FieldOutcome:
+		return m.OldOutcome(ctx)
+	case smsattempt.FieldStatusCode:
+		return m.OldStatusCode(ctx)
+	case smsattempt.FieldError:
+		return m.OldError(ctx)
+	case smsattempt.FieldDurationMs:
+		return m.OldDurationMs(ctx)
+	case smsattempt.FieldNode:
+		return m.OldNode(ctx)
+	}
+	return nil, fmt.Errorf("unknown SMSAttempt field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSAttemptMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case smsattempt.FieldMessageID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMessageID(v)
+		return nil
+	case smsattempt.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case smsattempt.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case smsattempt.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case smsattempt.FieldProvider:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProvider(v)
+		return nil
+	case smsattempt.FieldStartedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case smsattempt.FieldFinishedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFinishedAt(v)
+		return nil
+	case smsattempt.FieldOutcome:
+		v, ok := value.(smsattempt.Outcome)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOutcome(v)
+		return nil
+	case smsattempt.FieldStatusCode:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatusCode(v)
+		return nil
+	case smsattempt.FieldError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetError(v)
+		return nil
+	case smsattempt.FieldDurationMs:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDurationMs(v)
+		return nil
+	case smsattempt.FieldNode:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNode(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMSAttempt field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SMSAttemptMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, smsattempt.FieldNumber)
+	}
+	if m.addfence != nil {
+		fields = append(fields, smsattempt.FieldFence)
+	}
+	if m.addstatus_code != nil {
+		fields = append(fields, smsattempt.FieldStatusCode)
+	}
+	if m.addduration_ms != nil {
+		fields = append(fields, smsattempt.FieldDurationMs)
+	}
+	if m.addnode != nil {
+		fields = append(fields, smsattempt.FieldNode)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SMSAttemptMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case smsattempt.FieldNumber:
+		return m.AddedNumber()
+	case smsattempt.FieldFence:
+		return m.AddedFence()
+	case smsattempt.FieldStatusCode:
+		return m.AddedStatusCode()
+	case smsattempt.FieldDurationMs:
+		return m.AddedDurationMs()
+	case smsattempt.FieldNode:
+		return m.AddedNode()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSAttemptMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case smsattempt.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	case smsattempt.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	case smsattempt.FieldStatusCode:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStatusCode(v)
+		return nil
+	case smsattempt.FieldDurationMs:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDurationMs(v)
+		return nil
+	case smsattempt.FieldNode:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNode(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMSAttempt numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SMSAttemptMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(smsattempt.FieldFinishedAt) {
+		fields = append(fields, smsattempt.FieldFinishedAt)
+	}
+	if m.FieldCleared(smsattempt.FieldOutcome) {
+		fields = append(fields, smsattempt.FieldOutcome)
+	}
+	if m.FieldCleared(smsattempt.FieldStatusCode) {
+		fields = append(fields, smsattempt.FieldStatusCode)
+	}
+	if m.FieldCleared(smsattempt.FieldDurationMs) {
+		fields = append(fields, smsattempt.FieldDurationMs)
+	}
+	if m.FieldCleared(smsattempt.FieldNode) {
+		fields = append(fields, smsattempt.FieldNode)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SMSAttemptMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SMSAttemptMutation) ClearField(name string) error {
+	switch name {
+	case smsattempt.FieldFinishedAt:
+		m.ClearFinishedAt()
+		return nil
+	case smsattempt.FieldOutcome:
+		m.ClearOutcome()
+		return nil
+	case smsattempt.FieldStatusCode:
+		m.ClearStatusCode()
+		return nil
+	case smsattempt.FieldDurationMs:
+		m.ClearDurationMs()
+		return nil
+	case smsattempt.FieldNode:
+		m.ClearNode()
+		return nil
+	}
+	return fmt.Errorf("unknown SMSAttempt nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SMSAttemptMutation) ResetField(name string) error {
+	switch name {
+	case smsattempt.FieldMessageID:
+		m.ResetMessageID()
+		return nil
+	case smsattempt.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case smsattempt.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case smsattempt.FieldFence:
+		m.ResetFence()
+		return nil
+	case smsattempt.FieldProvider:
+		m.ResetProvider()
+		return nil
+	case smsattempt.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case smsattempt.FieldFinishedAt:
+		m.ResetFinishedAt()
+		return nil
+	case smsattempt.FieldOutcome:
+		m.ResetOutcome()
+		return nil
+	case smsattempt.FieldStatusCode:
+		m.ResetStatusCode()
+		return nil
+	case smsattempt.FieldError:
+		m.ResetError()
+		return nil
+	case smsattempt.FieldDurationMs:
+		m.ResetDurationMs()
+		return nil
+	case smsattempt.FieldNode:
+		m.ResetNode()
+		return nil
+	}
+	return fmt.Errorf("unknown SMSAttempt field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SMSAttemptMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SMSAttemptMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SMSAttemptMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SMSAttemptMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SMSAttemptMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SMSAttemptMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SMSAttemptMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SMSAttempt unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SMSAttemptMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SMSAttempt edge %s", name)
+}
+
+// SMSDayMutation represents an operation that mutates the SMSDay nodes in the graph.
+type SMSDayMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *int64
+	account_id     *string
+	day            *string
+	messages       *int
+	addmessages    *int
+	by_operator    *int
+	addby_operator *int
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*SMSDay, error)
+	predicates     []predicate.SMSDay
+}
+
+var _ ent.Mutation = (*SMSDayMutation)(nil)
+
+// smsdayOption allows management of the mutation configuration using functional options.
+type smsdayOption func(*SMSDayMutation)
+
+// newSMSDayMutation creates new mutation for the SMSDay entity.
+func newSMSDayMutation(c config, op Op, opts ...smsdayOption) *SMSDayMutation {
+	m := &SMSDayMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSMSDay,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSMSDayID sets the ID field of the mutation.
+func withSMSDayID(id int64) smsdayOption {
+	return func(m *SMSDayMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SMSDay
+		)
+		m.oldValue = func(ctx context.Context) (*SMSDay, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SMSDay.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSMSDay sets the old SMSDay of the mutation.
+func withSMSDay(node *SMSDay) smsdayOption {
+	return func(m *SMSDayMutation) {
+		m.oldValue = func(context.Context) (*SMSDay, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SMSDayMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SMSDayMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SMSDay entities.
+func (m *SMSDayMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SMSDayMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SMSDayMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SMSDay.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SMSDayMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SMSDayMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the SMSDay entity.
+// If the SMSDay object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSDayMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SMSDayMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetDay sets the "day" field.
+func (m *SMSDayMutation) SetDay(s string) {
+	m.day = &s
+}
+
+// Day returns the value of the "day" field in the mutation.
+func (m *SMSDayMutation) Day() (r string, exists bool) {
+	v := m.day
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDay returns the old "day" field's value of the SMSDay entity.
+// If the SMSDay object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSDayMutation) OldDay(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDay is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDay requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDay: %w", err)
+	}
+	return oldValue.Day, nil
+}
+
+// ResetDay resets all changes to the "day" field.
+func (m *SMSDayMutation) ResetDay() {
+	m.day = nil
+}
+
+// SetMessages sets the "messages" field.
+func (m *SMSDayMutation) SetMessages(i int) {
+	m.messages = &i
+	m.addmessages = nil
+}
+
+// Messages returns the value of the "messages" field in the mutation.
+func (m *SMSDayMutation) Messages() (r int, exists bool) {
+	v := m.messages
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMessages returns the old "messages" field's value of the SMSDay entity.
+// If the SMSDay object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSDayMutation) OldMessages(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMessages is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMessages requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMessages: %w", err)
+	}
+	return oldValue.Messages, nil
+}
+
+// AddMessages adds i to the "messages" field.
+func (m *SMSDayMutation) AddMessages(i int) {
+	if m.addmessages != nil {
+		*m.addmessages += i
+	} else {
+		m.addmessages = &i
+	}
+}
+
+// AddedMessages returns the value that was added to the "messages" field in this mutation.
+func (m *SMSDayMutation) AddedMessages() (r int, exists bool) {
+	v := m.addmessages
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetMessages resets all changes to the "messages" field.
+func (m *SMSDayMutation) ResetMessages() {
+	m.messages = nil
+	m.addmessages = nil
+}
+
+// SetByOperator sets the "by_operator" field.
+func (m *SMSDayMutation) SetByOperator(i int) {
+	m.by_operator = &i
+	m.addby_operator = nil
+}
+
+// ByOperator returns the value of the "by_operator" field in the mutation.
+func (m *SMSDayMutation) ByOperator() (r int, exists bool) {
+	v := m.by_operator
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldByOperator returns the old "by_operator" field's value of the SMSDay entity.
+// If the SMSDay object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSDayMutation) OldByOperator(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldByOperator is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldByOperator requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldByOperator: %w", err)
+	}
+	return oldValue.ByOperator, nil
+}
+
+// AddByOperator adds i to the "by_operator" field.
+func (m *SMSDayMutation) AddByOperator(i int) {
+	if m.addby_operator != nil {
+		*m.addby_operator += i
+	} else {
+		m.addby_operator = &i
+	}
+}
+
+// AddedByOperator returns the value that was added to the "by_operator" field in this mutation.
+func (m *SMSDayMutation) AddedByOperator() (r int, exists bool) {
+	v := m.addby_operator
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetByOperator resets all changes to the "by_operator" field.
+func (m *SMSDayMutation) ResetByOperator() {
+	m.by_operator = nil
+	m.addby_operator = nil
+}
+
+// Where appends a list predicates to the SMSDayMutation builder.
+func (m *SMSDayMutation) Where(ps ...predicate.SMSDay) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SMSDayMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SMSDayMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SMSDay, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SMSDayMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SMSDayMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SMSDay).
+func (m *SMSDayMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SMSDayMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.account_id != nil {
+		fields = append(fields, smsday.FieldAccountID)
+	}
+	if m.day != nil {
+		fields = append(fields, smsday.FieldDay)
+	}
+	if m.messages != nil {
+		fields = append(fields, smsday.FieldMessages)
+	}
+	if m.by_operator != nil {
+		fields = append(fields, smsday.FieldByOperator)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SMSDayMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case smsday.FieldAccountID:
+		return m.AccountID()
+	case smsday.FieldDay:
+		return m.Day()
+	case smsday.FieldMessages:
+		return m.Messages()
+	case smsday.FieldByOperator:
+		return m.ByOperator()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SMSDayMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case smsday.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case smsday.FieldDay:
+		return m.OldDay(ctx)
+	case smsday.FieldMessages:
+		return m.OldMessages(ctx)
+	case smsday.FieldByOperator:
+		return m.OldByOperator(ctx)
+	}
+	return nil, fmt.Errorf("unknown SMSDay field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSDayMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case smsday.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case smsday.FieldDay:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDay(v)
+		return nil
+	case smsday.FieldMessages:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMessages(v)
+		return nil
+	case smsday.FieldByOperator:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetByOperator(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMSDay field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SMSDayMutation) AddedFields() []string {
+	var fields []string
+	if m.addmessages != nil {
+		fields = append(fields, smsday.FieldMessages)
+	}
+	if m.addby_operator != nil {
+		fields = append(fields, smsday.FieldByOperator)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SMSDayMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case smsday.FieldMessages:
+		return m.AddedMessages()
+	case smsday.FieldByOperator:
+		return m.AddedByOperator()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSDayMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case smsday.FieldMessages:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddMessages(v)
+		return nil
+	case smsday.FieldByOperator:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddByOperator(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMSDay numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SMSDayMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SMSDayMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SMSDayMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown SMSDay nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SMSDayMutation) ResetField(name string) error {
+	switch name {
+	case smsday.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case smsday.FieldDay:
+		m.ResetDay()
+		return nil
+	case smsday.FieldMessages:
+		m.ResetMessages()
+		return nil
+	case smsday.FieldByOperator:
+		m.ResetByOperator()
+		return nil
+	}
+	return fmt.Errorf("unknown SMSDay field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SMSDayMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SMSDayMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SMSDayMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SMSDayMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SMSDayMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SMSDayMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SMSDayMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SMSDay unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SMSDayMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SMSDay edge %s", name)
+}
+
+// SMSMessageMutation represents an operation that mutates the SMSMessage nodes in the graph.
+type SMSMessageMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	account_id    *string
+	to            *string
+	number_hash   *[]byte
+	region        *string
+	from          *string
+	text          *string
+	encoding      *smsmessage.Encoding
+	segments      *int
+	addsegments   *int
+	own_provider  *bool
+	provider      *string
+	provider_id   *string
+	status        *smsmessage.Status
+	error_code    *string
+	error         *string
+	attempts      *int
+	addattempts   *int
+	due_at        *time.Time
+	fence         *int64
+	addfence      *int64
+	expires_at    *time.Time
+	automation_id *string
+	run_id        *string
+	version       *int
+	addversion    *int
+	step_index    *int
+	addstep_index *int
+	user_id       *string
+	email_key     *string
+	created_at    *time.Time
+	sent_at       *time.Time
+	settled_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*SMSMessage, error)
+	predicates    []predicate.SMSMessage
+}
+
+var _ ent.Mutation = (*SMSMessageMutation)(nil)
+
+// smsmessageOption allows management of the mutation configuration using functional options.
+type smsmessageOption func(*SMSMessageMutation)
+
+// newSMSMessageMutation creates new mutation for the SMSMessage entity.
+func newSMSMessageMutation(c config, op Op, opts ...smsmessageOption) *SMSMessageMutation {
+	m := &SMSMessageMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSMSMessage,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSMSMessageID sets the ID field of the mutation.
+func withSMSMessageID(id string) smsmessageOption {
+	return func(m *SMSMessageMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SMSMessage
+		)
+		m.oldValue = func(ctx context.Context) (*SMSMessage, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SMSMessage.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSMSMessage sets the old SMSMessage of the mutation.
+func withSMSMessage(node *SMSMessage) smsmessageOption {
+	return func(m *SMSMessageMutation) {
+		m.oldValue = func(context.Context) (*SMSMessage, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SMSMessageMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SMSMessageMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SMSMessage entities.
+func (m *SMSMessageMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SMSMessageMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SMSMessageMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SMSMessage.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SMSMessageMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SMSMessageMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SMSMessageMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetTo sets the "to" field.
+func (m *SMSMessageMutation) SetTo(s string) {
+	m.to = &s
+}
+
+// To returns the value of the "to" field in the mutation.
+func (m *SMSMessageMutation) To() (r string, exists bool) {
+	v := m.to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTo returns the old "to" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldTo(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTo: %w", err)
+	}
+	return oldValue.To, nil
+}
+
+// ResetTo resets all changes to the "to" field.
+func (m *SMSMessageMutation) ResetTo() {
+	m.to = nil
+}
+
+// SetNumberHash sets the "number_hash" field.
+func (m *SMSMessageMutation) SetNumberHash(b []byte) {
+	m.number_hash = &b
+}
+
+// NumberHash returns the value of the "number_hash" field in the mutation.
+func (m *SMSMessageMutation) NumberHash() (r []byte, exists bool) {
+	v := m.number_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumberHash returns the old "number_hash" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldNumberHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumberHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumberHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumberHash: %w", err)
+	}
+	return oldValue.NumberHash, nil
+}
+
+// ResetNumberHash resets all changes to the "number_hash" field.
+func (m *SMSMessageMutation) ResetNumberHash() {
+	m.number_hash = nil
+}
+
+// SetRegion sets the "region" field.
+func (m *SMSMessageMutation) SetRegion(s string) {
+	m.region = &s
+}
+
+// Region returns the value of the "region" field in the mutation.
+func (m *SMSMessageMutation) Region() (r string, exists bool) {
+	v := m.region
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRegion returns the old "region" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldRegion(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRegion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRegion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRegion: %w", err)
+	}
+	return oldValue.Region, nil
+}
+
+// ResetRegion resets all changes to the "region" field.
+func (m *SMSMessageMutation) ResetRegion() {
+	m.region = nil
+}
+
+// SetFrom sets the "from" field.
+func (m *SMSMessageMutation) SetFrom(s string) {
+	m.from = &s
+}
+
+// From returns the value of the "from" field in the mutation.
+func (m *SMSMessageMutation) From() (r string, exists bool) {
+	v := m.from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFrom returns the old "from" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldFrom(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFrom is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFrom requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFrom: %w", err)
+	}
+	return oldValue.From, nil
+}
+
+// ResetFrom resets all changes to the "from" field.
+func (m *SMSMessageMutation) ResetFrom() {
+	m.from = nil
+}
+
+// SetText sets the "text" field.
+func (m *SMSMessageMutation) SetText(s string) {
+	m.text = &s
+}
+
+// Text returns the value of the "text" field in the mutation.
+func (m *SMSMessageMutation) Text() (r string, exists bool) {
+	v := m.text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldText returns the old "text" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldText(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldText is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldText requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldText: %w", err)
+	}
+	return oldValue.Text, nil
+}
+
+// ResetText resets all changes to the "text" field.
+func (m *SMSMessageMutation) ResetText() {
+	m.text = nil
+}
+
+// SetEncoding sets the "encoding" field.
+func (m *SMSMessageMutation) SetEncoding(s smsmessage.Encoding) {
+	m.encoding = &s
+}
+
+// Encoding returns the value of the "encoding" field in the mutation.
+func (m *SMSMessageMutation) Encoding() (r smsmessage.Encoding, exists bool) {
+	v := m.encoding
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEncoding returns the old "encoding" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldEncoding(ctx context.Context) (v smsmessage.Encoding, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEncoding is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEncoding requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEncoding: %w", err)
+	}
+	return oldValue.Encoding, nil
+}
+
+// ResetEncoding resets all changes to the "encoding" field.
+func (m *SMSMessageMutation) ResetEncoding() {
+	m.encoding = nil
+}
+
+// SetSegments sets the "segments" field.
+func (m *SMSMessageMutation) SetSegments(i int) {
+	m.segments = &i
+	m.addsegments = nil
+}
+
+// Segments returns the value of the "segments" field in the mutation.
+func (m *SMSMessageMutation) Segments() (r int, exists bool) {
+	v := m.segments
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSegments returns the old "segments" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldSegments(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSegments is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSegments requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSegments: %w", err)
+	}
+	return oldValue.Segments, nil
+}
+
+// AddSegments adds i to the "segments" field.
+func (m *SMSMessageMutation) AddSegments(i int) {
+	if m.addsegments != nil {
+		*m.addsegments += i
+	} else {
+		m.addsegments = &i
+	}
+}
+
+// AddedSegments returns the value that was added to the "segments" field in this mutation.
+func (m *SMSMessageMutation) AddedSegments() (r int, exists bool) {
+	v := m.addsegments
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSegments resets all changes to the "segments" field.
+func (m *SMSMessageMutation) ResetSegments() {
+	m.segments = nil
+	m.addsegments = nil
+}
+
+// SetOwnProvider sets the "own_provider" field.
+func (m *SMSMessageMutation) SetOwnProvider(b bool) {
+	m.own_provider = &b
+}
+
+// OwnProvider returns the value of the "own_provider" field in the mutation.
+func (m *SMSMessageMutation) OwnProvider() (r bool, exists bool) {
+	v := m.own_provider
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOwnProvider returns the old "own_provider" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldOwnProvider(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOwnProvider is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOwnProvider requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOwnProvider: %w", err)
+	}
+	return oldValue.OwnProvider, nil
+}
+
+// ResetOwnProvider resets all changes to the "own_provider" field.
+func (m *SMSMessageMutation) ResetOwnProvider() {
+	m.own_provider = nil
+}
+
+// SetProvider sets the "provider" field.
+func (m *SMSMessageMutation) SetProvider(s string) {
+	m.provider = &s
+}
+
+// Provider returns the value of the "provider" field in the mutation.
+func (m *SMSMessageMutation) Provider() (r string, exists bool) {
+	v := m.provider
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProvider returns the old "provider" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldProvider(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProvider is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProvider requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProvider: %w", err)
+	}
+	return oldValue.Provider, nil
+}
+
+// ResetProvider resets all changes to the "provider" field.
+func (m *SMSMessageMutation) ResetProvider() {
+	m.provider = nil
+}
+
+// SetProviderID sets the "provider_id" field.
+func (m *SMSMessageMutation) SetProviderID(s string) {
+	m.provider_id = &s
+}
+
+// ProviderID returns the value of the "provider_id" field in the mutation.
+func (m *SMSMessageMutation) ProviderID() (r string, exists bool) {
+	v := m.provider_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProviderID returns the old "provider_id" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldProviderID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProviderID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProviderID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProviderID: %w", err)
+	}
+	return oldValue.ProviderID, nil
+}
+
+// ResetProviderID resets all changes to the "provider_id" field.
+func (m *SMSMessageMutation) ResetProviderID() {
+	m.provider_id = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *SMSMessageMutation) SetStatus(s smsmessage.Status) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *SMSMessageMutation) Status() (r smsmessage.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldStatus(ctx context.Context) (v smsmessage.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *SMSMessageMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetErrorCode sets the "error_code" field.
+func (m *SMSMessageMutation) SetErrorCode(s string) {
+	m.error_code = &s
+}
+
+// ErrorCode returns the value of the "error_code" field in the mutation.
+func (m *SMSMessageMutation) ErrorCode() (r string, exists bool) {
+	v := m.error_code
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldErrorCode returns the old "error_code" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldErrorCode(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldErrorCode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldErrorCode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldErrorCode: %w", err)
+	}
+	return oldValue.ErrorCode, nil
+}
+
+// ResetErrorCode resets all changes to the "error_code" field.
+func (m *SMSMessageMutation) ResetErrorCode() {
+	m.error_code = nil
+}
+
+// SetError sets the "error" field.
+func (m *SMSMessageMutation) SetError(s string) {
+	m.error = &s
+}
+
+// Error returns the value of the "error" field in the mutation.
+func (m *SMSMessageMutation) Error() (r string, exists bool) {
+	v := m.error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldError returns the old "error" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldError(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldError: %w", err)
+	}
+	return oldValue.Error, nil
+}
+
+// ResetError resets all changes to the "error" field.
+func (m *SMSMessageMutation) ResetError() {
+	m.error = nil
+}
+
+// SetAttempts sets the "attempts" field.
+func (m *SMSMessageMutation) SetAttempts(i int) {
+	m.attempts = &i
+	m.addattempts = nil
+}
+
+// Attempts returns the value of the "attempts" field in the mutation.
+func (m *SMSMessageMutation) Attempts() (r int, exists bool) {
+	v := m.attempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttempts returns the old "attempts" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldAttempts(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttempts is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttempts requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttempts: %w", err)
+	}
+	return oldValue.Attempts, nil
+}
+
+// AddAttempts adds i to the "attempts" field.
+func (m *SMSMessageMutation) AddAttempts(i int) {
+	if m.addattempts != nil {
+		*m.addattempts += i
+	} else {
+		m.addattempts = &i
+	}
+}
+
+// AddedAttempts returns the value that was added to the "attempts" field in this mutation.
+func (m *SMSMessageMutation) AddedAttempts() (r int, exists bool) {
+	v := m.addattempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttempts resets all changes to the "attempts" field.
+func (m *SMSMessageMutation) ResetAttempts() {
+	m.attempts = nil
+	m.addattempts = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *SMSMessageMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *SMSMessageMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (m *SMSMessageMutation) ClearDueAt() {
+	m.due_at = nil
+	m.clearedFields[smsmessage.FieldDueAt] = struct{}{}
+}
+
+// DueAtCleared returns if the "due_at" field was cleared in this mutation.
+func (m *SMSMessageMutation) DueAtCleared() bool {
+	_, ok := m.clearedFields[smsmessage.FieldDueAt]
+	return ok
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *SMSMessageMutation) ResetDueAt() {
+	m.due_at = nil
+	delete(m.clearedFields, smsmessage.FieldDueAt)
+}
+
+// SetFence sets the "fence" field.
+func (m *SMSMessageMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *SMSMessageMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *SMSMessageMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *SMSMessageMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *SMSMessageMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *SMSMessageMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *SMSMessageMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *SMSMessageMutation) ResetExpiresAt() {
+	m.expires_at = nil
+}
+
+// SetAutomationID sets the "automation_id" field.
+func (m *SMSMessageMutation) SetAutomationID(s string) {
+	m.automation_id = &s
+}
+
+// AutomationID returns the value of the "automation_id" field in the mutation.
+func (m *SMSMessageMutation) AutomationID() (r string, exists bool) {
+	v := m.automation_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAutomationID returns the old "automation_id" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldAutomationID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAutomationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
+	}
+	return oldValue.AutomationID, nil
+}
+
+// ClearAutomationID clears the value of the "automation_id" field.
+func (m *SMSMessageMutation) ClearAutomationID() {
+	m.automation_id = nil
+	m.clearedFields[smsmessage.FieldAutomationID] = struct{}{}
+}
+
+// AutomationIDCleared returns if the "automation_id" field was cleared in this mutation.
+func (m *SMSMessageMutation) AutomationIDCleared() bool {
+	_, ok := m.clearedFields[smsmessage.FieldAutomationID]
+	return ok
+}
+
+// ResetAutomationID resets all changes to the "automation_id" field.
+func (m *SMSMessageMutation) ResetAutomationID() {
+	m.automation_id = nil
+	delete(m.clearedFields, smsmessage.FieldAutomationID)
+}
+
+// SetRunID sets the "run_id" field.
+func (m *SMSMessageMutation) SetRunID(s string) {
+	m.run_id = &s
+}
+
+// RunID returns the value of the "run_id" field in the mutation.
+func (m *SMSMessageMutation) RunID() (r string, exists bool) {
+	v := m.run_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRunID returns the old "run_id" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldRunID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRunID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRunID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRunID: %w", err)
+	}
+	return oldValue.RunID, nil
+}
+
+// ClearRunID clears the value of the "run_id" field.
+func (m *SMSMessageMutation) ClearRunID() {
+	m.run_id = nil
+	m.clearedFields[smsmessage.FieldRunID] = struct{}{}
+}
+
+// RunIDCleared returns if the "run_id" field was cleared in this mutation.
+func (m *SMSMessageMutation) RunIDCleared() bool {
+	_, ok := m.clearedFields[smsmessage.FieldRunID]
+	return ok
+}
+
+// ResetRunID resets all changes to the "run_id" field.
+func (m *SMSMessageMutation) ResetRunID() {
+	m.run_id = nil
+	delete(m.clearedFields, smsmessage.FieldRunID)
+}
+
+// SetVersion sets the "version" field.
+func (m *SMSMessageMutation) SetVersion(i int) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *SMSMessageMutation) Version() (r int, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *SMSMessageMutation) AddVersion(i int) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *SMSMessageMutation) AddedVersion() (r int, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *SMSMessageMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+}
+
+// SetStepIndex sets the "step_index" field.
+func (m *SMSMessageMutation) SetStepIndex(i int) {
+	m.step_index = &i
+	m.addstep_index = nil
+}
+
+// StepIndex returns the value of the "step_index" field in the mutation.
+func (m *SMSMessageMutation) StepIndex() (r int, exists bool) {
+	v := m.step_index
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStepIndex returns the old "step_index" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldStepIndex(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStepIndex is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStepIndex requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStepIndex: %w", err)
+	}
+	return oldValue.StepIndex, nil
+}
+
+// AddStepIndex adds i to the "step_index" field.
+func (m *SMSMessageMutation) AddStepIndex(i int) {
+	if m.addstep_index != nil {
+		*m.addstep_index += i
+	} else {
+		m.addstep_index = &i
+	}
+}
+
+// AddedStepIndex returns the value that was added to the "step_index" field in this mutation.
+func (m *SMSMessageMutation) AddedStepIndex() (r int, exists bool) {
+	v := m.addstep_index
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStepIndex resets all changes to the "step_index" field.
+func (m *SMSMessageMutation) ResetStepIndex() {
+	m.step_index = nil
+	m.addstep_index = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *SMSMessageMutation) SetUserID(s string) {
+	m.user_id = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *SMSMessageMutation) UserID() (r string, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldUserID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *SMSMessageMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[smsmessage.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *SMSMessageMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[smsmessage.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *SMSMessageMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, smsmessage.FieldUserID)
+}
+
+// SetEmailKey sets the "email_key" field.
+func (m *SMSMessageMutation) SetEmailKey(s string) {
+	m.email_key = &s
+}
+
+// EmailKey returns the value of the "email_key" field in the mutation.
+func (m *SMSMessageMutation) EmailKey() (r string, exists bool) {
+	v := m.email_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailKey returns the old "email_key" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldEmailKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailKey: %w", err)
+	}
+	return oldValue.EmailKey, nil
+}
+
+// ClearEmailKey clears the value of the "email_key" field.
+func (m *SMSMessageMutation) ClearEmailKey() {
+	m.email_key = nil
+	m.clearedFields[smsmessage.FieldEmailKey] = struct{}{}
+}
+
+// EmailKeyCleared returns if the "email_key" field was cleared in this mutation.
+func (m *SMSMessageMutation) EmailKeyCleared() bool {
+	_, ok := m.clearedFields[smsmessage.FieldEmailKey]
+	return ok
+}
+
+// ResetEmailKey resets all changes to the "email_key" field.
+func (m *SMSMessageMutation) ResetEmailKey() {
+	m.email_key = nil
+	delete(m.clearedFields, smsmessage.FieldEmailKey)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SMSMessageMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SMSMessageMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SMSMessageMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetSentAt sets the "sent_at" field.
+func (m *SMSMessageMutation) SetSentAt(t time.Time) {
+	m.sent_at = &t
+}
+
+// SentAt returns the value of the "sent_at" field in the mutation.
+func (m *SMSMessageMutation) SentAt() (r time.Time, exists bool) {
+	v := m.sent_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSentAt returns the old "sent_at" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldSentAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSentAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSentAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSentAt: %w", err)
+	}
+	return oldValue.SentAt, nil
+}
+
+// ClearSentAt clears the value of the "sent_at" field.
+func (m *SMSMessageMutation) ClearSentAt() {
+	m.sent_at = nil
+	m.clearedFields[smsmessage.FieldSentAt] = struct{}{}
+}
+
+// SentAtCleared returns if the "sent_at" field was cleared in this mutation.
+func (m *SMSMessageMutation) SentAtCleared() bool {
+	_, ok := m.clearedFields[smsmessage.FieldSentAt]
+	return ok
+}
+
+// ResetSentAt resets all changes to the "sent_at" field.
+func (m *SMSMessageMutation) ResetSentAt() {
+	m.sent_at = nil
+	delete(m.clearedFields, smsmessage.FieldSentAt)
+}
+
+// SetSettledAt sets the "settled_at" field.
+func (m *SMSMessageMutation) SetSettledAt(t time.Time) {
+	m.settled_at = &t
+}
+
+// SettledAt returns the value of the "settled_at" field in the mutation.
+func (m *SMSMessageMutation) SettledAt() (r time.Time, exists bool) {
+	v := m.settled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSettledAt returns the old "settled_at" field's value of the SMSMessage entity.
+// If the SMSMessage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSMessageMutation) OldSettledAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSettledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSettledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSettledAt: %w", err)
+	}
+	return oldValue.SettledAt, nil
+}
+
+// ClearSettledAt clears the value of the "settled_at" field.
+func (m *SMSMessageMutation) ClearSettledAt() {
+	m.settled_at = nil
+	m.clearedFields[smsmessage.FieldSettledAt] = struct{}{}
+}
+
+// SettledAtCleared returns if the "settled_at" field was cleared in this mutation.
+func (m *SMSMessageMutation) SettledAtCleared() bool {
+	_, ok := m.clearedFields[smsmessage.FieldSettledAt]
+	return ok
+}
+
+// ResetSettledAt resets all changes to the "settled_at" field.
+func (m *SMSMessageMutation) ResetSettledAt() {
+	m.settled_at = nil
+	delete(m.clearedFields, smsmessage.FieldSettledAt)
+}
+
+// Where appends a list predicates to the SMSMessageMutation builder.
+func (m *SMSMessageMutation) Where(ps ...predicate.SMSMessage) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SMSMessageMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SMSMessageMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SMSMessage, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SMSMessageMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SMSMessageMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SMSMessage).
+func (m *SMSMessageMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SMSMessageMutation) Fields() []string {
+	fields := make([]string, 0, 27)
+	if m.account_id != nil {
+		fields = append(fields, smsmessage.FieldAccountID)
+	}
+	if m.to != nil {
+		fields = append(fields, smsmessage.FieldTo)
+	}
+	if m.number_hash != nil {
+		fields = append(fields, smsmessage.FieldNumberHash)
+	}
+	if m.region != nil {
+		fields = append(fields, smsmessage.FieldRegion)
+	}
+	if m.from != nil {
+		fields = append(fields, smsmessage.FieldFrom)
+	}
+	if m.text != nil {
+		fields = append(fields, smsmessage.FieldText)
+	}
+	if m.encoding != nil {
+		fields = append(fields, smsmessage.FieldEncoding)
+	}
+	if m.segments != nil {
+		fields = append(fields, smsmessage.FieldSegments)
+	}
+	if m.own_provider != nil {
+		fields = append(fields, smsmessage.FieldOwnProvider)
+	}
+	if m.provider != nil {
+		fields = append(fields, smsmessage.FieldProvider)
+	}
+	if m.provider_id != nil {
+		fields = append(fields, smsmessage.FieldProviderID)
+	}
+	if m.status != nil {
+		fields = append(fields, smsmessage.FieldStatus)
+	}
+	if m.error_code != nil {
+		fields = append(fields, smsmessage.FieldErrorCode)
+	}
+	if m.error != nil {
+		fields = append(fields, smsmessage.FieldError)
+	}
+	if m.attempts != nil {
+		fields = append(fields, smsmessage.FieldAttempts)
+	}
+	if m.due_at != nil {
+		fields = append(fields, smsmessage.FieldDueAt)
+	}
+	if m.fence != nil {
+		fields = append(fields, smsmessage.FieldFence)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, smsmessage.FieldExpiresAt)
+	}
+	if m.automation_id != nil {
+		fields = append(fields, smsmessage.FieldAutomationID)
+	}
+	if m.run_id != nil {
+		fields = append(fields, smsmessage.FieldRunID)
+	}
+	if m.version != nil {
+		fields = append(fields, smsmessage.FieldVersion)
+	}
+	if m.step_index != nil {
+		fields = append(fields, smsmessage.FieldStepIndex)
+	}
+	if m.user_id != nil {
+		fields = append(fields, smsmessage.FieldUserID)
+	}
+	if m.email_key != nil {
+		fields = append(fields, smsmessage.FieldEmailKey)
+	}
+	if m.created_at != nil {
+		fields = append(fields, smsmessage.FieldCreatedAt)
+	}
+	if m.sent_at != nil {
+		fields = append(fields, smsmessage.FieldSentAt)
+	}
+	if m.settled_at != nil {
+		fields = append(fields, smsmessage.FieldSettledAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SMSMessageMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case smsmessage.FieldAccountID:
+		return m.AccountID()
+	case smsmessage.FieldTo:
+		return m.To()
+	case smsmessage.FieldNumberHash:
+		return m.NumberHash()
+	case smsmessage.FieldRegion:
+		return m.Region()
+	case smsmessage.FieldFrom:
+		return m.From()
+	case smsmessage.FieldText:
+		return m.Text()
+	case smsmessage.FieldEncoding:
+		return m.Encoding()
+	case smsmessage.FieldSegments:
+		return m.Segments()
+	case smsmessage.FieldOwnProvider:
+		return m.OwnProvider()
+	case smsmessage.FieldProvider:
+		return m.Provider()
+	case smsmessage.FieldProviderID:
+		return m.ProviderID()
+	case smsmessage.FieldStatus:
+		return m.Status()
+	case smsmessage.FieldErrorCode:
+		return m.ErrorCode()
+	case smsmessage.FieldError:
+		return m.Error()
+	case smsmessage.FieldAttempts:
+		return m.Attempts()
+	case smsmessage.FieldDueAt:
+		return m.DueAt()
+	case smsmessage.FieldFence:
+		return m.Fence()
+	case smsmessage.FieldExpiresAt:
+		return m.ExpiresAt()
+	case smsmessage.FieldAutomationID:
+		return m.AutomationID()
+	case smsmessage.FieldRunID:
+		return m.RunID()
+	case smsmessage.FieldVersion:
+		return m.Version()
+	case smsmessage.FieldStepIndex:
+		return m.StepIndex()
+	case smsmessage.FieldUserID:
+		return m.UserID()
+	case smsmessage.FieldEmailKey:
+		return m.EmailKey()
+	case smsmessage.FieldCreatedAt:
+		return m.CreatedAt()
+	case smsmessage.FieldSentAt:
+		return m.SentAt()
+	case smsmessage.FieldSettledAt:
+		return m.SettledAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SMSMessageMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case smsmessage.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case smsmessage.FieldTo:
+		return m.OldTo(ctx)
+	case smsmessage.FieldNumberHash:
+		return m.OldNumberHash(ctx)
+	case smsmessage.FieldRegion:
+		return m.OldRegion(ctx)
+	case smsmessage.FieldFrom:
+		return m.OldFrom(ctx)
+	case smsmessage.FieldText:
+		return m.OldText(ctx)
+	case smsmessage.FieldEncoding:
+		return m.OldEncoding(ctx)
+	case smsmessage.FieldSegments:
+		return m.OldSegments(ctx)
+	case smsmessage.FieldOwnProvider:
+		return m.OldOwnProvider(ctx)
+	case smsmessage.FieldProvider:
+		return m.OldProvider(ctx)
+	case smsmessage.FieldProviderID:
+		return m.OldProviderID(ctx)
+	case smsmessage.FieldStatus:
+		return m.OldStatus(ctx)
+	case smsmessage.FieldErrorCode:
+		return m.OldErrorCode(ctx)
+	case smsmessage.FieldError:
+		return m.OldError(ctx)
+	case smsmessage.FieldAttempts:
+		return m.OldAttempts(ctx)
+	case smsmessage.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case smsmessage.FieldFence:
+		return m.OldFence(ctx)
+	case smsmessage.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case smsmessage.FieldAutomationID:
+		return m.OldAutomationID(ctx)
+	case smsmessage.FieldRunID:
+		return m.OldRunID(ctx)
+	case smsmessage.FieldVersion:
+		return m.OldVersion(ctx)
+	case smsmessage.FieldStepIndex:
+		return m.OldStepIndex(ctx)
+	case smsmessage.FieldUserID:
+		return m.OldUserID(ctx)
+	case smsmessage.FieldEmailKey:
+		return m.OldEmailKey(ctx)
+	case smsmessage.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case smsmessage.FieldSentAt:
+		return m.OldSentAt(ctx)
+	case smsmessage.FieldSettledAt:
+		return m.OldSettledAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown SMSMessage field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSMessageMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case smsmessage.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case smsmessage.FieldTo:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTo(v)
+		return nil
+	case smsmessage.FieldNumberHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumberHash(v)
+		return nil
+	case smsmessage.FieldRegion:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRegion(v)
+		return nil
+	case smsmessage.FieldFrom:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFrom(v)
+		return nil
+	case smsmessage.FieldText:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetText(v)
+		return nil
+	case smsmessage.FieldEncoding:
+		v, ok := value.(smsmessage.Encoding)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEncoding(v)
+		return nil
+	case smsmessage.FieldSegments:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSegments(v)
+		return nil
+	case smsmessage.FieldOwnProvider:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOwnProvider(v)
+		return nil
+	case smsmessage.FieldProvider:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProvider(v)
+		return nil
+	case smsmessage.FieldProviderID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProviderID(v)
+		return nil
+	case smsmessage.FieldStatus:
+		v, ok := value.(smsmessage.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case smsmessage.FieldErrorCode:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetErrorCode(v)
+		return nil
+	case smsmessage.FieldError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetError(v)
+		return nil
+	case smsmessage.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttempts(v)
+		return nil
+	case smsmessage.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case smsmessage.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case smsmessage.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case smsmessage.FieldAutomationID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAutomationID(v)
+		return nil
+	case smsmessage.FieldRunID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRunID(v)
+		return nil
+	case smsmessage.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case smsmessage.FieldStepIndex:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStepIndex(v)
+		return nil
+	case smsmessage.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case smsmessage.FieldEmailKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailKey(v)
+		return nil
+	case smsmessage.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case smsmessage.FieldSentAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSentAt(v)
+		return nil
+	case smsmessage.FieldSettledAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSettledAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMSMessage field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SMSMessageMutation) AddedFields() []string {
+	var fields []string
+	if m.addsegments != nil {
+		fields = append(fields, smsmessage.FieldSegments)
+	}
+	if m.addattempts != nil {
+		fields = append(fields, smsmessage.FieldAttempts)
+	}
+	if m.addfence != nil {
+		fields = append(fields, smsmessage.FieldFence)
+	}
+	if m.addversion != nil {
+		fields = append(fields, smsmessage.FieldVersion)
+	}
+	if m.addstep_index != nil {
+		fields = append(fields, smsmessage.FieldStepIndex)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SMSMessageMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case smsmessage.FieldSegments:
+		return m.AddedSegments()
+	case smsmessage.FieldAttempts:
+		return m.AddedAttempts()
+	case smsmessage.FieldFence:
+		return m.AddedFence()
+	case smsmessage.FieldVersion:
+		return m.AddedVersion()
+	case smsmessage.FieldStepIndex:
+		return m.AddedStepIndex()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSMessageMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case smsmessage.FieldSegments:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSegments(v)
+		return nil
+	case smsmessage.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttempts(v)
+		return nil
+	case smsmessage.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	case smsmessage.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	case smsmessage.FieldStepIndex:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStepIndex(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMSMessage numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SMSMessageMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(smsmessage.FieldDueAt) {
+		fields = append(fields, smsmessage.FieldDueAt)
+	}
+	if m.FieldCleared(smsmessage.FieldAutomationID) {
+		fields = append(fields, smsmessage.FieldAutomationID)
+	}
+	if m.FieldCleared(smsmessage.FieldRunID) {
+		fields = append(fields, smsmessage.FieldRunID)
+	}
+	if m.FieldCleared(smsmessage.FieldUserID) {
+		fields = append(fields, smsmessage.FieldUserID)
+	}
+	if m.FieldCleared(smsmessage.FieldEmailKey) {
+		fields = append(fields, smsmessage.FieldEmailKey)
+	}
+	if m.FieldCleared(smsmessage.FieldSentAt) {
+		fields = append(fields, smsmessage.FieldSentAt)
+	}
+	if m.FieldCleared(smsmessage.FieldSettledAt) {
+		fields = append(fields, smsmessage.FieldSettledAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SMSMessageMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SMSMessageMutation) ClearField(name string) error {
+	switch name {
+	case smsmessage.FieldDueAt:
+		m.ClearDueAt()
+		return nil
+	case smsmessage.FieldAutomationID:
+		m.ClearAutomationID()
+		return nil
+	case smsmessage.FieldRunID:
+		m.ClearRunID()
+		return nil
+	case smsmessage.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case smsmessage.FieldEmailKey:
+		m.ClearEmailKey()
+		return nil
+	case smsmessage.FieldSentAt:
+		m.ClearSentAt()
+		return nil
+	case smsmessage.FieldSettledAt:
+		m.ClearSettledAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SMSMessage nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SMSMessageMutation) ResetField(name string) error {
+	switch name {
+	case smsmessage.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case smsmessage.FieldTo:
+		m.ResetTo()
+		return nil
+	case smsmessage.FieldNumberHash:
+		m.ResetNumberHash()
+		return nil
+	case smsmessage.FieldRegion:
+		m.ResetRegion()
+		return nil
+	case smsmessage.FieldFrom:
+		m.ResetFrom()
+		return nil
+	case smsmessage.FieldText:
+		m.ResetText()
+		return nil
+	case smsmessage.FieldEncoding:
+		m.ResetEncoding()
+		return nil
+	case smsmessage.FieldSegments:
+		m.ResetSegments()
+		return nil
+	case smsmessage.FieldOwnProvider:
+		m.ResetOwnProvider()
+		return nil
+	case smsmessage.FieldProvider:
+		m.ResetProvider()
+		return nil
+	case smsmessage.FieldProviderID:
+		m.ResetProviderID()
+		return nil
+	case smsmessage.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case smsmessage.FieldErrorCode:
+		m.ResetErrorCode()
+		return nil
+	case smsmessage.FieldError:
+		m.ResetError()
+		return nil
+	case smsmessage.FieldAttempts:
+		m.ResetAttempts()
+		return nil
+	case smsmessage.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case smsmessage.FieldFence:
+		m.ResetFence()
+		return nil
+	case smsmessage.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case smsmessage.FieldAutomationID:
+		m.ResetAutomationID()
+		return nil
+	case smsmessage.FieldRunID:
+		m.ResetRunID()
+		return nil
+	case smsmessage.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case smsmessage.FieldStepIndex:
+		m.ResetStepIndex()
+		return nil
+	case smsmessage.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case smsmessage.FieldEmailKey:
+		m.ResetEmailKey()
+		return nil
+	case smsmessage.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case smsmessage.FieldSentAt:
+		m.ResetSentAt()
+		return nil
+	case smsmessage.FieldSettledAt:
+		m.ResetSettledAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SMSMessage field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SMSMessageMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SMSMessageMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SMSMessageMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SMSMessageMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SMSMessageMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SMSMessageMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SMSMessageMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SMSMessage unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SMSMessageMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SMSMessage edge %s", name)
+}
+
+// SMSOptOutMutation represents an operation that mutates the SMSOptOut nodes in the graph.
+type SMSOptOutMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *string
+	number_hash   *[]byte
+	number        *string
+	reason        *smsoptout.Reason
+	created_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*SMSOptOut, error)
+	predicates    []predicate.SMSOptOut
+}
+
+var _ ent.Mutation = (*SMSOptOutMutation)(nil)
+
+// smsoptoutOption allows management of the mutation configuration using functional options.
+type smsoptoutOption func(*SMSOptOutMutation)
+
+// newSMSOptOutMutation creates new mutation for the SMSOptOut entity.
+func newSMSOptOutMutation(c config, op Op, opts ...smsoptoutOption) *SMSOptOutMutation {
+	m := &SMSOptOutMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSMSOptOut,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSMSOptOutID sets the ID field of the mutation.
+func withSMSOptOutID(id int64) smsoptoutOption {
+	return func(m *SMSOptOutMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SMSOptOut
+		)
+		m.oldValue = func(ctx context.Context) (*SMSOptOut, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SMSOptOut.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSMSOptOut sets the old SMSOptOut of the mutation.
+func withSMSOptOut(node *SMSOptOut) smsoptoutOption {
+	return func(m *SMSOptOutMutation) {
+		m.oldValue = func(context.Context) (*SMSOptOut, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SMSOptOutMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SMSOptOutMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SMSOptOut entities.
+func (m *SMSOptOutMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SMSOptOutMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SMSOptOutMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SMSOptOut.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SMSOptOutMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SMSOptOutMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the SMSOptOut entity.
+// If the SMSOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSOptOutMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SMSOptOutMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetNumberHash sets the "number_hash" field.
+func (m *SMSOptOutMutation) SetNumberHash(b []byte) {
+	m.number_hash = &b
+}
+
+// NumberHash returns the value of the "number_hash" field in the mutation.
+func (m *SMSOptOutMutation) NumberHash() (r []byte, exists bool) {
+	v := m.number_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumberHash returns the old "number_hash" field's value of the SMSOptOut entity.
+// If the SMSOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSOptOutMutation) OldNumberHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumberHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumberHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumberHash: %w", err)
+	}
+	return oldValue.NumberHash, nil
+}
+
+// ResetNumberHash resets all changes to the "number_hash" field.
+func (m *SMSOptOutMutation) ResetNumberHash() {
+	m.number_hash = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *SMSOptOutMutation) SetNumber(s string) {
+	m.number = &s
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *SMSOptOutMutation) Number() (r string, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the SMSOptOut entity.
+// If the SMSOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSOptOutMutation) OldNumber(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// ClearNumber clears the value of the "number" field.
+func (m *SMSOptOutMutation) ClearNumber() {
+	m.number = nil
+	m.clearedFields[smsoptout.FieldNumber] = struct{}{}
+}
+
+// NumberCleared returns if the "number" field was cleared in this mutation.
+func (m *SMSOptOutMutation) NumberCleared() bool {
+	_, ok := m.clearedFields[smsoptout.FieldNumber]
+	return ok
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *SMSOptOutMutation) ResetNumber() {
+	m.number = nil
+	delete(m.clearedFields, smsoptout.FieldNumber)
+}
+
+// SetReason sets the "reason" field.
+func (m *SMSOptOutMutation) SetReason(s smsoptout.Reason) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *SMSOptOutMutation) Reason() (r smsoptout.Reason, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the SMSOptOut entity.
+// If the SMSOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSOptOutMutation) OldReason(ctx context.Context) (v smsoptout.Reason, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *SMSOptOutMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SMSOptOutMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SMSOptOutMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the SMSOptOut entity.
+// If the SMSOptOut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSOptOutMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SMSOptOutMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the SMSOptOutMutation builder.
+func (m *SMSOptOutMutation) Where(ps ...predicate.SMSOptOut) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SMSOptOutMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SMSOptOutMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SMSOptOut, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SMSOptOutMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SMSOptOutMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SMSOptOut).
+func (m *SMSOptOutMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SMSOptOutMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.account_id != nil {
+		fields = append(fields, smsoptout.FieldAccountID)
+	}
+	if m.number_hash != nil {
+		fields = append(fields, smsoptout.FieldNumberHash)
+	}
+	if m.number != nil {
+		fields = append(fields, smsoptout.FieldNumber)
+	}
+	if m.reason != nil {
+		fields = append(fields, smsoptout.FieldReason)
+	}
+	if m.created_at != nil {
+		fields = append(fields, smsoptout.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SMSOptOutMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case smsoptout.FieldAccountID:
+		return m.AccountID()
+	case smsoptout.FieldNumberHash:
+		return m.NumberHash()
+	case smsoptout.FieldNumber:
+		return m.Number()
+	case smsoptout.FieldReason:
+		return m.Reason()
+	case smsoptout.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SMSOptOutMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case smsoptout.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case smsoptout.FieldNumberHash:
+		return m.OldNumberHash(ctx)
+	case smsoptout.FieldNumber:
+		return m.OldNumber(ctx)
+	case smsoptout.FieldReason:
+		return m.OldReason(ctx)
+	case smsoptout.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown SMSOptOut field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSOptOutMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case smsoptout.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case smsoptout.FieldNumberHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumberHash(v)
+		return nil
+	case smsoptout.FieldNumber:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case smsoptout.FieldReason:
+		v, ok := value.(smsoptout.Reason)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case smsoptout.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMSOptOut field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SMSOptOutMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SMSOptOutMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSOptOutMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown SMSOptOut numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SMSOptOutMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(smsoptout.FieldNumber) {
+		fields = append(fields, smsoptout.FieldNumber)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SMSOptOutMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SMSOptOutMutation) ClearField(name string) error {
+	switch name {
+	case smsoptout.FieldNumber:
+		m.ClearNumber()
+		return nil
+	}
+	return fmt.Errorf("unknown SMSOptOut nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SMSOptOutMutation) ResetField(name string) error {
+	switch name {
+	case smsoptout.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case smsoptout.FieldNumberHash:
+		m.ResetNumberHash()
+		return nil
+	case smsoptout.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case smsoptout.FieldReason:
+		m.ResetReason()
+		return nil
+	case smsoptout.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SMSOptOut field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SMSOptOutMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SMSOptOutMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SMSOptOutMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SMSOptOutMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SMSOptOutMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SMSOptOutMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SMSOptOutMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SMSOptOut unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SMSOptOutMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SMSOptOut edge %s", name)
+}
+
+// SMSSettingsMutation represents an operation that mutates the SMSSettings nodes in the graph.
+type SMSSettingsMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *string
+	provider        *smssettings.Provider
+	_config         *shape.SMSProvider
+	credentials     *[]byte
+	countries       *[]string
+	appendcountries []string
+	daily_cap       *int
+	adddaily_cap    *int
+	created_at      *time.Time
+	updated_at      *time.Time
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*SMSSettings, error)
+	predicates      []predicate.SMSSettings
+}
+
+var _ ent.Mutation = (*SMSSettingsMutation)(nil)
+
+// smssettingsOption allows management of the mutation configuration using functional options.
+type smssettingsOption func(*SMSSettingsMutation)
+
+// newSMSSettingsMutation creates new mutation for the SMSSettings entity.
+func newSMSSettingsMutation(c config, op Op, opts ...smssettingsOption) *SMSSettingsMutation {
+	m := &SMSSettingsMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSMSSettings,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSMSSettingsID sets the ID field of the mutation.
+func withSMSSettingsID(id string) smssettingsOption {
+	return func(m *SMSSettingsMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SMSSettings
+		)
+		m.oldValue = func(ctx context.Context) (*SMSSettings, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SMSSettings.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSMSSettings sets the old SMSSettings of the mutation.
+func withSMSSettings(node *SMSSettings) smssettingsOption {
+	return func(m *SMSSettingsMutation) {
+		m.oldValue = func(context.Context) (*SMSSettings, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SMSSettingsMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SMSSettingsMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SMSSettings entities.
+func (m *SMSSettingsMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SMSSettingsMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SMSSettingsMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SMSSettings.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetProvider sets the "provider" field.
+func (m *SMSSettingsMutation) SetProvider(s smssettings.Provider) {
+	m.provider = &s
+}
+
+// Provider returns the value of the "provider" field in the mutation.
+func (m *SMSSettingsMutation) Provider() (r smssettings.Provider, exists bool) {
+	v := m.provider
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProvider returns the old "provider" field's value of the SMSSettings entity.
+// If the SMSSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSSettingsMutation) OldProvider(ctx context.Context) (v smssettings.Provider, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProvider is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProvider requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProvider: %w", err)
+	}
+	return oldValue.Provider, nil
+}
+
+// ResetProvider resets all changes to the "provider" field.
+func (m *SMSSettingsMutation) ResetProvider() {
+	m.provider = nil
+}
+
+// SetConfig sets the "config" field.
+func (m *SMSSettingsMutation) SetConfig(sp shape.SMSProvider) {
+	m._config = &sp
+}
+
+// Config returns the value of the "config" field in the mutation.
+func (m *SMSSettingsMutation) Config() (r shape.SMSProvider, exists bool) {
+	v := m._config
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConfig returns the old "config" field's value of the SMSSettings entity.
+// If the SMSSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSSettingsMutation) OldConfig(ctx context.Context) (v shape.SMSProvider, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConfig is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConfig requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConfig: %w", err)
+	}
+	return oldValue.Config, nil
+}
+
+// ResetConfig resets all changes to the "config" field.
+func (m *SMSSettingsMutation) ResetConfig() {
+	m._config = nil
+}
+
+// SetCredentials sets the "credentials" field.
+func (m *SMSSettingsMutation) SetCredentials(b []byte) {
+	m.credentials = &b
+}
+
+// Credentials returns the value of the "credentials" field in the mutation.
+func (m *SMSSettingsMutation) Credentials() (r []byte, exists bool) {
+	v := m.credentials
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCredentials returns the old "credentials" field's value of the SMSSettings entity.
+// If the SMSSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSSettingsMutation) OldCredentials(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCredentials is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCredentials requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCredentials: %w", err)
+	}
+	return oldValue.Credentials, nil
+}
+
+// ClearCredentials clears the value of the "credentials" field.
+func (m *SMSSettingsMutation) ClearCredentials() {
+	m.credentials = nil
+	m.clearedFields[smssettings.FieldCredentials] = struct{}{}
+}
+
+// CredentialsCleared returns if the "credentials" field was cleared in this mutation.
+func (m *SMSSettingsMutation) CredentialsCleared() bool {
+	_, ok := m.clearedFields[smssettings.FieldCredentials]
+	return ok
+}
+
+// ResetCredentials resets all changes to the "credentials" field.
+func (m *SMSSettingsMutation) ResetCredentials() {
+	m.credentials = nil
+	delete(m.clearedFields, smssettings.FieldCredentials)
+}
+
+// SetCountries sets the "countries" field.
+func (m *SMSSettingsMutation) SetCountries(s []string) {
+	m.countries = &s
+	m.appendcountries = nil
+}
+
+// Countries returns the value of the "countries" field in the mutation.
+func (m *SMSSettingsMutation) Countries() (r []string, exists bool) {
+	v := m.countries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCountries returns the old "countries" field's value of the SMSSettings entity.
+// If the SMSSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSSettingsMutation) OldCountries(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCountries is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCountries requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCountries: %w", err)
+	}
+	return oldValue.Countries, nil
+}
+
+// AppendCountries adds s to the "countries" field.
+func (m *SMSSettingsMutation) AppendCountries(s []string) {
+	m.appendcountries = append(m.appendcountries, s...)
+}
+
+// AppendedCountries returns the list of values that were appended to the "countries" field in this mutation.
+func (m *SMSSettingsMutation) AppendedCountries() ([]string, bool) {
+	if len(m.appendcountries) == 0 {
+		return nil, false
+	}
+	return m.appendcountries, true
+}
+
+// ResetCountries resets all changes to the "countries" field.
+func (m *SMSSettingsMutation) ResetCountries() {
+	m.countries = nil
+	m.appendcountries = nil
+}
+
+// SetDailyCap sets the "daily_cap" field.
+func (m *SMSSettingsMutation) SetDailyCap(i int) {
+	m.daily_cap = &i
+	m.adddaily_cap = nil
+}
+
+// DailyCap returns the value of the "daily_cap" field in the mutation.
+func (m *SMSSettingsMutation) DailyCap() (r int, exists bool) {
+	v := m.daily_cap
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDailyCap returns the old "daily_cap" field's value of the SMSSettings entity.
+// If the SMSSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSSettingsMutation) OldDailyCap(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDailyCap is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDailyCap requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDailyCap: %w", err)
+	}
+	return oldValue.DailyCap, nil
+}
+
+// AddDailyCap adds i to the "daily_cap" field.
+func (m *SMSSettingsMutation) AddDailyCap(i int) {
+	if m.adddaily_cap != nil {
+		*m.adddaily_cap += i
+	} else {
+		m.adddaily_cap = &i
+	}
+}
+
+// AddedDailyCap returns the value that was added to the "daily_cap" field in this mutation.
+func (m *SMSSettingsMutation) AddedDailyCap() (r int, exists bool) {
+	v := m.adddaily_cap
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDailyCap resets all changes to the "daily_cap" field.
+func (m *SMSSettingsMutation) ResetDailyCap() {
+	m.daily_cap = nil
+	m.adddaily_cap = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SMSSettingsMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SMSSettingsMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the SMSSettings entity.
+// If the SMSSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSSettingsMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SMSSettingsMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *SMSSettingsMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *SMSSettingsMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the SMSSettings entity.
+// If the SMSSettings object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMSSettingsMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *SMSSettingsMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// Where appends a list predicates to the SMSSettingsMutation builder.
+func (m *SMSSettingsMutation) Where(ps ...predicate.SMSSettings) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SMSSettingsMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SMSSettingsMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SMSSettings, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SMSSettingsMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SMSSettingsMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SMSSettings).
+func (m *SMSSettingsMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SMSSettingsMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.provider != nil {
+		fields = append(fields, smssettings.FieldProvider)
+	}
+	if m._config != nil {
+		fields = append(fields, smssettings.FieldConfig)
+	}
+	if m.credentials != nil {
+		fields = append(fields, smssettings.FieldCredentials)
+	}
+	if m.countries != nil {
+		fields = append(fields, smssettings.FieldCountries)
+	}
+	if m.daily_cap != nil {
+		fields = append(fields, smssettings.FieldDailyCap)
+	}
+	if m.created_at != nil {
+		fields = append(fields, smssettings.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, smssettings.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SMSSettingsMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case smssettings.FieldProvider:
+		return m.Provider()
+	case smssettings.FieldConfig:
+		return m.Config()
+	case smssettings.FieldCredentials:
+		return m.Credentials()
+	case smssettings.FieldCountries:
+		return m.Countries()
+	case smssettings.FieldDailyCap:
+		return m.DailyCap()
+	case smssettings.FieldCreatedAt:
+		return m.CreatedAt()
+	case smssettings.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SMSSettingsMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case smssettings.FieldProvider:
+		return m.OldProvider(ctx)
+	case smssettings.FieldConfig:
+		return m.OldConfig(ctx)
+	case smssettings.FieldCredentials:
+		return m.OldCredentials(ctx)
+	case smssettings.FieldCountries:
+		return m.OldCountries(ctx)
+	case smssettings.FieldDailyCap:
+		return m.OldDailyCap(ctx)
+	case smssettings.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case smssettings.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown SMSSettings field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSSettingsMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case smssettings.FieldProvider:
+		v, ok := value.(smssettings.Provider)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProvider(v)
+		return nil
+	case smssettings.FieldConfig:
+		v, ok := value.(shape.SMSProvider)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConfig(v)
+		return nil
+	case smssettings.FieldCredentials:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCredentials(v)
+		return nil
+	case smssettings.FieldCountries:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCountries(v)
+		return nil
+	case smssettings.FieldDailyCap:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDailyCap(v)
+		return nil
+	case smssettings.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case smssettings.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMSSettings field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SMSSettingsMutation) AddedFields() []string {
+	var fields []string
+	if m.adddaily_cap != nil {
+		fields = append(fields, smssettings.FieldDailyCap)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SMSSettingsMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case smssettings.FieldDailyCap:
+		return m.AddedDailyCap()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SMSSettingsMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case smssettings.FieldDailyCap:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDailyCap(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SMSSettings numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SMSSettingsMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(smssettings.FieldCredentials) {
+		fields = append(fields, smssettings.FieldCredentials)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SMSSettingsMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SMSSettingsMutation) ClearField(name string) error {
+	switch name {
+	case smssettings.FieldCredentials:
+		m.ClearCredentials()
+		return nil
+	}
+	return fmt.Errorf("unknown SMSSettings nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SMSSettingsMutation) ResetField(name string) error {
+	switch name {
+	case smssettings.FieldProvider:
+		m.ResetProvider()
+		return nil
+	case smssettings.FieldConfig:
+		m.ResetConfig()
+		return nil
+	case smssettings.FieldCredentials:
+		m.ResetCredentials()
+		return nil
+	case smssettings.FieldCountries:
+		m.ResetCountries()
+		return nil
+	case smssettings.FieldDailyCap:
+		m.ResetDailyCap()
+		return nil
+	case smssettings.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case smssettings.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SMSSettings field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SMSSettingsMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SMSSettingsMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SMSSettingsMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SMSSettingsMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SMSSettingsMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SMSSettingsMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SMSSettingsMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SMSSettings unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SMSSettingsMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SMSSettings edge %s", name)
 }
 
 // SMTPCredentialMutation represents an operation that mutates the SMTPCredential nodes in the graph.

@@ -26,6 +26,8 @@ type Plan struct {
 	DailyEmails *int `json:"daily_emails,omitempty"`
 	// hard cap; null is none
 	MonthlyEmails *int `json:"monthly_emails,omitempty"`
+	// hard cap of text messages by the operator's provider; null is none
+	DailySms *int `json:"daily_sms,omitempty"`
 	// MaxDomains holds the value of the "max_domains" field.
 	MaxDomains int `json:"max_domains,omitempty"`
 	// sends only to the account email until production is unlocked
@@ -63,7 +65,7 @@ func (*Plan) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case plan.FieldSandboxed:
 			values[i] = new(sql.NullBool)
-		case plan.FieldRequestsPerSecond, plan.FieldDailyEmails, plan.FieldMonthlyEmails, plan.FieldMaxDomains:
+		case plan.FieldRequestsPerSecond, plan.FieldDailyEmails, plan.FieldMonthlyEmails, plan.FieldDailySms, plan.FieldMaxDomains:
 			values[i] = new(sql.NullInt64)
 		case plan.FieldID, plan.FieldName:
 			values[i] = new(sql.NullString)
@@ -115,6 +117,13 @@ func (_m *Plan) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.MonthlyEmails = new(int)
 				*_m.MonthlyEmails = int(value.Int64)
+			}
+		case plan.FieldDailySms:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field daily_sms", values[i])
+			} else if value.Valid {
+				_m.DailySms = new(int)
+				*_m.DailySms = int(value.Int64)
 			}
 		case plan.FieldMaxDomains:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -188,6 +197,11 @@ func (_m *Plan) String() string {
 	builder.WriteString(", ")
 	if v := _m.MonthlyEmails; v != nil {
 		builder.WriteString("monthly_emails=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.DailySms; v != nil {
+		builder.WriteString("daily_sms=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")

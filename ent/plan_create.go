@@ -61,6 +61,20 @@ func (_c *PlanCreate) SetNillableMonthlyEmails(v *int) *PlanCreate {
 	return _c
 }
 
+// SetDailySms sets the "daily_sms" field.
+func (_c *PlanCreate) SetDailySms(v int) *PlanCreate {
+	_c.mutation.SetDailySms(v)
+	return _c
+}
+
+// SetNillableDailySms sets the "daily_sms" field if the given value is not nil.
+func (_c *PlanCreate) SetNillableDailySms(v *int) *PlanCreate {
+	if v != nil {
+		_c.SetDailySms(*v)
+	}
+	return _c
+}
+
 // SetMaxDomains sets the "max_domains" field.
 func (_c *PlanCreate) SetMaxDomains(v int) *PlanCreate {
 	_c.mutation.SetMaxDomains(v)
@@ -248,6 +262,10 @@ func (_c *PlanCreate) createSpec() (*Plan, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.MonthlyEmails(); ok {
 		_spec.SetField(plan.FieldMonthlyEmails, field.TypeInt, value)
 		_node.MonthlyEmails = &value
+	}
+	if value, ok := _c.mutation.DailySms(); ok {
+		_spec.SetField(plan.FieldDailySms, field.TypeInt, value)
+		_node.DailySms = &value
 	}
 	if value, ok := _c.mutation.MaxDomains(); ok {
 		_spec.SetField(plan.FieldMaxDomains, field.TypeInt, value)

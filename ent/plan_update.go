@@ -118,6 +118,33 @@ func (_u *PlanUpdate) ClearMonthlyEmails() *PlanUpdate {
 	return _u
 }
 
+// SetDailySms sets the "daily_sms" field.
+func (_u *PlanUpdate) SetDailySms(v int) *PlanUpdate {
+	_u.mutation.ResetDailySms()
+	_u.mutation.SetDailySms(v)
+	return _u
+}
+
+// SetNillableDailySms sets the "daily_sms" field if the given value is not nil.
+func (_u *PlanUpdate) SetNillableDailySms(v *int) *PlanUpdate {
+	if v != nil {
+		_u.SetDailySms(*v)
+	}
+	return _u
+}
+
+// AddDailySms adds value to the "daily_sms" field.
+func (_u *PlanUpdate) AddDailySms(v int) *PlanUpdate {
+	_u.mutation.AddDailySms(v)
+	return _u
+}
+
+// ClearDailySms clears the value of the "daily_sms" field.
+func (_u *PlanUpdate) ClearDailySms() *PlanUpdate {
+	_u.mutation.ClearDailySms()
+	return _u
+}
+
 // SetMaxDomains sets the "max_domains" field.
 func (_u *PlanUpdate) SetMaxDomains(v int) *PlanUpdate {
 	_u.mutation.ResetMaxDomains()
@@ -286,6 +313,15 @@ func (_u *PlanUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.MonthlyEmailsCleared() {
 		_spec.ClearField(plan.FieldMonthlyEmails, field.TypeInt)
 	}
+	if value, ok := _u.mutation.DailySms(); ok {
+		_spec.SetField(plan.FieldDailySms, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedDailySms(); ok {
+		_spec.AddField(plan.FieldDailySms, field.TypeInt, value)
+	}
+	if _u.mutation.DailySmsCleared() {
+		_spec.ClearField(plan.FieldDailySms, field.TypeInt)
+	}
 	if value, ok := _u.mutation.MaxDomains(); ok {
 		_spec.SetField(plan.FieldMaxDomains, field.TypeInt, value)
 	}
@@ -448,6 +484,33 @@ func (_u *PlanUpdateOne) AddMonthlyEmails(v int) *PlanUpdateOne {
 // ClearMonthlyEmails clears the value of the "monthly_emails" field.
 func (_u *PlanUpdateOne) ClearMonthlyEmails() *PlanUpdateOne {
 	_u.mutation.ClearMonthlyEmails()
+	return _u
+}
+
+// SetDailySms sets the "daily_sms" field.
+func (_u *PlanUpdateOne) SetDailySms(v int) *PlanUpdateOne {
+	_u.mutation.ResetDailySms()
+	_u.mutation.SetDailySms(v)
+	return _u
+}
+
+// SetNillableDailySms sets the "daily_sms" field if the given value is not nil.
+func (_u *PlanUpdateOne) SetNillableDailySms(v *int) *PlanUpdateOne {
+	if v != nil {
+		_u.SetDailySms(*v)
+	}
+	return _u
+}
+
+// AddDailySms adds value to the "daily_sms" field.
+func (_u *PlanUpdateOne) AddDailySms(v int) *PlanUpdateOne {
+	_u.mutation.AddDailySms(v)
+	return _u
+}
+
+// ClearDailySms clears the value of the "daily_sms" field.
+func (_u *PlanUpdateOne) ClearDailySms() *PlanUpdateOne {
+	_u.mutation.ClearDailySms()
 	return _u
 }
 
@@ -648,6 +711,15 @@ func (_u *PlanUpdateOne) sqlSave(ctx context.Context) (_node *Plan, err error) {
 	}
 	if _u.mutation.MonthlyEmailsCleared() {
 		_spec.ClearField(plan.FieldMonthlyEmails, field.TypeInt)
+	}
+	if value, ok := _u.mutation.DailySms(); ok {
+		_spec.SetField(plan.FieldDailySms, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedDailySms(); ok {
+		_spec.AddField(plan.FieldDailySms, field.TypeInt, value)
+	}
+	if _u.mutation.DailySmsCleared() {
+		_spec.ClearField(plan.FieldDailySms, field.TypeInt)
 	}
 	if value, ok := _u.mutation.MaxDomains(); ok {
 		_spec.SetField(plan.FieldMaxDomains, field.TypeInt, value)

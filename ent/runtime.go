@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
 	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/customevent"
@@ -38,6 +39,11 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema"
 	"github.com/postrider/postrider/ent/smarthost"
+	"github.com/postrider/postrider/ent/smsattempt"
+	"github.com/postrider/postrider/ent/smsday"
+	"github.com/postrider/postrider/ent/smsmessage"
+	"github.com/postrider/postrider/ent/smsoptout"
+	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
 	"github.com/postrider/postrider/ent/sourceday"
@@ -451,6 +457,12 @@ func init() {
 	capturedmailDescSize := capturedmailFields[7].Descriptor()
 	// capturedmail.SizeValidator is a validator for the "size" field. It is called by the builders before save.
 	capturedmail.SizeValidator = capturedmailDescSize.Validators[0].(func(int) error)
+	capturedsmsFields := schema.CapturedSMS{}.Fields()
+	_ = capturedsmsFields
+	// capturedsmsDescFrom is the schema descriptor for from field.
+	capturedsmsDescFrom := capturedsmsFields[4].Descriptor()
+	// capturedsms.DefaultFrom holds the default value on creation for the from field.
+	capturedsms.DefaultFrom = capturedsmsDescFrom.Default.(string)
 	categoryoptoutFields := schema.CategoryOptOut{}.Fields()
 	_ = categoryoptoutFields
 	// categoryoptoutDescAccountID is the schema descriptor for account_id field.
@@ -812,15 +824,15 @@ func init() {
 	// plan.RequestsPerSecondValidator is a validator for the "requests_per_second" field. It is called by the builders before save.
 	plan.RequestsPerSecondValidator = planDescRequestsPerSecond.Validators[0].(func(int) error)
 	// planDescMaxDomains is the schema descriptor for max_domains field.
-	planDescMaxDomains := planFields[5].Descriptor()
+	planDescMaxDomains := planFields[6].Descriptor()
 	// plan.MaxDomainsValidator is a validator for the "max_domains" field. It is called by the builders before save.
 	plan.MaxDomainsValidator = planDescMaxDomains.Validators[0].(func(int) error)
 	// planDescSandboxed is the schema descriptor for sandboxed field.
-	planDescSandboxed := planFields[6].Descriptor()
+	planDescSandboxed := planFields[7].Descriptor()
 	// plan.DefaultSandboxed holds the default value on creation for the sandboxed field.
 	plan.DefaultSandboxed = planDescSandboxed.Default.(bool)
 	// planDescCreatedAt is the schema descriptor for created_at field.
-	planDescCreatedAt := planFields[7].Descriptor()
+	planDescCreatedAt := planFields[8].Descriptor()
 	// plan.DefaultCreatedAt holds the default value on creation for the created_at field.
 	plan.DefaultCreatedAt = planDescCreatedAt.Default.(func() time.Time)
 	// planDescID is the schema descriptor for id field.
@@ -905,6 +917,134 @@ func init() {
 	recipientDescVia := recipientFields[20].Descriptor()
 	// recipient.DefaultVia holds the default value on creation for the via field.
 	recipient.DefaultVia = recipientDescVia.Default.(string)
+	smsattemptFields := schema.SMSAttempt{}.Fields()
+	_ = smsattemptFields
+	// smsattemptDescMessageID is the schema descriptor for message_id field.
+	smsattemptDescMessageID := smsattemptFields[1].Descriptor()
+	// smsattempt.MessageIDValidator is a validator for the "message_id" field. It is called by the builders before save.
+	smsattempt.MessageIDValidator = smsattemptDescMessageID.Validators[0].(func(string) error)
+	// smsattemptDescAccountID is the schema descriptor for account_id field.
+	smsattemptDescAccountID := smsattemptFields[2].Descriptor()
+	// smsattempt.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	smsattempt.AccountIDValidator = smsattemptDescAccountID.Validators[0].(func(string) error)
+	// smsattemptDescNumber is the schema descriptor for number field.
+	smsattemptDescNumber := smsattemptFields[3].Descriptor()
+	// smsattempt.NumberValidator is a validator for the "number" field. It is called by the builders before save.
+	smsattempt.NumberValidator = smsattemptDescNumber.Validators[0].(func(int) error)
+	// smsattemptDescError is the schema descriptor for error field.
+	smsattemptDescError := smsattemptFields[10].Descriptor()
+	// smsattempt.DefaultError holds the default value on creation for the error field.
+	smsattempt.DefaultError = smsattemptDescError.Default.(string)
+	smsdayFields := schema.SMSDay{}.Fields()
+	_ = smsdayFields
+	// smsdayDescAccountID is the schema descriptor for account_id field.
+	smsdayDescAccountID := smsdayFields[1].Descriptor()
+	// smsday.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	smsday.AccountIDValidator = smsdayDescAccountID.Validators[0].(func(string) error)
+	// smsdayDescDay is the schema descriptor for day field.
+	smsdayDescDay := smsdayFields[2].Descriptor()
+	// smsday.DayValidator is a validator for the "day" field. It is called by the builders before save.
+	smsday.DayValidator = smsdayDescDay.Validators[0].(func(string) error)
+	// smsdayDescMessages is the schema descriptor for messages field.
+	smsdayDescMessages := smsdayFields[3].Descriptor()
+	// smsday.DefaultMessages holds the default value on creation for the messages field.
+	smsday.DefaultMessages = smsdayDescMessages.Default.(int)
+	// smsdayDescByOperator is the schema descriptor for by_operator field.
+	smsdayDescByOperator := smsdayFields[4].Descriptor()
+	// smsday.DefaultByOperator holds the default value on creation for the by_operator field.
+	smsday.DefaultByOperator = smsdayDescByOperator.Default.(int)
+	smsmessageFields := schema.SMSMessage{}.Fields()
+	_ = smsmessageFields
+	// smsmessageDescAccountID is the schema descriptor for account_id field.
+	smsmessageDescAccountID := smsmessageFields[1].Descriptor()
+	// smsmessage.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	smsmessage.AccountIDValidator = smsmessageDescAccountID.Validators[0].(func(string) error)
+	// smsmessageDescTo is the schema descriptor for to field.
+	smsmessageDescTo := smsmessageFields[2].Descriptor()
+	// smsmessage.ToValidator is a validator for the "to" field. It is called by the builders before save.
+	smsmessage.ToValidator = smsmessageDescTo.Validators[0].(func(string) error)
+	// smsmessageDescFrom is the schema descriptor for from field.
+	smsmessageDescFrom := smsmessageFields[5].Descriptor()
+	// smsmessage.DefaultFrom holds the default value on creation for the from field.
+	smsmessage.DefaultFrom = smsmessageDescFrom.Default.(string)
+	// smsmessageDescSegments is the schema descriptor for segments field.
+	smsmessageDescSegments := smsmessageFields[8].Descriptor()
+	// smsmessage.SegmentsValidator is a validator for the "segments" field. It is called by the builders before save.
+	smsmessage.SegmentsValidator = smsmessageDescSegments.Validators[0].(func(int) error)
+	// smsmessageDescOwnProvider is the schema descriptor for own_provider field.
+	smsmessageDescOwnProvider := smsmessageFields[9].Descriptor()
+	// smsmessage.DefaultOwnProvider holds the default value on creation for the own_provider field.
+	smsmessage.DefaultOwnProvider = smsmessageDescOwnProvider.Default.(bool)
+	// smsmessageDescProvider is the schema descriptor for provider field.
+	smsmessageDescProvider := smsmessageFields[10].Descriptor()
+	// smsmessage.DefaultProvider holds the default value on creation for the provider field.
+	smsmessage.DefaultProvider = smsmessageDescProvider.Default.(string)
+	// smsmessageDescProviderID is the schema descriptor for provider_id field.
+	smsmessageDescProviderID := smsmessageFields[11].Descriptor()
+	// smsmessage.DefaultProviderID holds the default value on creation for the provider_id field.
+	smsmessage.DefaultProviderID = smsmessageDescProviderID.Default.(string)
+	// smsmessageDescErrorCode is the schema descriptor for error_code field.
+	smsmessageDescErrorCode := smsmessageFields[13].Descriptor()
+	// smsmessage.DefaultErrorCode holds the default value on creation for the error_code field.
+	smsmessage.DefaultErrorCode = smsmessageDescErrorCode.Default.(string)
+	// smsmessageDescError is the schema descriptor for error field.
+	smsmessageDescError := smsmessageFields[14].Descriptor()
+	// smsmessage.DefaultError holds the default value on creation for the error field.
+	smsmessage.DefaultError = smsmessageDescError.Default.(string)
+	// smsmessageDescAttempts is the schema descriptor for attempts field.
+	smsmessageDescAttempts := smsmessageFields[15].Descriptor()
+	// smsmessage.DefaultAttempts holds the default value on creation for the attempts field.
+	smsmessage.DefaultAttempts = smsmessageDescAttempts.Default.(int)
+	// smsmessageDescFence is the schema descriptor for fence field.
+	smsmessageDescFence := smsmessageFields[17].Descriptor()
+	// smsmessage.DefaultFence holds the default value on creation for the fence field.
+	smsmessage.DefaultFence = smsmessageDescFence.Default.(int64)
+	// smsmessageDescVersion is the schema descriptor for version field.
+	smsmessageDescVersion := smsmessageFields[21].Descriptor()
+	// smsmessage.DefaultVersion holds the default value on creation for the version field.
+	smsmessage.DefaultVersion = smsmessageDescVersion.Default.(int)
+	// smsmessageDescStepIndex is the schema descriptor for step_index field.
+	smsmessageDescStepIndex := smsmessageFields[22].Descriptor()
+	// smsmessage.DefaultStepIndex holds the default value on creation for the step_index field.
+	smsmessage.DefaultStepIndex = smsmessageDescStepIndex.Default.(int)
+	// smsmessageDescCreatedAt is the schema descriptor for created_at field.
+	smsmessageDescCreatedAt := smsmessageFields[25].Descriptor()
+	// smsmessage.DefaultCreatedAt holds the default value on creation for the created_at field.
+	smsmessage.DefaultCreatedAt = smsmessageDescCreatedAt.Default.(func() time.Time)
+	// smsmessageDescID is the schema descriptor for id field.
+	smsmessageDescID := smsmessageFields[0].Descriptor()
+	// smsmessage.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	smsmessage.IDValidator = smsmessageDescID.Validators[0].(func(string) error)
+	smsoptoutFields := schema.SMSOptOut{}.Fields()
+	_ = smsoptoutFields
+	// smsoptoutDescAccountID is the schema descriptor for account_id field.
+	smsoptoutDescAccountID := smsoptoutFields[1].Descriptor()
+	// smsoptout.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	smsoptout.AccountIDValidator = smsoptoutDescAccountID.Validators[0].(func(string) error)
+	// smsoptoutDescCreatedAt is the schema descriptor for created_at field.
+	smsoptoutDescCreatedAt := smsoptoutFields[5].Descriptor()
+	// smsoptout.DefaultCreatedAt holds the default value on creation for the created_at field.
+	smsoptout.DefaultCreatedAt = smsoptoutDescCreatedAt.Default.(func() time.Time)
+	smssettingsFields := schema.SMSSettings{}.Fields()
+	_ = smssettingsFields
+	// smssettingsDescDailyCap is the schema descriptor for daily_cap field.
+	smssettingsDescDailyCap := smssettingsFields[5].Descriptor()
+	// smssettings.DefaultDailyCap holds the default value on creation for the daily_cap field.
+	smssettings.DefaultDailyCap = smssettingsDescDailyCap.Default.(int)
+	// smssettingsDescCreatedAt is the schema descriptor for created_at field.
+	smssettingsDescCreatedAt := smssettingsFields[6].Descriptor()
+	// smssettings.DefaultCreatedAt holds the default value on creation for the created_at field.
+	smssettings.DefaultCreatedAt = smssettingsDescCreatedAt.Default.(func() time.Time)
+	// smssettingsDescUpdatedAt is the schema descriptor for updated_at field.
+	smssettingsDescUpdatedAt := smssettingsFields[7].Descriptor()
+	// smssettings.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	smssettings.DefaultUpdatedAt = smssettingsDescUpdatedAt.Default.(func() time.Time)
+	// smssettings.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	smssettings.UpdateDefaultUpdatedAt = smssettingsDescUpdatedAt.UpdateDefault.(func() time.Time)
+	// smssettingsDescID is the schema descriptor for id field.
+	smssettingsDescID := smssettingsFields[0].Descriptor()
+	// smssettings.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	smssettings.IDValidator = smssettingsDescID.Validators[0].(func(string) error)
 	smtpcredentialFields := schema.SMTPCredential{}.Fields()
 	_ = smtpcredentialFields
 	// smtpcredentialDescAccountID is the schema descriptor for account_id field.

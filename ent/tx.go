@@ -40,6 +40,8 @@ type Tx struct {
 	AutomationWork *AutomationWorkClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
+	// CapturedSMS is the client for interacting with the CapturedSMS builders.
+	CapturedSMS *CapturedSMSClient
 	// CategoryOptOut is the client for interacting with the CategoryOptOut builders.
 	CategoryOptOut *CategoryOptOutClient
 	// CertificateFile is the client for interacting with the CertificateFile builders.
@@ -76,6 +78,16 @@ type Tx struct {
 	ReceivedEmail *ReceivedEmailClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
+	// SMSAttempt is the client for interacting with the SMSAttempt builders.
+	SMSAttempt *SMSAttemptClient
+	// SMSDay is the client for interacting with the SMSDay builders.
+	SMSDay *SMSDayClient
+	// SMSMessage is the client for interacting with the SMSMessage builders.
+	SMSMessage *SMSMessageClient
+	// SMSOptOut is the client for interacting with the SMSOptOut builders.
+	SMSOptOut *SMSOptOutClient
+	// SMSSettings is the client for interacting with the SMSSettings builders.
+	SMSSettings *SMSSettingsClient
 	// SMTPCredential is the client for interacting with the SMTPCredential builders.
 	SMTPCredential *SMTPCredentialClient
 	// Smarthost is the client for interacting with the Smarthost builders.
@@ -248,6 +260,7 @@ func (tx *Tx) init() {
 	tx.AutomationVersion = NewAutomationVersionClient(tx.config)
 	tx.AutomationWork = NewAutomationWorkClient(tx.config)
 	tx.CapturedMail = NewCapturedMailClient(tx.config)
+	tx.CapturedSMS = NewCapturedSMSClient(tx.config)
 	tx.CategoryOptOut = NewCategoryOptOutClient(tx.config)
 	tx.CertificateFile = NewCertificateFileClient(tx.config)
 	tx.CustomEvent = NewCustomEventClient(tx.config)
@@ -266,6 +279,11 @@ func (tx *Tx) init() {
 	tx.ReceivedContent = NewReceivedContentClient(tx.config)
 	tx.ReceivedEmail = NewReceivedEmailClient(tx.config)
 	tx.Recipient = NewRecipientClient(tx.config)
+	tx.SMSAttempt = NewSMSAttemptClient(tx.config)
+	tx.SMSDay = NewSMSDayClient(tx.config)
+	tx.SMSMessage = NewSMSMessageClient(tx.config)
+	tx.SMSOptOut = NewSMSOptOutClient(tx.config)
+	tx.SMSSettings = NewSMSSettingsClient(tx.config)
 	tx.SMTPCredential = NewSMTPCredentialClient(tx.config)
 	tx.Smarthost = NewSmarthostClient(tx.config)
 	tx.Source = NewSourceClient(tx.config)

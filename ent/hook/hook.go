@@ -165,6 +165,18 @@ func (f CapturedMailFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CapturedMailMutation", m)
 }
 
+// The CapturedSMSFunc type is an adapter to allow the use of ordinary
+// function as CapturedSMS mutator.
+type CapturedSMSFunc func(context.Context, *ent.CapturedSMSMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f CapturedSMSFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.CapturedSMSMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CapturedSMSMutation", m)
+}
+
 // The CategoryOptOutFunc type is an adapter to allow the use of ordinary
 // function as CategoryOptOut mutator.
 type CategoryOptOutFunc func(context.Context, *ent.CategoryOptOutMutation) (ent.Value, error)
@@ -379,6 +391,66 @@ func (f RecipientFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RecipientMutation", m)
+}
+
+// The SMSAttemptFunc type is an adapter to allow the use of ordinary
+// function as SMSAttempt mutator.
+type SMSAttemptFunc func(context.Context, *ent.SMSAttemptMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SMSAttemptFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SMSAttemptMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSAttemptMutation", m)
+}
+
+// The SMSDayFunc type is an adapter to allow the use of ordinary
+// function as SMSDay mutator.
+type SMSDayFunc func(context.Context, *ent.SMSDayMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SMSDayFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SMSDayMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSDayMutation", m)
+}
+
+// The SMSMessageFunc type is an adapter to allow the use of ordinary
+// function as SMSMessage mutator.
+type SMSMessageFunc func(context.Context, *ent.SMSMessageMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SMSMessageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SMSMessageMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSMessageMutation", m)
+}
+
+// The SMSOptOutFunc type is an adapter to allow the use of ordinary
+// function as SMSOptOut mutator.
+type SMSOptOutFunc func(context.Context, *ent.SMSOptOutMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SMSOptOutFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SMSOptOutMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSOptOutMutation", m)
+}
+
+// The SMSSettingsFunc type is an adapter to allow the use of ordinary
+// function as SMSSettings mutator.
+type SMSSettingsFunc func(context.Context, *ent.SMSSettingsMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SMSSettingsFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SMSSettingsMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSSettingsMutation", m)
 }
 
 // The SMTPCredentialFunc type is an adapter to allow the use of ordinary

@@ -489,6 +489,23 @@ var (
 		Columns:    CapturedMailsColumns,
 		PrimaryKey: []*schema.Column{CapturedMailsColumns[0]},
 	}
+	// CapturedSmsColumns holds the columns for the "captured_sms" table.
+	CapturedSmsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "received_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "message_id", Type: field.TypeString, Unique: true},
+		{Name: "to", Type: field.TypeString},
+		{Name: "from", Type: field.TypeString, Default: ""},
+		{Name: "text", Type: field.TypeString},
+		{Name: "encoding", Type: field.TypeString},
+		{Name: "segments", Type: field.TypeInt},
+	}
+	// CapturedSmsTable holds the schema information for the "captured_sms" table.
+	CapturedSmsTable = &schema.Table{
+		Name:       "captured_sms",
+		Columns:    CapturedSmsColumns,
+		PrimaryKey: []*schema.Column{CapturedSmsColumns[0]},
+	}
 	// CategoryOptOutsColumns holds the columns for the "category_opt_outs" table.
 	CategoryOptOutsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Collation: "C"},
@@ -1004,6 +1021,7 @@ var (
 		{Name: "requests_per_second", Type: field.TypeInt},
 		{Name: "daily_emails", Type: field.TypeInt, Nullable: true},
 		{Name: "monthly_emails", Type: field.TypeInt, Nullable: true},
+		{Name: "daily_sms", Type: field.TypeInt, Nullable: true},
 		{Name: "max_domains", Type: field.TypeInt},
 		{Name: "sandboxed", Type: field.TypeBool, Default: false},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -1184,6 +1202,184 @@ var (
 				},
 			},
 		},
+	}
+	// SmsAttemptsColumns holds the columns for the "sms_attempts" table.
+	SmsAttemptsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "message_id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "number", Type: field.TypeInt},
+		{Name: "fence", Type: field.TypeInt64},
+		{Name: "provider", Type: field.TypeString},
+		{Name: "started_at", Type: field.TypeTime},
+		{Name: "finished_at", Type: field.TypeTime, Nullable: true},
+		{Name: "outcome", Type: field.TypeEnum, Nullable: true, Enums: []string{"sent", "temporary", "failed", "unknown"}},
+		{Name: "status_code", Type: field.TypeInt, Nullable: true},
+		{Name: "error", Type: field.TypeString, Default: ""},
+		{Name: "duration_ms", Type: field.TypeInt, Nullable: true},
+		{Name: "node", Type: field.TypeInt32, Nullable: true},
+	}
+	// SmsAttemptsTable holds the schema information for the "sms_attempts" table.
+	SmsAttemptsTable = &schema.Table{
+		Name:       "sms_attempts",
+		Columns:    SmsAttemptsColumns,
+		PrimaryKey: []*schema.Column{SmsAttemptsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "smsattempt_message_id_fence",
+				Unique:  true,
+				Columns: []*schema.Column{SmsAttemptsColumns[1], SmsAttemptsColumns[4]},
+			},
+		},
+	}
+	// SmsDaysColumns holds the columns for the "sms_days" table.
+	SmsDaysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "day", Type: field.TypeString},
+		{Name: "messages", Type: field.TypeInt, Default: 0},
+		{Name: "by_operator", Type: field.TypeInt, Default: 0},
+	}
+	// SmsDaysTable holds the schema information for the "sms_days" table.
+	SmsDaysTable = &schema.Table{
+		Name:       "sms_days",
+		Columns:    SmsDaysColumns,
+		PrimaryKey: []*schema.Column{SmsDaysColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "smsday_account_id_day",
+				Unique:  true,
+				Columns: []*schema.Column{SmsDaysColumns[1], SmsDaysColumns[2]},
+			},
+		},
+	}
+	// SmsMessagesColumns holds the columns for the "sms_messages" table.
+	SmsMessagesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "to", Type: field.TypeString},
+		{Name: "number_hash", Type: field.TypeBytes},
+		{Name: "region", Type: field.TypeString},
+		{Name: "from", Type: field.TypeString, Default: ""},
+		{Name: "text", Type: field.TypeString},
+		{Name: "encoding", Type: field.TypeEnum, Enums: []string{"gsm7", "ucs2"}},
+		{Name: "segments", Type: field.TypeInt},
+		{Name: "own_provider", Type: field.TypeBool, Default: false},
+		{Name: "provider", Type: field.TypeString, Default: ""},
+		{Name: "provider_id", Type: field.TypeString, Default: ""},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"queued", "sent", "delivered", "failed", "unknown"}, Default: "queued"},
+		{Name: "error_code", Type: field.TypeString, Default: ""},
+		{Name: "error", Type: field.TypeString, Default: ""},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "fence", Type: field.TypeInt64, Default: 0},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "automation_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "run_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "version", Type: field.TypeInt, Default: 0},
+		{Name: "step_index", Type: field.TypeInt, Default: 0},
+		{Name: "user_id", Type: field.TypeString, Nullable: true},
+		{Name: "email_key", Type: field.TypeString, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "sent_at", Type: field.TypeTime, Nullable: true},
+		{Name: "settled_at", Type: field.TypeTime, Nullable: true},
+	}
+	// SmsMessagesTable holds the schema information for the "sms_messages" table.
+	SmsMessagesTable = &schema.Table{
+		Name:       "sms_messages",
+		Columns:    SmsMessagesColumns,
+		PrimaryKey: []*schema.Column{SmsMessagesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "smsmessage_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{SmsMessagesColumns[1], SmsMessagesColumns[0]},
+			},
+			{
+				Name:    "smsmessage_account_id_number_hash_id",
+				Unique:  false,
+				Columns: []*schema.Column{SmsMessagesColumns[1], SmsMessagesColumns[3], SmsMessagesColumns[0]},
+			},
+			{
+				Name:    "smsmessage_due",
+				Unique:  false,
+				Columns: []*schema.Column{SmsMessagesColumns[1], SmsMessagesColumns[16]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "due_at IS NOT NULL",
+				},
+			},
+			{
+				Name:    "smsmessage_run",
+				Unique:  false,
+				Columns: []*schema.Column{SmsMessagesColumns[20]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "run_id IS NOT NULL",
+				},
+			},
+			{
+				Name:    "smsmessage_step",
+				Unique:  false,
+				Columns: []*schema.Column{SmsMessagesColumns[19], SmsMessagesColumns[21], SmsMessagesColumns[22], SmsMessagesColumns[12]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "automation_id IS NOT NULL",
+				},
+			},
+			{
+				Name:    "smsmessage_email",
+				Unique:  false,
+				Columns: []*schema.Column{SmsMessagesColumns[1], SmsMessagesColumns[24]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "email_key IS NOT NULL",
+				},
+			},
+			{
+				Name:    "smsmessage_user",
+				Unique:  false,
+				Columns: []*schema.Column{SmsMessagesColumns[1], SmsMessagesColumns[23]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "user_id IS NOT NULL",
+				},
+			},
+		},
+	}
+	// SmsOptOutsColumns holds the columns for the "sms_opt_outs" table.
+	SmsOptOutsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "number_hash", Type: field.TypeBytes},
+		{Name: "number", Type: field.TypeString, Nullable: true},
+		{Name: "reason", Type: field.TypeEnum, Enums: []string{"reply", "provider"}},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// SmsOptOutsTable holds the schema information for the "sms_opt_outs" table.
+	SmsOptOutsTable = &schema.Table{
+		Name:       "sms_opt_outs",
+		Columns:    SmsOptOutsColumns,
+		PrimaryKey: []*schema.Column{SmsOptOutsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "smsoptout_account_id_number_hash",
+				Unique:  true,
+				Columns: []*schema.Column{SmsOptOutsColumns[1], SmsOptOutsColumns[2]},
+			},
+		},
+	}
+	// SmsSettingsColumns holds the columns for the "sms_settings" table.
+	SmsSettingsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "provider", Type: field.TypeEnum, Enums: []string{"operator", "none", "twilio", "http"}, Default: "operator"},
+		{Name: "config", Type: field.TypeJSON},
+		{Name: "credentials", Type: field.TypeBytes, Nullable: true},
+		{Name: "countries", Type: field.TypeJSON},
+		{Name: "daily_cap", Type: field.TypeInt, Default: 100},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// SmsSettingsTable holds the schema information for the "sms_settings" table.
+	SmsSettingsTable = &schema.Table{
+		Name:       "sms_settings",
+		Columns:    SmsSettingsColumns,
+		PrimaryKey: []*schema.Column{SmsSettingsColumns[0]},
 	}
 	// SMTPCredentialsColumns holds the columns for the "smtp_credentials" table.
 	SMTPCredentialsColumns = []*schema.Column{
@@ -1652,6 +1848,7 @@ var (
 		AutomationVersionsTable,
 		AutomationWorksTable,
 		CapturedMailsTable,
+		CapturedSmsTable,
 		CategoryOptOutsTable,
 		CertificateFilesTable,
 		CustomEventsTable,
@@ -1670,6 +1867,11 @@ var (
 		ReceivedContentsTable,
 		ReceivedEmailsTable,
 		RecipientsTable,
+		SmsAttemptsTable,
+		SmsDaysTable,
+		SmsMessagesTable,
+		SmsOptOutsTable,
+		SmsSettingsTable,
 		SMTPCredentialsTable,
 		SmarthostsTable,
 		SourcesTable,
@@ -1691,10 +1893,28 @@ func init() {
 	APIKeysTable.ForeignKeys[0].RefTable = AccountsTable
 	AccountsTable.ForeignKeys[0].RefTable = PlansTable
 	AttachmentsTable.ForeignKeys[0].RefTable = EmailsTable
+	CapturedSmsTable.Annotation = &entsql.Annotation{
+		Table: "captured_sms",
+	}
 	DkimKeysTable.ForeignKeys[0].RefTable = DomainsTable
 	DeliveryReportsTable.ForeignKeys[0].RefTable = EmailsTable
 	ReceivedEmailsTable.ForeignKeys[0].RefTable = ReceivedContentsTable
 	RecipientsTable.ForeignKeys[0].RefTable = EmailsTable
+	SmsAttemptsTable.Annotation = &entsql.Annotation{
+		Table: "sms_attempts",
+	}
+	SmsDaysTable.Annotation = &entsql.Annotation{
+		Table: "sms_days",
+	}
+	SmsMessagesTable.Annotation = &entsql.Annotation{
+		Table: "sms_messages",
+	}
+	SmsOptOutsTable.Annotation = &entsql.Annotation{
+		Table: "sms_opt_outs",
+	}
+	SmsSettingsTable.Annotation = &entsql.Annotation{
+		Table: "sms_settings",
+	}
 	TemplateVersionsTable.ForeignKeys[0].RefTable = TemplatesTable
 	UsersTable.ForeignKeys[0].RefTable = AccountsTable
 }

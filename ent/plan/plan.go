@@ -22,6 +22,8 @@ const (
 	FieldDailyEmails = "daily_emails"
 	// FieldMonthlyEmails holds the string denoting the monthly_emails field in the database.
 	FieldMonthlyEmails = "monthly_emails"
+	// FieldDailySms holds the string denoting the daily_sms field in the database.
+	FieldDailySms = "daily_sms"
 	// FieldMaxDomains holds the string denoting the max_domains field in the database.
 	FieldMaxDomains = "max_domains"
 	// FieldSandboxed holds the string denoting the sandboxed field in the database.
@@ -48,6 +50,7 @@ var Columns = []string{
 	FieldRequestsPerSecond,
 	FieldDailyEmails,
 	FieldMonthlyEmails,
+	FieldDailySms,
 	FieldMaxDomains,
 	FieldSandboxed,
 	FieldCreatedAt,
@@ -104,6 +107,11 @@ func ByDailyEmails(opts ...sql.OrderTermOption) OrderOption {
 // ByMonthlyEmails orders the results by the monthly_emails field.
 func ByMonthlyEmails(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldMonthlyEmails, opts...).ToFunc()
+}
+
+// ByDailySms orders the results by the daily_sms field.
+func ByDailySms(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDailySms, opts...).ToFunc()
 }
 
 // ByMaxDomains orders the results by the max_domains field.

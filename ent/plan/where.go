@@ -85,6 +85,11 @@ func MonthlyEmails(v int) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldMonthlyEmails, v))
 }
 
+// DailySms applies equality check predicate on the "daily_sms" field. It's identical to DailySmsEQ.
+func DailySms(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldDailySms, v))
+}
+
 // MaxDomains applies equality check predicate on the "max_domains" field. It's identical to MaxDomainsEQ.
 func MaxDomains(v int) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldMaxDomains, v))
@@ -303,6 +308,56 @@ func MonthlyEmailsIsNil() predicate.Plan {
 // MonthlyEmailsNotNil applies the NotNil predicate on the "monthly_emails" field.
 func MonthlyEmailsNotNil() predicate.Plan {
 	return predicate.Plan(sql.FieldNotNull(FieldMonthlyEmails))
+}
+
+// DailySmsEQ applies the EQ predicate on the "daily_sms" field.
+func DailySmsEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldDailySms, v))
+}
+
+// DailySmsNEQ applies the NEQ predicate on the "daily_sms" field.
+func DailySmsNEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldNEQ(FieldDailySms, v))
+}
+
+// DailySmsIn applies the In predicate on the "daily_sms" field.
+func DailySmsIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldIn(FieldDailySms, vs...))
+}
+
+// DailySmsNotIn applies the NotIn predicate on the "daily_sms" field.
+func DailySmsNotIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldNotIn(FieldDailySms, vs...))
+}
+
+// DailySmsGT applies the GT predicate on the "daily_sms" field.
+func DailySmsGT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGT(FieldDailySms, v))
+}
+
+// DailySmsGTE applies the GTE predicate on the "daily_sms" field.
+func DailySmsGTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGTE(FieldDailySms, v))
+}
+
+// DailySmsLT applies the LT predicate on the "daily_sms" field.
+func DailySmsLT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLT(FieldDailySms, v))
+}
+
+// DailySmsLTE applies the LTE predicate on the "daily_sms" field.
+func DailySmsLTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLTE(FieldDailySms, v))
+}
+
+// DailySmsIsNil applies the IsNil predicate on the "daily_sms" field.
+func DailySmsIsNil() predicate.Plan {
+	return predicate.Plan(sql.FieldIsNull(FieldDailySms))
+}
+
+// DailySmsNotNil applies the NotNil predicate on the "daily_sms" field.
+func DailySmsNotNil() predicate.Plan {
+	return predicate.Plan(sql.FieldNotNull(FieldDailySms))
 }
 
 // MaxDomainsEQ applies the EQ predicate on the "max_domains" field.

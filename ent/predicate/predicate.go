@@ -45,6 +45,9 @@ type AutomationWork func(*sql.Selector)
 // CapturedMail is the predicate function for capturedmail builders.
 type CapturedMail func(*sql.Selector)
 
+// CapturedSMS is the predicate function for capturedsms builders.
+type CapturedSMS func(*sql.Selector)
+
 // CategoryOptOut is the predicate function for categoryoptout builders.
 type CategoryOptOut func(*sql.Selector)
 
@@ -98,6 +101,21 @@ type ReceivedEmail func(*sql.Selector)
 
 // Recipient is the predicate function for recipient builders.
 type Recipient func(*sql.Selector)
+
+// SMSAttempt is the predicate function for smsattempt builders.
+type SMSAttempt func(*sql.Selector)
+
+// SMSDay is the predicate function for smsday builders.
+type SMSDay func(*sql.Selector)
+
+// SMSMessage is the predicate function for smsmessage builders.
+type SMSMessage func(*sql.Selector)
+
+// SMSOptOut is the predicate function for smsoptout builders.
+type SMSOptOut func(*sql.Selector)
+
+// SMSSettings is the predicate function for smssettings builders.
+type SMSSettings func(*sql.Selector)
 
 // SMTPCredential is the predicate function for smtpcredential builders.
 type SMTPCredential func(*sql.Selector)

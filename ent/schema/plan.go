@@ -18,6 +18,7 @@ func (Plan) Fields() []ent.Field {
 		field.Int("requests_per_second").Positive(),
 		field.Int("daily_emails").Optional().Nillable().Comment("hard cap; null is none"),
 		field.Int("monthly_emails").Optional().Nillable().Comment("hard cap; null is none"),
+		field.Int("daily_sms").Optional().Nillable().Comment("hard cap of text messages by the operator's provider; null is none"),
 		field.Int("max_domains").Positive(),
 		field.Bool("sandboxed").Default(false).Comment("sends only to the account email until production is unlocked"),
 		createdAt(),

@@ -36,6 +36,8 @@ const (
 	CustomEvent Prefix = "ae"
 	Run         Prefix = "run"
 
+	SMS Prefix = "sms"
+
 	Webhook         Prefix = "wh"
 	WebhookDelivery Prefix = "whd"
 

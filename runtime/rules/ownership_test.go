@@ -59,6 +59,8 @@ func pluralOf(entity string) string {
 		return "automationentries"
 	case "CapturedMail":
 		return "capturedmails"
+	case "CapturedSMS", "SMSSettings":
+		return entity
 	default:
 		return entity + "s"
 	}

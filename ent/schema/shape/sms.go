@@ -1,0 +1,18 @@
+package shape
+
+// SMSProvider is what is no secret of an account's own provider of text messages.
+type SMSProvider struct {
+	From string `json:"from,omitempty"` // for messages that name no sender
+
+	// Of twilio.
+	AccountSID string `json:"account_sid,omitempty"`
+	BaseURL    string `json:"base_url,omitempty"` // of one that is compatible; empty: Twilio's
+
+	// Of http.
+	URL         string   `json:"url,omitempty"`
+	HeaderNames []string `json:"header_names,omitempty"` // of the headers whose values are sealed
+	Body        string   `json:"body,omitempty"`         // Liquid
+	ContentType string   `json:"content_type,omitempty"`
+	IDPath      string   `json:"id_path,omitempty"`    // where the provider's id stands in its answer, as in messages.0.id
+	Idempotent  bool     `json:"idempotent,omitempty"` // a request that is repeated sends nothing twice
+}

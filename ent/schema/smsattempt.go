@@ -1,0 +1,43 @@
+// Owner: sms. One request that hands a text message to a provider, committed before it is made.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// SMSAttempt is one request. One without an outcome is either running or was cut off: whether
+// the provider has taken the message is unknown then.
+type SMSAttempt struct{ ent.Schema }
+
+// Annotations of the SMSAttempt.
+func (SMSAttempt) Annotations() []schema.Annotation {
+	return []schema.Annotation{entsql.Annotation{Table: "sms_attempts"}}
+}
+
+// Fields of the SMSAttempt.
+func (SMSAttempt) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("message_id").required(),
+		reference("account_id").required(),
+		field.Int("number").Positive(),
+		field.Int64("fence").Immutable(),
+		field.String("provider").Immutable(),
+		field.Time("started_at").Immutable(),
+		field.Time("finished_at").Optional().Nillable(),
+		field.Enum("outcome").Values("sent", "temporary", "failed", "unknown").Optional().Nillable(),
+		field.Int("status_code").Optional().Nillable(),
+		field.String("error").Default("").Comment("what the provider said against it, or what happened instead of an answer"),
+		field.Int("duration_ms").Optional().Nillable(),
+		field.Int32("node").Optional().Nillable().Comment("id of the process that makes it"),
+	}
+}
+
+// Indexes of the SMSAttempt.
+func (SMSAttempt) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("message_id", "fence").Unique()}
+}

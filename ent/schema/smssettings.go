@@ -1,0 +1,34 @@
+// Owner: sms. By which provider an account sends text messages, and to which countries.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+)
+
+// SMSSettings has the id of its account. An account without a row sends by the operator's
+// provider, if there is one, and to no country.
+type SMSSettings struct{ ent.Schema }
+
+// Annotations of the SMSSettings.
+func (SMSSettings) Annotations() []schema.Annotation {
+	return []schema.Annotation{entsql.Annotation{Table: "sms_settings"}}
+}
+
+// Fields of the SMSSettings.
+func (SMSSettings) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		field.Enum("provider").Values("operator", "none", "twilio", "http").Default("operator"),
+		field.JSON("config", shape.SMSProvider{}).Comment("what is no secret of an own provider"),
+		field.Bytes("credentials").Optional().Nillable().Sensitive().Comment("sealed with the master key"),
+		field.JSON("countries", []string{}).Comment("that may be written to: ISO 3166; empty: none"),
+		field.Int("daily_cap").Default(100).Comment("messages in a day of UTC"),
+		createdAt(),
+		updatedAt(),
+	}
+}

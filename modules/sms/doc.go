@@ -1,0 +1,2 @@
+// Package sms sends text messages to numbers, through providers.
+package sms
