@@ -209,6 +209,16 @@ func fieldsOf(t *testing.T, answer string) []string {
 	return names
 }
 
+// Editors and other programs read the schema without a key.
+func TestTheSchemaOfADefinitionIsServed(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	got := b.do(t, request{method: "GET", path: "/api/schemas/automation.json", key: "-"})
+	if got.status != 200 || got.header.Get("Content-Type") != "application/schema+json" || !strings.Contains(got.body, "https://json-schema.org/draft/2020-12/schema") {
+		t.Errorf("got %d as %s, want 200 and a JSON Schema of 2020-12: %.200s", got.status, got.header.Get("Content-Type"), got.body)
+	}
+}
+
 func TestEventsArePosted(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

@@ -12,25 +12,27 @@ func (a *API) publish() error {
 	if err != nil {
 		return err
 	}
-	serve := func(path, contentType string, content []byte, headers map[string]string) {
-		a.mux.HandleFunc("GET "+Prefix+path, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", contentType)
-			w.Header().Set("Cache-Control", "no-cache")
-			for name, value := range headers {
-				w.Header().Set(name, value)
-			}
-			// The caller may have left; there is nobody to tell.
-			if _, err := w.Write(content); err != nil {
-				return
-			}
-		})
-	}
-	serve("/openapi.json", jsonType, a.document.JSON, nil)
-	serve("/openapi.yaml", "application/yaml", a.document.YAML, nil)
-	serve("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
-	serve("/docs", "text/html; charset=utf-8", reference, map[string]string{
+	a.Serve("/openapi.json", jsonType, a.document.JSON, nil)
+	a.Serve("/openapi.yaml", "application/yaml", a.document.YAML, nil)
+	a.Serve("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
+	a.Serve("/docs", "text/html; charset=utf-8", reference, map[string]string{
 		"Content-Security-Policy": openapi.PagePolicy(),
 		"Referrer-Policy":         "no-referrer",
 	})
 	return nil
+}
+
+// Serve gives everybody, also without a key, the same content at a path below Prefix.
+func (a *API) Serve(path, contentType string, content []byte, headers map[string]string) {
+	a.mux.HandleFunc("GET "+Prefix+path, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Cache-Control", "no-cache")
+		for name, value := range headers {
+			w.Header().Set(name, value)
+		}
+		// The caller may have left; there is nobody to tell.
+		if _, err := w.Write(content); err != nil {
+			return
+		}
+	})
 }

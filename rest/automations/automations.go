@@ -143,7 +143,9 @@ func Routes(service Service) rest.Routes {
 	return rest.NewRoutes("automations", func(a *rest.API) {
 		e := &edge{service}
 		g := a.Tag(tag, "Sequences of steps that your custom events start, for one person each: send an email, wait, decide, call a URL. "+
-			"An automation is a draft until it is activated; a run follows the version with which it has started. Types of steps: "+strings.Join(definition.Types(), ", ")+".")
+			"An automation is a draft until it is activated; a run follows the version with which it has started. Types of steps: "+strings.Join(definition.Types(), ", ")+
+			". The JSON Schema of a definition is at `"+rest.Prefix+schemaPath+"`.")
+		serveSchema(a)
 		e.definitions(g)
 		e.activation(g)
 		e.runs(g)

@@ -47,7 +47,7 @@ type member struct {
 	*members
 
 	name   string
-	schema *huma.Schema
+	schema func(body.Components) *huma.Schema
 }
 
 // Read implements body.Type.
@@ -65,20 +65,19 @@ func (m member) Read(d *body.Decoder, path string, v body.Value) {
 }
 
 // Schema implements body.Type.
-func (m member) Schema(body.Components) *huma.Schema { return m.schema }
+func (m member) Schema(c body.Components) *huma.Schema { return m.schema(c) }
 
 func fields(m *members, need body.Need, none func(name string) func()) []body.Field {
 	text := func(name string) member {
-		return member{m, name, &huma.Schema{Type: huma.TypeString}}
+		return member{m, name, func(body.Components) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }}
 	}
-	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	return []body.Field{
 		{Name: "name", Type: text("name"), Need: need, About: "For people.", Example: "Welcome"},
 		{Name: "description", Type: text("description"), Null: none("description"), About: "For people."},
-		{Name: "trigger", Type: member{m, "trigger", object}, Need: need,
+		{Name: "trigger", Type: member{m, "trigger", triggerSchema}, Need: need,
 			About: "`event`, the name of the events that start a run; `conditions`, a CEL expression; `cancel_on_events`, names or objects with `event` and `conditions`; `re_entry`: " +
 				"`every_time`, `once`, `after_completion` or `{\"at_most_every\": \"P7D\"}`."},
-		{Name: "steps", Type: member{m, "steps", &huma.Schema{Type: huma.TypeArray, Items: object}}, Need: need,
+		{Name: "steps", Type: member{m, "steps", stepsSchema}, Need: need,
 			About: "1 to 50. Each has a `type`, a `key` by which others name it, and the fields of its type; a target is `continue`, `end`, `fail` or `{\"goto\": key}`, forward only."},
 		{Name: "timezone", Type: text("timezone"), Null: none("timezone"), About: "A name of the IANA database; UTC if left out.", Example: "Europe/Berlin"},
 	}

@@ -134,7 +134,7 @@ func (f form) as(more map[string]any) form {
 }
 
 func oneOf(words ...string) form {
-	return form{schema: map[string]any{"enum": words}, judge: func(path string, value any, wrong fault.Fields) {
+	return form{schema: map[string]any{"type": "string", "enum": words}, judge: func(path string, value any, wrong fault.Fields) {
 		if s, is := value.(string); !is || !slices.Contains(words, s) {
 			wrong.Add(path, "must be one of %s", strings.Join(words, ", "))
 		}
@@ -182,7 +182,7 @@ func list(least, most int, element form) form {
 
 // textOr is a string of one form, or something else of another.
 func textOr(s, other form) form {
-	return form{schema: map[string]any{"anyOf": []any{s.schema, other.schema}}, judge: func(path string, value any, wrong fault.Fields) {
+	return form{schema: map[string]any{"oneOf": []any{s.schema, other.schema}}, judge: func(path string, value any, wrong fault.Fields) {
 		if _, is := value.(string); is {
 			s.judge(path, value, wrong)
 			return

@@ -109,15 +109,18 @@ func checkURL(s string) error {
 
 // The forms of which the tables are made.
 var (
-	keyText      = text(40, checkKey).as(map[string]any{"pattern": keyForm.String()})
-	eventName    = text(4*MaxName, CheckEventName)
-	triggerEvent = text(4*MaxName, CheckEventName)
-	duration     = text(64, checkDuration)
+	keyText      = text(40, checkKey).as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
+	title        = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
+	eventName    = text(4*MaxName, CheckEventName).as(map[string]any{"maxLength": MaxName})
+	triggerEvent = text(4*MaxName, CheckEventName).as(map[string]any{"maxLength": MaxName})
+	duration     = text(64, checkDuration).as(map[string]any{"pattern": durationForm.String()})
+	line         = map[string]any{"pattern": `^[^\r\n]*$`}
 	expression   = text(MaxExpression, nil)
 	content      = text(MaxContent, nil)
 	addresses    = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil)))
 	events       = textOr(eventName, list(1, MaxEvents, eventName))
 	target       = textOr(oneOf(Continue, Ends, Fails), object(member{"goto", keyText, true, "The key of a later step."}))
+	timeOfDay    = text(5, clock.CheckTimeOfDay).as(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
 	variables    = members(1000, checkMember, anyValue())
 )
 
@@ -125,7 +128,7 @@ var (
 const MaxExpression = 4 << 10
 
 var definitionMembers = []member{
-	{"name", text(4*MaxName, checkName), true, ""},
+	{"name", title, true, ""},
 	{"description", text(MaxString, nil), false, ""},
 	{"timezone", text(100, checkZone), false, "A name of the IANA database, as Europe/Berlin; UTC if left out."},
 	{"trigger", object(
@@ -142,7 +145,7 @@ var definitionMembers = []member{
 
 var stepMembers = []member{
 	{"key", keyText, false, "By which other steps and expressions name this one; <type>_<number> if left out."},
-	{"name", text(4*MaxName, checkName), false, ""},
+	{"name", title, false, ""},
 	{"next", target, false, "Where the run goes on after this step; at the next one if left out."},
 }
 
@@ -156,26 +159,26 @@ var typeMembers = map[string][]member{
 	SendEmail: {
 		{"to", addresses, false, "Liquid; {{event.email}} if left out."}, {"cc", addresses, false, "Liquid."}, {"bcc", addresses, false, "Liquid."}, {"reply_to", addresses, false, "Liquid."},
 		{"from", text(1000, checkFrom), false, "Literal; may be left to the template."},
-		{"subject", text(MaxString, checkSubject), false, "Liquid."}, {"html", content, false, "Liquid; values are escaped."}, {"text", content, false, "Liquid."},
+		{"subject", text(MaxString, checkSubject).as(line), false, "Liquid."}, {"html", content, false, "Liquid; values are escaped."}, {"text", content, false, "Liquid."},
 		{"template", object(
 			member{"id", text(100, nil), false, "This or alias."},
 			member{"alias", text(200, nil), false, "This or id."},
 			member{"variables", variables, false, "Liquid in strings; a string that is one output passes the value with its type."},
-		), false, "A published template."},
+		).as(map[string]any{"oneOf": []any{requires("id"), requires("alias")}}), false, "A published template."},
 		{"tags", list(1, 10, object(member{"name", text(256, nil), true, ""}, member{"value", text(256, nil), true, ""})), false, ""},
-		{"headers", members(50, checkHeader, text(998, checkSubject)), false, ""},
+		{"headers", members(50, checkHeader, text(998, checkSubject).as(line)), false, ""},
 		{"category", text(200, nil), false, ""}, {"unsubscribe", boolean(), false, ""},
 		expiresAfter, {"on_suppressed", target, false, "If a recipient is suppressed; continue if left out."}, onError,
 	},
 	Delay: {{"duration", duration, true, "ISO 8601, as PT30M or P3D; a day has 24 hours."}},
 	WaitUntil: {
 		{"window", object(
-			member{"from", text(5, clock.CheckTimeOfDay), true, "As 09:00."},
-			member{"to", text(5, clock.CheckTimeOfDay), true, "As 20:00; before from means the next day."},
+			member{"from", timeOfDay, true, "As 09:00."},
+			member{"to", timeOfDay, true, "As 20:00; before from means the next day."},
 			member{"days", list(1, 7, oneOf(clock.Days...)), false, "Every day if left out."},
 		), false, "The part of the day in which the run goes on."},
 		{"at", expression, false, "A CEL expression that gives a timestamp, as timestamp(event.data.ends_at)."},
-		{"offset", text(65, checkOffset), false, "Added to at; may be negative, as -P3D."},
+		{"offset", text(65, checkOffset).as(map[string]any{"pattern": "^-?" + durationForm.String()[1:]}), false, "Added to at; may be negative, as -P3D."},
 		{"timezone", text(MaxString, checkStepZone), false, "Liquid, or a name of the IANA database."},
 		{"on_past", target, false, "If at is in the past; continue if left out."},
 	},
@@ -193,9 +196,9 @@ var typeMembers = map[string][]member{
 	Split: {{"variants", list(2, 5, object(member{"key", keyText, true, ""}, member{"weight", integer(1, 1_000_000), true, ""}, member{"goto", keyText, false, ""})), true,
 		"A person always gets the same one."}},
 	Webhook: {
-		{"url", text(2000, checkURL), true, "https, literal."}, {"method", oneOf("POST", "PUT"), false, "POST if left out."},
-		{"headers", members(MaxHeaders, checkRequestHeader, text(998, checkSubject)), false, ""},
-		{"body", anyValue(), false, "JSON; Liquid in strings, and a string that is one output passes the value with its type."},
+		{"url", text(2000, checkURL).as(map[string]any{"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}), true, "https, literal."}, {"method", oneOf("POST", "PUT"), false, "POST if left out."},
+		{"headers", members(MaxHeaders, checkRequestHeader, text(998, checkSubject).as(line)), false, ""},
+		{"body", anyValue().as(map[string]any{"not": map[string]any{"type": "null"}}), false, "JSON; Liquid in strings, and a string that is one output passes the value with its type."},
 		{"capture", boolean(), false, "Keep up to 16 KB of a JSON answer as steps.<key>.body."}, onError,
 	},
 	End: {{"outcome", oneOf("completed", "failed"), false, "completed if left out."}},
@@ -222,6 +225,19 @@ var (
 	definitionForm = object(append(slices.Clone(definitionMembers), member{"steps", list(1, MaxSteps, anyStep()), true, ""})...)
 )
 
+// together is what a schema can say of fields that belong together (judge.go says the same
+// to the author), by the type of the step.
+var together = map[string]map[string]any{
+	SendEmail: {"anyOf": []any{
+		map[string]any{"required": []string{"template"}, "properties": map[string]any{"html": false, "text": false}},
+		map[string]any{"required": []string{"from", "subject", "html"}, "not": requires("template")},
+		map[string]any{"required": []string{"from", "subject", "text"}, "not": requires("template")},
+	}},
+	WaitUntil: {"anyOf": []any{requires("window"), requires("at")}, "dependentRequired": map[string][]string{"offset": {"at"}}},
+}
+
+func requires(name string) map[string]any { return map[string]any{"required": []string{name}} }
+
 func formsOfSteps() map[string]form {
 	forms := map[string]form{}
 	for kind, own := range typeMembers {
@@ -229,7 +245,7 @@ func formsOfSteps() map[string]form {
 		if kind == End {
 			all = slices.DeleteFunc(all, func(m member) bool { return m.name == "next" })
 		}
-		forms[kind] = object(append(all, own...)...)
+		forms[kind] = object(append(all, own...)...).as(together[kind])
 	}
 	return forms
 }
@@ -257,8 +273,19 @@ func anyStep() form {
 		}}
 }
 
-// Schema is the JSON Schema (2020-12) of a definition.
+// Schema is the JSON Schema (2020-12) of a definition. It takes everything that Decode takes.
+// What it cannot say (targets, keys given twice, expressions) only Decode refuses.
 func Schema() map[string]any {
 	schema := definitionForm.as(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Automation"})
 	return schema.schema
+}
+
+// TriggerSchema is the part of Schema about the trigger.
+func TriggerSchema() map[string]any { return properties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // made in object
+
+// StepSchema is the part of Schema about steps of a type.
+func StepSchema(kind string) map[string]any { return stepForms[kind].schema }
+
+func properties(schema map[string]any) map[string]any {
+	return schema["properties"].(map[string]any) //nolint:forcetypeassert // made in object
 }

@@ -1,0 +1,95 @@
+package definition_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+)
+
+// compiled is the JSON Schema as a validator of another project reads it.
+func compiled(tb testing.TB) *jsonschema.Schema {
+	tb.Helper()
+	document, err := json.Marshal(definition.Schema())
+	if err != nil {
+		tb.Fatalf("the schema cannot be written: %v", err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("automation.json", instance(tb, document)); err != nil {
+		tb.Fatalf("the schema cannot be read: %v", err)
+	}
+	schema, err := c.Compile("automation.json")
+	if err != nil {
+		tb.Fatalf("the schema is none of 2020-12: %v", err)
+	}
+	return schema
+}
+
+func instance(tb testing.TB, document []byte) any {
+	tb.Helper()
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		tb.Fatalf("%s: %v", document, err)
+	}
+	return value
+}
+
+// onlyDecoded are the wrong definitions that a schema cannot tell, because what is wrong lies
+// between two parts of them or in a language of its own.
+var onlyDecoded = map[string]bool{
+	"key twice": true, "goto backward": true, "goto itself": true, "goto unknown": true, "case backward": true, "variant twice": true,
+	"name with NUL": true, "the service's own": true, "zones": true, "a sender that is none": true, "window without length": true, "headers of requests": true,
+}
+
+// Decode and the schema are made from one table. Both judge the same definitions.
+func TestTheSchemaRefusesWhatDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	schema := compiled(t)
+	for name, test := range refused {
+		if !json.Valid([]byte(test.document)) {
+			continue
+		}
+		err := schema.Validate(instance(t, []byte(test.document)))
+		if takes := err == nil; takes != onlyDecoded[name] {
+			t.Errorf("%s: the schema takes it: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name], test.document)
+		}
+	}
+}
+
+func TestTheSchemaTakesWhatDecodeTakes(t *testing.T) {
+	t.Parallel()
+	schema := compiled(t)
+	page, err := os.ReadFile("../../../docs/automations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := [][]byte{[]byte(verify)}
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllSubmatch(page, -1) {
+		documents = append(documents, block[1])
+	}
+	for _, step := range []string{
+		`{"type": "delay", "duration": "PT1.5S", "name": "ä", "next": "end"}`, `{"type": "wait_until", "at": "now", "on_past": "fail"}`,
+		`{"type": "wait_until", "window": {"from": "22:00", "to": "24:00"}, "timezone": "{{event.data.zone}}"}`,
+		`{"type": "wait_for_event", "event": "a", "timeout": "P1W", "since": "P1D"}`, `{"type": "webhook", "url": "HTTPS://example.com/", "method": "PUT", "body": null}`,
+		`{"type": "webhook", "url": "https://example.com/", "body": [1, {"a": "b"}], "capture": true, "on_error": "continue"}`,
+		`{"type": "send_email", "template": {"id": "tpl_x", "variables": {"a": 1}}, "to": ["a@example.com"], "tags": [{"name": "a", "value": "b"}], "unsubscribe": false}`,
+		`{"type": "branch", "cases": [{"if": "true", "goto": "over"}], "otherwise": "end"}, {"key": "over", "type": "end"}`,
+	} {
+		documents = append(documents, []byte(with(step)))
+	}
+	for _, document := range documents {
+		_, wrong := definition.Decode(document)
+		err := schema.Validate(instance(t, document))
+		if (len(wrong) == 0) != (err == nil) {
+			t.Errorf("Decode says %v and the schema %v, want that both take it or neither:\n%s", wrong, err, document)
+		}
+	}
+	if len(documents) < 10 {
+		t.Errorf("%d definitions were judged, want the five recipes and more", len(documents))
+	}
+}

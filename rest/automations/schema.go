@@ -1,0 +1,125 @@
+package automations
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+)
+
+// schemaPath is where the JSON Schema of a definition is served.
+const schemaPath = "/schemas/automation.json"
+
+// serveSchema serves the JSON Schema, for editors and for the checks of other programs.
+func serveSchema(a *rest.API) {
+	document, err := json.MarshalIndent(definition.Schema(), "", "  ")
+	if err != nil {
+		panic("rest/automations: the schema of a definition cannot be written: " + err.Error()) // made of constants
+	}
+	a.Serve(schemaPath, "application/schema+json", append(document, '\n'), map[string]string{"Access-Control-Allow-Origin": "*"})
+}
+
+// triggerSchema describes a trigger as a component of the document.
+func triggerSchema(c body.Components) *huma.Schema {
+	return c.Ref("TriggerDefinition", func() *huma.Schema { return describe(definition.TriggerSchema()) })
+}
+
+// stepsSchema describes the list of steps. Each type of step is a component; the member type
+// tells which one a step is.
+func stepsSchema(c body.Components) *huma.Schema {
+	one, most := 1, definition.MaxSteps
+	return &huma.Schema{Type: huma.TypeArray, MinItems: &one, MaxItems: &most, Items: c.Ref("StepDefinition", func() *huma.Schema {
+		out := &huma.Schema{Description: "One step, by its type. The JSON Schema of the whole definition is at `" + rest.Prefix + schemaPath + "`.",
+			Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
+		for _, kind := range definition.Types() {
+			ref := c.Ref(componentOf(kind), func() *huma.Schema { return describe(definition.StepSchema(kind)) })
+			out.OneOf = append(out.OneOf, ref)
+			out.Discriminator.Mapping[kind] = ref.Ref
+		}
+		return out
+	})}
+}
+
+// componentOf names the component of a type of step: SendEmailStep of send_email.
+func componentOf(kind string) string {
+	var name strings.Builder
+	for word := range strings.SplitSeq(kind, "_") {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String() + "Step"
+}
+
+// describe writes a JSON Schema as the document has it. Rules about members that belong
+// together stay in the JSON Schema: generators of clients make nothing good of them.
+func describe(schema map[string]any) *huma.Schema {
+	out := &huma.Schema{Description: text(schema, "description"), Type: text(schema, "type"), Pattern: text(schema, "pattern"),
+		MinLength: count(schema, "minLength"), MaxLength: count(schema, "maxLength"), MinItems: count(schema, "minItems"), MaxItems: count(schema, "maxItems"),
+		MaxProperties: count(schema, "maxProperties"), Minimum: number64(schema, "minimum"), Maximum: number64(schema, "maximum")}
+	if items, is := schema["items"].(map[string]any); is {
+		out.Items = describe(items)
+	}
+	out.Required, _ = schema["required"].([]string)
+	words, _ := schema["enum"].([]string)
+	for _, word := range words {
+		out.Enum = append(out.Enum, word)
+	}
+	if out.Type == huma.TypeObject {
+		describeObject(out, schema)
+		return out
+	}
+	options, _ := schema["oneOf"].([]any)
+	for _, option := range options {
+		if of, is := option.(map[string]any); is {
+			out.OneOf = append(out.OneOf, describe(of))
+		}
+	}
+	return out
+}
+
+func describeObject(out *huma.Schema, schema map[string]any) {
+	switch more := schema["additionalProperties"].(type) {
+	case bool:
+		out.AdditionalProperties = more
+	case map[string]any:
+		out.AdditionalProperties = describe(more)
+	}
+	members, _ := schema["properties"].(map[string]any)
+	for name, member := range members {
+		if of, is := member.(map[string]any); is {
+			if out.Properties == nil {
+				out.Properties = map[string]*huma.Schema{}
+			}
+			out.Properties[name] = describe(of)
+		}
+	}
+}
+
+func text(schema map[string]any, name string) string {
+	s, _ := schema[name].(string)
+	return s
+}
+
+func count(schema map[string]any, name string) *int {
+	n, is := schema[name].(int)
+	if !is {
+		return nil
+	}
+	return &n
+}
+
+func number64(schema map[string]any, name string) *float64 {
+	if schema[name] == nil {
+		return nil
+	}
+	n, is := schema[name].(int64)
+	if !is {
+		panic(fmt.Sprintf("rest/automations: %s is %v and no integer", name, schema[name])) // made of constants
+	}
+	f := float64(n)
+	return &f
+}
