@@ -57,8 +57,12 @@ new-module: toolchain postgres ## add a module to a copy of the tree by its fold
 	@POSTRIDER_NEW_MODULE=long $(GO) test -count=1 -timeout=40m -v -run NewModule ./runtime/assembly
 
 .PHONY: bench
-bench: build postgres ## measure accepts and end-to-end delivery beside pgbench and RSA signing
-	@$(GO) run ./cmd/bench
+bench: build postgres ## measure what a message costs, beside pgbench, OpenSSL and raw POSTs (ONLY=part for one part)
+	@$(GO) run ./cmd/bench -only '$(ONLY)'
+
+.PHONY: plans
+plans: toolchain postgres ## see that the plans of kept statements stay right while tables grow to ROWS (default a million) each
+	POSTRIDER_PLAN_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=60m -v -run PlansStay ./runtime/journeys
 
 .PHONY: bench-peers
 bench-peers: build postgres ## measure delivery and mail taken in beside Postfix with OpenDKIM, which must be installed

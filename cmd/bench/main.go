@@ -97,6 +97,8 @@ var parts = []part{
 	{name: "batch", measure: benchBatch},
 	{name: "relay", measure: benchRelay},
 	{name: "delivery", measure: benchDelivery},
+	{name: "statements", measure: benchStatements},
+	{name: "idle", measure: benchIdle},
 	{name: "lists", measure: benchLists},
 	{name: "scheduled", measure: benchScheduled},
 	{name: "blackhole", measure: benchBlackhole},

@@ -62,7 +62,7 @@ func (s *Service) Cursor(accountID, emailID string) string {
 // search gives the ids of up to n records before `before`, newest first.
 func (s *Service) search(ctx context.Context, accountID string, c *criteria, before string, n int) ([]string, error) {
 	records := search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
-	return records.Find(ctx, s.db.Hot, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms, Conditions: c.conditions})
+	return records.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms, Conditions: c.conditions})
 }
 
 func (c *criteria) conditions(q *db.Query) []string {

@@ -55,7 +55,7 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	hot, err := open(config, shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"})
+	hot, err := open(config, shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"}, parameter{"plan_cache_mode", "force_generic_plan"})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), ordinary.Close())
 	}

@@ -15,9 +15,8 @@ const maxPrepared = 64
 // it once. That is one round trip, where a transaction takes three and one for each
 // statement; so Prepared is for a statement that does all there is to do.
 //
-// A kept plan does not see how a table grows. The sessions of the hot pool do without
-// sequential scans, so that a look-up in an index has the right plan from the first row
-// on. Other searches belong to DB.Hot, which plans anew each time.
+// A kept plan does not see how a table grows: the package comment says which statements
+// belong here.
 type Prepared struct {
 	hot        *sql.DB
 	statements statements

@@ -134,7 +134,7 @@ func (s *Service) change(ctx context.Context, name string, c Change, do step) (R
 func (s *Service) find(ctx context.Context, of Selection) ([]int64, error) {
 	var query db.Query
 	query.Text = `SELECT r.id FROM ` + of.from(&query, `r.id`) + ` ORDER BY r.id`
-	ids, err := db.All(ctx, s.db.Hot, db.Value[int64], query.Text, query.Args...)
+	ids, err := db.All(ctx, s.db.SQL, db.Value[int64], query.Text, query.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("find in queue: %w", err)
 	}

@@ -116,7 +116,7 @@ func (s *Service) List(ctx context.Context, of Selection, after int64, limit int
 	query.Text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, coalesce(r.lane, ''), r.attempts,
 	CASE WHEN NOT r.running AND r.held_by IS NULL THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
 FROM ` + of.from(&query, queueColumns) + ` WHERE r.id > ` + query.Arg(after) + ` ORDER BY r.id LIMIT ` + strconv.Itoa(limit)
-	list, err := db.All(ctx, s.db.Hot, func(r *Queued) []any {
+	list, err := db.All(ctx, s.db.SQL, func(r *Queued) []any {
 		return []any{&r.RecipientID, &r.EmailID, &r.AccountID, &r.Address, &r.Destination, &r.State, &r.Running, &r.Lane, &r.Attempts,
 			&r.NextAttempt, &r.QueuedAt, db.ScanMicroseconds(&r.Age), &r.Diagnostic}
 	}, query.Text, query.Args...)
@@ -151,7 +151,7 @@ func (s *Service) Summary(ctx context.Context, of Selection, limit int) ([]Backl
 	(extract(epoch FROM now() - min(r.queued_at)) * 1000000)::bigint,
 	coalesce((array_agg(r.diagnostic ORDER BY r.due_at DESC) FILTER (WHERE r.diagnostic IS NOT NULL))[1], '')
 FROM ` + of.from(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ` + strconv.Itoa(limit)
-	list, err := db.All(ctx, s.db.Hot, func(b *Backlog) []any {
+	list, err := db.All(ctx, s.db.SQL, func(b *Backlog) []any {
 		return []any{&b.Destination, &b.Due, &b.Running, &b.Parked, &b.Deferred, &b.Held, db.ScanMicroseconds(&b.Oldest), &b.Diagnostic}
 	}, query.Text, query.Args...)
 	if err != nil {

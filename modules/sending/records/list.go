@@ -66,7 +66,7 @@ func (s *Service) Cursor(accountID, emailID string) string {
 // find gives the ids of up to n emails before `before`, newest first.
 func (s *Service) find(ctx context.Context, accountID string, c criteria, before string, n int) ([]string, error) {
 	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon"}
-	return emails.Find(ctx, s.db.Hot, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms,
+	return emails.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
 }
 

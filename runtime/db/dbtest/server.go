@@ -21,6 +21,8 @@ type Server struct {
 	data   string
 	server *postgres.Server
 	url    string
+
+	settings map[string]string // of the server, beside those of every throw-away one
 }
 
 // NewServer starts a server with the migrated database `postrider`. It does not
@@ -34,11 +36,12 @@ func NewServer(t testing.TB) *Server {
 // is to become full, say. An empty folder is the usual one.
 func NewServerIn(t testing.TB, folder string) *Server {
 	t.Helper()
-	server, err := startBelow(folder, map[string]string{"shared_buffers": "32MB"})
+	settings := map[string]string{"shared_buffers": "32MB"}
+	server, err := startBelow(folder, settings)
 	if err != nil {
 		t.Fatalf("test server: %v", err)
 	}
-	s := &Server{t: t, server: server, url: server.URL(), data: server.DataDir()}
+	s := &Server{t: t, server: server, url: server.URL(), data: server.DataDir(), settings: settings}
 	t.Cleanup(func() {
 		s.Thaw()
 		s.Stop()
@@ -91,7 +94,7 @@ func (s *Server) Start() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	server, err := startIn(ctx, s.data, map[string]string{"shared_buffers": "32MB"})
+	server, err := startIn(ctx, s.data, s.settings)
 	if err != nil {
 		s.t.Fatalf("start the test server again: %v", err)
 	}
