@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -22,7 +23,8 @@ import (
 type doctorCommand struct {
 	settingFlags
 
-	JSON bool `help:"Print the report as JSON." name:"json"`
+	JSON bool     `help:"Print the report as JSON." name:"json"`
+	Only []string `help:"Report only the checks whose names begin with these words, as database or dns.spf." name:"only" placeholder:"CHECK,..."`
 }
 
 func (c *doctorCommand) Run(s *session) error {
@@ -76,7 +78,32 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 	report = doctor.Report{Records: seen.Records, Findings: []doctor.Finding{}}
 	report.Add(before...)
 	report.Add(seen.Findings...)
-	return report, nil
+	return c.selected(report)
+}
+
+// selected leaves out what --only does not name.
+func (c *doctorCommand) selected(whole doctor.Report) (doctor.Report, error) {
+	if len(c.Only) == 0 {
+		return whole, nil
+	}
+	part := doctor.Report{Records: []doctor.Record{}, Findings: []doctor.Finding{}}
+	for _, word := range c.Only {
+		some := slices.DeleteFunc(slices.Clone(whole.Findings), func(f doctor.Finding) bool { return f.Check != word && !strings.HasPrefix(f.Check, word+".") })
+		if len(some) == 0 {
+			return doctor.Report{}, fmt.Errorf("--only: no check begins with %q; there are %s", word, strings.Join(checkNames(whole), ", "))
+		}
+		part.Add(some...)
+	}
+	return part, nil
+}
+
+func checkNames(r doctor.Report) []string {
+	var names []string
+	for _, f := range r.Findings {
+		names = append(names, f.Check)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // mistakes are what keeps a service from starting with these settings.

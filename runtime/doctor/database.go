@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func Database(d *db.DB, c DatabaseConfig) Check {
 			return []Finding{s.finding(Error, err.Error(), "Start the database, and look at DATABASE_URL.")}
 		}
 		all := seen.judge(c)
-		return append(all, nodes(ctx, d, c, seen.maxConnections)...)
+		return slices.Concat(all, lookAfter(ctx, d), nodes(ctx, d, c, seen.maxConnections))
 	}
 }
 
