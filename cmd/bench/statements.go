@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
+	"github.com/postrider/postrider/runtime/db"
 )
 
 // statementsTop is how many statements are listed for one client: those that the server
@@ -157,21 +157,16 @@ func (c *counter) settled(ctx context.Context) error {
 
 // top lists the statements that took the most time since the counts began.
 func (c *counter) top(ctx context.Context, messages int) error {
-	rows, err := c.conn.QueryContext(ctx, `SELECT calls, plans, total_plan_time, total_exec_time, left(regexp_replace(query, '\s+', ' ', 'g'), 110)
-		FROM pg_stat_statements ORDER BY total_plan_time + total_exec_time DESC LIMIT $1`, statementsTop)
-	if err != nil {
-		return err
-	}
 	fmt.Printf("\n  of the first %d messages and the warm-up:\n  %8s %8s %12s %12s  statement\n", messages, "calls", "plans", "planning", "executing")
-	for rows.Next() {
+	err := db.Each(ctx, c.conn, func(row db.Row) error {
 		var calls, plans int64
 		var planning, executing float64
 		var text string
-		if err := rows.Scan(&calls, &plans, &planning, &executing, &text); err != nil {
-			return errors.Join(err, rows.Close())
-		}
+		err := row.Scan(&calls, &plans, &planning, &executing, &text)
 		fmt.Printf("  %8d %8d %9.1f ms %9.1f ms  %s\n", calls, plans, planning, executing, text)
-	}
+		return err
+	}, `SELECT calls, plans, total_plan_time, total_exec_time, left(regexp_replace(query, '\s+', ' ', 'g'), 110)
+		FROM pg_stat_statements ORDER BY total_plan_time + total_exec_time DESC LIMIT $1`, statementsTop)
 	fmt.Println()
-	return errors.Join(rows.Err(), rows.Close())
+	return err
 }
