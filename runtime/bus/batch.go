@@ -28,8 +28,9 @@ type delivery struct {
 // batch is the transaction in which a group handles some messages. Watermill
 // reads and commits in its goroutine, handlers run in ours.
 type batch struct {
-	tx    *db.PreparedTx
-	began time.Time
+	tx       *sql.Tx
+	handlers *db.PreparedTx // tx, for the statements of handlers
+	began    time.Time
 
 	mu        sync.Mutex
 	expected  map[*message.Message]delivery
@@ -131,7 +132,7 @@ func (s source) BeginTx(ctx context.Context, o *sql.TxOptions) (wsql.Tx, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.group.batch = &batch{tx: s.group.db.Preparing(tx), began: time.Now(), expected: map[*message.Message]delivery{}}
+	s.group.batch = &batch{tx: tx, handlers: s.group.db.Preparing(tx), began: time.Now(), expected: map[*message.Message]delivery{}}
 	return batchTx{StdSQLTx: wsql.StdSQLTx{Tx: tx}, batch: s.group.batch, group: s.group}, nil
 }
 
@@ -146,7 +147,7 @@ type batchTx struct {
 func (t batchTx) Commit() error {
 	t.group.commitErr = t.batch.commit()
 	if t.group.commitErr == nil {
-		t.group.db.Keep(context.Background(), t.batch.tx)
+		t.group.db.Keep(context.Background(), t.batch.handlers)
 	}
 	if then := t.group.consumer.Committed; then != nil && t.group.commitErr == nil && t.batch.handledAny() {
 		then()

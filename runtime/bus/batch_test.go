@@ -45,7 +45,7 @@ func TestACommitWithoutItsDeletionIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := message.NewMessage("evt_1", nil)
-			b := &batch{tx: d.Preparing(tx), expected: map[*message.Message]delivery{m: {offset: 1}}}
+			b := &batch{tx: tx, expected: map[*message.Message]delivery{m: {offset: 1}}}
 			if err := spoil(b, m); err != nil {
 				t.Fatal(err)
 			}

@@ -150,7 +150,7 @@ func (g *group) call(ctx context.Context, current *batch, fact event.Fact) (err 
 			err = fmt.Errorf("panic: %v", cause)
 		}
 	}()
-	return g.consumer.Handle(ctx, handlerTx{current.tx}, fact)
+	return g.consumer.Handle(ctx, handlerTx{current.handlers}, fact)
 }
 
 // mark sets the savepoint to which a failing handler is undone. The one before
