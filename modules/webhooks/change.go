@@ -49,7 +49,7 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 	if err != nil {
 		return nil, fmt.Errorf("change webhook: %w", err)
 	}
-	s.appeared(accountID)
+	s.interest.Appeared(accountID)
 	s.signals.Wake(deliveryChannel)
 	return changed.Unwrap(), nil
 }

@@ -113,7 +113,7 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 	if err != nil {
 		return nil, secret.String{}, fmt.Errorf("create webhook: %w", err)
 	}
-	s.appeared(accountID)
+	s.interest.Appeared(accountID)
 	return made.Unwrap(), token, nil
 }
 

@@ -20,7 +20,7 @@ func (s *Service) consumer() bus.Consumer {
 	for i, name := range offered {
 		types[i] = event.Type(name)
 	}
-	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, Wants: s.interest.wants, Refresh: s.reread, Committed: s.committed}
+	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, Wants: s.interest.Wants, Refresh: s.interest.Refresh, Committed: s.committed}
 }
 
 // handle makes the deliveries of a fact. Handled again it makes none twice. What is
@@ -72,7 +72,7 @@ RETURNING id`
 // fanOut makes one delivery for each subscribed endpoint. data is that of an event
 // which is no fact; nil: the fact has it.
 func (s *Service) fanOut(ctx context.Context, tx db.Execer, fact event.Fact, data json.RawMessage) (made []string, err error) {
-	for room := max(1, s.interest.endpoints(fact.AccountID)); ; {
+	for room := max(1, s.interest.Count(fact.AccountID)); ; {
 		some, endpoints, err := s.fanOutTo(ctx, tx, fact, data, room)
 		if made = append(made, some...); err != nil || endpoints <= room {
 			return made, err

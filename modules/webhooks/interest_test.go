@@ -16,7 +16,7 @@ import (
 func TestOnlyAccountsWithEndpointsAreHeardOf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.reread(t.Context()); err != nil {
+	if err := w.interest.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	const messages = `SELECT count(*) FROM bus_messages WHERE consumer = 'webhooks'`

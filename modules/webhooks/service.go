@@ -10,6 +10,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/webhooks/post"
+	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/node"
@@ -61,8 +62,8 @@ type Service struct {
 	signals  Signals
 	cursors  *page.Codec
 	poster   *post.Poster
-	offer    event.Offer // of events that endpoints can have
-	interest interest
+	offer    event.Offer   // of events that endpoints can have
+	interest *bus.Interest // of the accounts that have an endpoint
 	queued   atomic.Bool   // deliveries that the bus has not committed yet
 	tasks    *worker.Tasks // reading of who has endpoints, wakes of deliveries
 	*deliverer
@@ -105,7 +106,7 @@ func New(p Params) (*Service, error) {
 	}
 	c := p.Config.withDefaults()
 	poster := post.New(c.Config, p.Logger)
-	return &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, poster: poster, offer: p.Offer, tasks: worker.NewTasks(p.Logger, p.Workers),
+	return &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, poster: poster, offer: p.Offer, interest: newInterest(p.DB, p.Signals), tasks: worker.NewTasks(p.Logger, p.Workers),
 		deliverer: newDeliverer(p, c, poster, observed{p.Logger, counters, p.Tracing})}, nil
 }
 
@@ -121,7 +122,7 @@ func newDeliverer(p Params, c Config, poster *post.Poster, told observed) *deliv
 
 // Start begins to deliver, unless this process only accepts.
 func (s *Service) Start(ctx context.Context) error {
-	s.tasks.Start(s.rereading())
+	s.tasks.Start(s.interest.Task())
 	if s.idle {
 		return nil
 	}
