@@ -20,11 +20,11 @@ import (
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/modules/webhooks/post"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/assembly/outgoing"
 	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/setting"
@@ -61,7 +61,7 @@ func effective(v setting.Values) map[string]any {
 		"POSTRIDER_SANDBOX_DOMAIN": config.SandboxDomain.Of(v), "POSTRIDER_RETURN_PATH_HOST": config.ReturnPathHost.Of(v), "POSTRIDER_SPF_INCLUDE": config.SPFInclude.Of(v),
 		"POSTRIDER_SMTP_HOST": config.SMTPHost.Of(v), "POSTRIDER_TRACKING_HOST": config.TrackingHost.Of(v),
 		"POSTRIDER_TRACKING_TLS_ADDR": tracking.TLSAddr.Of(v), "POSTRIDER_ACME_CA": tracking.ACMECA.Of(v), "POSTRIDER_ACME_EMAIL": tracking.ACMEEmail.Of(v),
-		"POSTRIDER_WEBHOOK_ALLOW": post.Allow.Of(v), "POSTRIDER_RSPAMD_URL": inbound.RspamdURL.Of(v), "POSTRIDER_BLOBS": inbound.Blobs.Of(v),
+		"POSTRIDER_WEBHOOK_ALLOW": egress.Allow.Of(v), "POSTRIDER_RSPAMD_URL": inbound.RspamdURL.Of(v), "POSTRIDER_BLOBS": inbound.Blobs.Of(v),
 		"POSTRIDER_LOG_FORMAT": config.LogFormat.Of(v), "POSTRIDER_LOG_LEVEL": config.LogLevel.Of(v), "POSTRIDER_OTLP_ENDPOINT": config.TraceEndpoint.Of(v),
 	}
 }

@@ -27,7 +27,7 @@ type Config struct {
 
 // ConfigOf takes what can be set from the installation's configuration.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
-	return Config{Allow: Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
+	return Config{Allow: egress.Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
 }
 
 // connectTimeout bounds TCP and TLS each.

@@ -1,4 +1,4 @@
-package post
+package egress
 
 import (
 	"net/netip"
@@ -6,11 +6,11 @@ import (
 	"github.com/postrider/postrider/runtime/setting"
 )
 
-// Allow is the ranges that endpoints may have beside public addresses. In development
-// receivers run beside the server.
+// Allow is the ranges that webhook endpoints, and what automations call, may have beside public
+// addresses. In development receivers run beside the server.
 var Allow = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Name: "POSTRIDER_WEBHOOK_ALLOW", Group: "Webhooks", Form: setting.Ranges(), DefaultText: "none; this machine in development",
-	Help: "Address ranges that webhook endpoints may have beside public ones, separated by commas.",
+	Help: "Address ranges that webhook endpoints and the URLs of automations may have beside public ones, separated by commas.",
 	From: func(v setting.Values) []netip.Prefix {
 		if v.Mode != setting.Dev {
 			return nil
