@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,8 +15,10 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
 )
 
 const (
@@ -46,7 +49,7 @@ func (f *fakeAutomations) automation() *ent.Automation {
 
 func (f *fakeAutomations) run() automations.Run {
 	user, address, email := "user-17", "bob@example.net", emailID
-	return automations.Run{Next: &hookTime, AutomationRun: &ent.AutomationRun{ID: runID, AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
+	return automations.Run{Next: &hookTime, Waiting: &machine.Waiting{Until: hookTime}, WaitingStep: "pause", AutomationRun: &ent.AutomationRun{ID: runID, AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
 		Status: "waiting", StepIndex: 1, StartedAt: hookTime,
 		Event: json.RawMessage(`{"id":"` + customEventID + `","name":"user.created","user_id":"user-17","email":"bob@example.net","data":{"name":"Bob"},"source":"api","created_at":"2026-01-15T09:30:00Z"}`)},
 		Steps: []*ent.AutomationStep{{Key: "hello", Type: "send_email", Status: "sent", Output: json.RawMessage(`{"status":"sent","email_id":"` + emailID + `"}`), EmailID: &email, StartedAt: hookTime, EndedAt: hookTime}}}
@@ -150,12 +153,31 @@ func (f *fakeAutomations) Run(_ context.Context, _, id string) (automations.Run,
 	return f.run(), f.known(id)
 }
 
-func (f *fakeAutomations) Cancel(_ context.Context, _, id string) (automations.Run, error) {
-	return f.run(), f.known(id)
+func (f *fakeAutomations) Cancel(ctx context.Context, _, id string, keep automations.KeepRun) (automations.Run, error) {
+	return f.keeps(ctx, id, keep)
 }
 
-func (f *fakeAutomations) Retry(_ context.Context, _, id string) (automations.Run, error) {
-	return f.run(), f.known(id)
+func (f *fakeAutomations) Retry(ctx context.Context, _, id string, keep automations.KeepRun) (automations.Run, error) {
+	return f.keeps(ctx, id, keep)
+}
+
+func (f *fakeAutomations) keeps(ctx context.Context, id string, keep automations.KeepRun) (automations.Run, error) {
+	if err := f.known(id); err != nil || keep == nil {
+		return f.run(), err
+	}
+	return f.run(), keep(ctx, nil, f.run())
+}
+
+func (f *fakeAutomations) RetryFailed(ctx context.Context, _, id string, in automations.Failed) (int, error) {
+	if err := f.known(id); err != nil {
+		return 0, err
+	}
+	f.done = append(f.done, "retry since "+in.Since.UTC().Format(time.RFC3339)+" "+in.Step)
+	return 17, in.Keep(ctx, nil, 17)
+}
+
+func (f *fakeAutomations) WebhookSecret(account string) secret.String {
+	return secret.New("whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo")
 }
 
 func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Answer, error) {
@@ -274,5 +296,43 @@ func TestActionsOnAutomations(t *testing.T) {
 		if got := b.do(t, request{method: "POST", path: "/api/automations/" + automationID, body: body}); !strings.Contains(string(got.body), want) {
 			t.Errorf("%s is answered without %s: %s", body, want, got.body)
 		}
+	}
+}
+
+func TestFailedRunsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	path := "/api/automations/" + automationID + "/retry-failed"
+	got := b.do(t, request{method: "POST", path: path, body: `{"since":"2026-01-15T10:30:00+01:00","step":"tips"}`})
+	if want := `{"runs":17}`; got.status != 200 || strings.TrimSpace(string(got.body)) != want {
+		t.Errorf("retry-failed: %d %s, want %s", got.status, got.body, want)
+	}
+	if done := strings.Join(b.automations.done, ","); done != "retry since 2026-01-15T09:30:00Z tips" {
+		t.Errorf("the service was asked %q", done)
+	}
+	for body, field := range map[string]string{`{}`: "since", `{"since":"yesterday"}`: "since", `{"since":"2026-01-15T09:30:00Z","step":7}`: "step", `{"since":"2026-01-15T09:30:00Z","steps":"a"}`: "steps"} {
+		if got := b.do(t, request{method: "POST", path: path, body: body}); got.status != 400 || !strings.Contains(string(got.body), `"`+field+`"`) {
+			t.Errorf("%s: %d %s, want 400 that names %s", body, got.status, got.body, field)
+		}
+	}
+}
+
+func TestListsOfRunsNameWrongFilters(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for query, field := range map[string]string{"step=hello": "step", "since=now": "since", "until=now": "until", "since=2026-01-16T09:30:00Z&until=2026-01-15T09:30:00Z": "until", "version=0": "version",
+		"status=lost": "status"} {
+		if got := b.do(t, request{method: "GET", path: "/api/automation-runs?" + query}); got.status != 400 || !strings.Contains(string(got.body), field) {
+			t.Errorf("?%s: %d %s, want 400 that names %s", query, got.status, got.body, field)
+		}
+	}
+	for _, path := range []string{"/api/automations/" + automationID + "/runs?step=hello&version=1&since=2026-01-15T09:30:00Z&until=2026-01-16T09:30:00Z",
+		"/api/automation-runs?step=hello&automation_id=" + automationID, "/api/events?source=system&since=2026-01-15T09:30:00Z&until=2026-01-16T09:30:00Z"} {
+		if got := b.do(t, request{method: "GET", path: path}); got.status != 200 {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+	if got := b.do(t, request{method: "GET", path: "/api/events?since=now"}); got.status != 400 {
+		t.Errorf("events since now: %d %s", got.status, got.body)
 	}
 }

@@ -107,6 +107,8 @@ var asked = map[string][2]string{
 	"GET /automation-runs/{id}":               {"/automation-runs/" + runID},
 	"POST /automation-runs/{id}/cancel":       {"/automation-runs/" + runID + "/cancel"},
 	"POST /automation-runs/{id}/retry":        {"/automation-runs/" + runID + "/retry"},
+	"POST /automations/{id}/retry-failed":     {"/automations/" + automationID + "/retry-failed", `{"since":"2026-01-15T09:30:00Z"}`},
+	"GET /automation-webhook-secret":          {"/automation-webhook-secret"},
 	"POST /events":                            {"/events", `{"name":"user.created","user_id":"user-17","email":"bob@example.net","data":{"name":"Bob"}}`},
 	"GET /events":                             {"/events"},
 	"GET /events/{id}":                        {"/events/" + customEventID},

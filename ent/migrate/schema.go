@@ -278,6 +278,14 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{AutomationListensColumns[3]},
 			},
+			{
+				Name:    "automationlisten_own",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationListensColumns[3], AutomationListensColumns[1]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "event LIKE '$%'",
+				},
+			},
 		},
 	}
 	// AutomationRunsColumns holds the columns for the "automation_runs" table.

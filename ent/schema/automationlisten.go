@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -26,5 +27,6 @@ func (AutomationListen) Fields() []ent.Field {
 
 // Indexes of the AutomationListen.
 func (AutomationListen) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("account_id", "event", "automation_id", "version").Unique(), index.Fields("automation_id")}
+	return []ent.Index{index.Fields("account_id", "event", "automation_id", "version").Unique(), index.Fields("automation_id"),
+		index.Fields("automation_id", "account_id").StorageKey("automationlisten_own").Annotations(entsql.IndexWhere("event LIKE '$%'"))}
 }

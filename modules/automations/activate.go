@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -30,6 +31,8 @@ type Acted struct {
 
 	Held       *int // runs that the automation holds, or held until now; nil: it does not and did not
 	Cancelling *int // runs that are cancelled in the background; nil: none are to be
+
+	hears bool // of events about mail
 }
 
 // KeepActed stores the caller's answer in the transaction of an action; nil for none.
@@ -65,14 +68,19 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 			return fault.Conflictf(fault.CodeConflict, "The draft was changed while it was activated; try again")
 		}
 		held := a.Held
-		if a, err = activate(ctx, tx, caller, a, in); err != nil {
+		a, hears, err := activate(ctx, tx, caller, a, in)
+		if err != nil {
 			return err
 		}
 		out, err = acted(ctx, tx, a, held, in.Cancel)
+		out.hears = hears
 		return orKept(ctx, tx, in.Keep, out, err)
 	})
 	if err != nil {
 		return Acted{}, fmt.Errorf("activate automation: %w", err)
+	}
+	if out.hears {
+		s.facts.Listens(caller.AccountID)
 	}
 	return s.told(out), nil
 }
@@ -111,38 +119,40 @@ func (s *Service) told(a Acted) Acted {
 	return a
 }
 
-func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, in Activation) (*ent.Automation, error) {
+// activate also tells whether the version hears of events about mail.
+func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, in Activation) (_ *ent.Automation, hears bool, _ error) {
 	if a.Status == automation.StatusArchived {
-		return nil, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
+		return nil, false, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
 	}
 	if a.Status != automation.StatusActive {
 		if n, err := tx.Automation.Query().Where(automation.AccountID(a.AccountID), automation.StatusEQ(automation.StatusActive)).Count(ctx); err != nil || n >= MaxActive {
-			return nil, orTooMany(err, "This account has %d active automations, which is the limit", MaxActive)
+			return nil, false, orTooMany(err, "This account has %d active automations, which is the limit", MaxActive)
 		}
 	}
 	update := a.Update().SetStatus(automation.StatusActive).SetHeld(false)
 	v, err := chosen(ctx, tx, caller, a, in.Version)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if a.Status == automation.StatusActive && a.Version != nil && *a.Version == v.Number {
-		return nil, fault.Conflictf(fault.CodeConflict, "This automation is active, and there is nothing new to activate")
+		return nil, false, fault.Conflictf(fault.CodeConflict, "This automation is active, and there is nothing new to activate")
 	}
 	switch {
 	case in.Cancel:
 		now, err := db.One(ctx, tx, db.Value[time.Time], `SELECT clock_timestamp()`)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		update.SetDraining(automation.DrainingCancel).SetDrainBefore(now)
 	case a.Held && a.Draining == nil:
 		update.SetDraining(automation.DrainingRelease)
 	}
 	update.SetVersion(v.Number).SetVersionHash(v.Hash).SetLastVersion(max(a.LastVersion, v.Number)).SetActivatedAt(time.Now())
-	if err := listenTo(ctx, tx, a, v); err != nil {
-		return nil, err
+	if hears, err = listenTo(ctx, tx, a, v); err != nil {
+		return nil, false, err
 	}
-	return update.Save(ctx)
+	a, err = update.Save(ctx)
+	return a, hears, err
 }
 
 // chosen gives the version to activate: an earlier one, the present one if the draft says the
@@ -170,22 +180,24 @@ INSERT INTO automation_listens (account_id, event, automation_id, version, start
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (account_id, event, automation_id, version) DO UPDATE SET starts = excluded.starts`
 
-// listenTo lets a version hear of its events, and the versions before it start nothing more.
-func listenTo(ctx context.Context, tx *ent.Tx, a *ent.Automation, v *ent.AutomationVersion) error {
+// listenTo lets a version hear of its events, and the versions before it start nothing more. It
+// tells whether there are events about mail among them.
+func listenTo(ctx context.Context, tx *ent.Tx, a *ent.Automation, v *ent.AutomationVersion) (hears bool, _ error) {
 	if _, err := tx.ExecContext(ctx, `UPDATE automation_listens SET starts = false WHERE automation_id = $1`, a.ID); err != nil {
-		return err
+		return false, err
 	}
 	program, err := machine.Parse(v.Definition)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for name, kinds := range program.Listens() {
+		hears = hears || strings.HasPrefix(name, "$")
 		if _, err := tx.ExecContext(ctx, listenSQL, a.AccountID, name, a.ID, v.Number,
 			slices.Contains(kinds, "start"), slices.Contains(kinds, "wait"), slices.Contains(kinds, "cancel")); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return hears, nil
 }
 
 // Pause lets an automation start nothing. With hold no step of its live runs begins either;

@@ -1,6 +1,7 @@
 package automations
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -234,18 +236,18 @@ func TestAFailedRunIsTriedAgain(t *testing.T) {
 	if got, want := w.told(t), "started 0 running, failed 0 failed"; got != want {
 		t.Errorf("webhooks are told: %s, want %s", got, want)
 	}
-	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID); codeOf(err) != CodeRunNotLive {
+	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, nil); codeOf(err) != CodeRunNotLive {
 		t.Errorf("cancel a run that has ended: %v", err)
 	}
 	w.Exec(t, `UPDATE automation_runs SET event = jsonb_set(event, '{email}', '"bob@example.net"')`)
-	if _, err := w.Retry(t.Context(), sendingtest.Account, run.ID); err != nil {
+	if _, err := w.Retry(t.Context(), sendingtest.Account, run.ID, nil); err != nil {
 		t.Fatalf("retry: %v", err)
 	}
 	w.drain(t)
 	if run, err = w.Run(t.Context(), sendingtest.Account, run.ID); err != nil || run.Status != "completed" || w.Count(t, "emails") != 1 {
 		t.Errorf("after the retry: %+v, %v", run.AutomationRun, err)
 	}
-	if _, err := w.Retry(t.Context(), sendingtest.Account, run.ID); codeOf(err) != CodeRunNotFailed {
+	if _, err := w.Retry(t.Context(), sendingtest.Account, run.ID, nil); codeOf(err) != CodeRunNotFailed {
 		t.Errorf("retry a run that is completed: %v", err)
 	}
 }
@@ -298,8 +300,8 @@ func TestAccountsAreApart(t *testing.T) {
 		"versions": func() error { _, err := w.Versions(t.Context(), other, a.ID); return err },
 		"version":  func() error { _, err := w.Version(t.Context(), other, a.ID, 1); return err },
 		"run":      func() error { _, err := w.Run(t.Context(), other, run); return err },
-		"cancel":   func() error { _, err := w.Cancel(t.Context(), other, run); return err },
-		"retry":    func() error { _, err := w.Retry(t.Context(), other, run); return err },
+		"cancel":   func() error { _, err := w.Cancel(t.Context(), other, run, nil); return err },
+		"retry":    func() error { _, err := w.Retry(t.Context(), other, run, nil); return err },
 		"event":    func() error { _, err := w.Event(t.Context(), other, answer.Event.ID); return err },
 		"runs of": func() error {
 			_, err := w.Runs(t.Context(), other, RunFilter{AutomationID: a.ID, Request: first})
@@ -389,5 +391,86 @@ func TestBadEventsAreRefused(t *testing.T) {
 	}
 	if got := w.post(t, "a", `{"lone": "\ud800", "n": 9007199254740993}`); string(got.Event.Data) != `{"lone":"�","n":9007199254740993}` {
 		t.Errorf("stored data: %s", got.Event.Data)
+	}
+}
+
+func TestAllFailedRunsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.active(t, `{"event": "start", "re_entry": "after_completion"}`, `{"key": "mail", "type": "send_email", "from": "Ada <ada@example.com>", "to": "{{event.data.to}}", "subject": "Hi", "text": "Hello"}, {"key": "d", "type": "delay", "duration": "P1D"}`)
+	before := time.Now().Add(-time.Minute)
+	for i := range 4 {
+		w.postAs(t, "start", fmt.Sprint("u", i), "", `{"to": "nobody"}`)
+	}
+	w.drain(t)
+	w.postAs(t, "start", "u0", "", `{"to": "bob@example.net"}`) // has a live run now
+	w.drain(t)
+	w.postAs(t, "start", "u4", "", `{"to": "nobody"}`)
+	w.drain(t)
+	w.Exec(t, `UPDATE automation_runs SET event = jsonb_set(event, '{data,to}', '"bob@example.net"')`)
+	w.Exec(t, `UPDATE automation_runs SET ended_at = now() - interval '31 days' WHERE user_id = 'u3'`)
+	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before.Add(time.Hour)}); err != nil || n != 0 {
+		t.Errorf("of a later time: %d, %v", n, err)
+	}
+	if _, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before, Step: "unknown"}); codeOf(err) != "validation_error" {
+		t.Errorf("of an unknown step: %v", err)
+	}
+	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before, Step: "d"}); err != nil || n != 0 {
+		t.Errorf("of a step at which none has failed: %d, %v", n, err)
+	}
+	if _, err := w.RetryFailed(t.Context(), other, a.ID, Failed{Since: before}); codeOf(err) != "not_found" {
+		t.Errorf("by another account: %v", err)
+	}
+	kept := 0
+	keep := func(_ context.Context, _ idempotency.Execer, n int) error { kept = n; return nil }
+	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before.Add(-40 * 24 * time.Hour), Step: "mail", Keep: keep}); err != nil || n != 3 || kept != 3 {
+		t.Errorf("retry all: %d runs, %d in the answer that was kept (%v); want those of u1, u2 and u4", n, kept, err)
+	}
+	w.drain(t)
+	if got := w.statuses(t); got["waiting"] != 4 || got["failed"] != 2 {
+		t.Errorf("the runs are %v, want 4 that wait, and those of u0 and u3 failed as before", got)
+	}
+	if n := w.Count(t, "emails WHERE automation_id = '"+a.ID+"' AND run_id LIKE 'run_%'"); n != 4 {
+		t.Errorf("%d mails name the automation and a run, want 4", n)
+	}
+}
+
+func TestRunsAreFiltered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.active(t, `{"event": "start"}`, `{"key": "begin", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, {"key": "then", "type": "delay", "duration": "P1D"}`)
+	w.post(t, "start", `{}`)
+	w.postAs(t, "start", "u2", "", `{}`)
+	w.postAs(t, "go", "u2", "", `{}`)
+	w.drain(t)
+	past, future := time.Now().Add(-time.Minute), time.Now().Add(time.Minute)
+	for name, c := range map[string]struct {
+		filter RunFilter
+		want   int
+	}{
+		"the first step":    {RunFilter{AutomationID: a.ID, Step: "begin"}, 1},
+		"the second step":   {RunFilter{AutomationID: a.ID, Step: "then", Version: 1}, 1},
+		"another version":   {RunFilter{AutomationID: a.ID, Version: 2}, 0},
+		"since a minute":    {RunFilter{Since: &past, Until: &future}, 2},
+		"from the future":   {RunFilter{Since: &future}, 0},
+		"before a minute":   {RunFilter{Until: &past}, 0},
+		"person and status": {RunFilter{UserID: "u2", Status: "waiting"}, 1},
+	} {
+		c.filter.Request = first
+		got, err := w.Runs(t.Context(), sendingtest.Account, c.filter)
+		if err != nil || len(got.Items) != c.want {
+			t.Errorf("%s: %d runs (%v), want %d", name, len(got.Items), err, c.want)
+		}
+	}
+	if _, err := w.Runs(t.Context(), sendingtest.Account, RunFilter{Request: first, AutomationID: a.ID, Step: "no"}); codeOf(err) != "validation_error" {
+		t.Errorf("a step that no version has: %v", err)
+	}
+	list, err := w.Runs(t.Context(), sendingtest.Account, RunFilter{Request: first, UserID: "u1"})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("runs of u1: %d, %v", len(list.Items), err)
+	}
+	run, err := w.Run(t.Context(), sendingtest.Account, list.Items[0].ID)
+	if err != nil || run.Waiting == nil || run.WaitingStep != "begin" || len(run.Waiting.Events) != 1 || run.Waiting.Events[0] != "go" || run.Waiting.Since.IsZero() {
+		t.Errorf("what a run waits for: %+v in the step %q (%v)", run.Waiting, run.WaitingStep, err)
 	}
 }

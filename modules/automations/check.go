@@ -56,10 +56,16 @@ func (s *Service) problems(ctx context.Context, caller accounts.Caller, document
 		problems = append(problems, Problem{fmt.Sprintf("steps[%d]", i), SeverityWarning, "is never reached"})
 	}
 	for i := range d.Steps {
+		path := fmt.Sprintf("steps[%d]", i)
+		if d.Steps[i].Type == definition.Webhook {
+			if err := s.config.mayCall(d.Steps[i].URL); err != nil {
+				problems = append(problems, Problem{path + ".url", SeverityError, err.Error()})
+			}
+		}
 		if d.Steps[i].Type != definition.SendEmail {
 			continue
 		}
-		found, err := s.emailProblems(ctx, caller, fmt.Sprintf("steps[%d]", i), &d.Steps[i])
+		found, err := s.emailProblems(ctx, caller, path, &d.Steps[i])
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,8 @@
 //	runs        live runs in the database: lock, claim, settle, begin, cancel
 //	ingest      POST /events
 //	steps       the worker that takes steps that are due
+//	facts       events of what happens to mail, as $email.clicked
+//	proof       signatures of webhook steps, and causes
 //	drain       live runs of whole automations, let go or cancelled in the background
 //
 // This package keeps automations: drafts, activation, and what was recorded of runs and events.

@@ -36,7 +36,9 @@ var Module = fx.Module("automations",
 		func(s *db.Signals) steps.Signals { return s },
 		func(n *node.Node) steps.Node { return n },
 	),
-	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
+	// When Fx joins the modules, before the first hook runs: the bus has not started.
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
+		b.Register(s.Consumer())
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
 			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },

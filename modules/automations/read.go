@@ -9,10 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/automation"
-	"github.com/postrider/postrider/ent/automationrun"
-	"github.com/postrider/postrider/ent/automationstep"
 	"github.com/postrider/postrider/ent/automationversion"
-	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/fault"
@@ -105,100 +102,20 @@ func (s *Service) Version(ctx context.Context, accountID, automationID string, n
 	return v, err
 }
 
-// RunFilter chooses runs. Empty members let everything pass.
-type RunFilter struct {
-	page.Request
-
-	AutomationID string
-	Status       string
-	UserID       string
-	Email        string
-}
-
-// Runs returns one page of the account's runs, newest first. The error is NotFound for an
-// automation that the account does not have.
-func (s *Service) Runs(ctx context.Context, accountID string, f RunFilter) (out page.Page[*ent.AutomationRun], err error) {
-	if err := texts(map[string]string{"user_id": f.UserID}); err != nil {
-		return out, err
-	}
-	list := page.List{Name: "automation runs", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, f.Request)
-	if err != nil {
-		return out, err
-	}
-	q := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID))
-	if f.AutomationID != "" {
-		if _, err := s.Get(ctx, accountID, f.AutomationID); err != nil {
-			return out, err
-		}
-		q = q.Where(automationrun.AutomationID(f.AutomationID))
-	}
-	if f.Status != "" {
-		if err := automationrun.StatusValidator(automationrun.Status(f.Status)); err != nil {
-			return out, fault.InvalidField("status", "must be running, waiting, completed, failed or cancelled")
-		}
-		q = q.Where(automationrun.StatusEQ(automationrun.Status(f.Status)))
-	}
-	if f.UserID != "" {
-		q = q.Where(automationrun.UserID(f.UserID))
-	}
-	if f.Email != "" {
-		q = q.Where(automationrun.EmailKey(runs.EmailKey(f.Email)))
-	}
-	if after != "" {
-		q = q.Where(automationrun.IDLT(after))
-	}
-	rows, err := q.Order(ent.Desc(automationrun.FieldID)).Limit(limit + 1).All(ctx)
-	if err != nil {
-		return out, fmt.Errorf("list runs: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, limit, func(r *ent.AutomationRun) string { return r.ID }), nil
-}
-
-// Run is a run with its steps, and what it does next if it lives.
-type Run struct {
-	*ent.AutomationRun
-
-	Steps []*ent.AutomationStep
-	Next  *time.Time // when the next step begins, or the wait ends; nil: it has ended
-	Held  bool       // it came due while its automation is held
-}
-
-// Run gives one run of the account.
-func (s *Service) Run(ctx context.Context, accountID, runID string) (out Run, err error) {
-	out.AutomationRun, err = s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
-	if ent.IsNotFound(err) {
-		return out, fault.Missing("automation run", runID)
-	}
-	if err != nil {
-		return out, fmt.Errorf("read run: %w", err)
-	}
-	if out.Steps, err = s.db.Ent.AutomationStep.Query().Where(automationstep.RunID(runID)).Order(ent.Asc(automationstep.FieldID)).All(ctx); err != nil {
-		return out, fmt.Errorf("read steps of a run: %w", err)
-	}
-	work, err := s.db.Ent.AutomationWork.Query().Where(automationwork.ID(runID)).Only(ctx)
-	switch {
-	case ent.IsNotFound(err):
-		return out, nil
-	case err != nil:
-		return out, fmt.Errorf("read the work of a run: %w", err)
-	}
-	out.Next, out.Held = &work.DueAt, work.Parked
-	return out, nil
-}
-
 // EventFilter chooses custom events. Empty members let everything pass.
 type EventFilter struct {
 	page.Request
 
-	Name   string
-	UserID string
-	Email  string
+	Name         string
+	UserID       string
+	Email        string
+	Source       string     // api, dashboard, system
+	Since, Until *time.Time // they have come then or later; before
 }
 
 // Events returns one page of the account's custom events, newest first.
 func (s *Service) Events(ctx context.Context, accountID string, f EventFilter) (out page.Page[*ent.CustomEvent], err error) {
-	if err := texts(map[string]string{"name": f.Name, "user_id": f.UserID}); err != nil {
+	if err := texts(map[string]string{"name": f.Name, "user_id": f.UserID, "source": f.Source}); err != nil {
 		return out, err
 	}
 	list := page.List{Name: "custom events", AccountID: accountID}
@@ -215,6 +132,15 @@ func (s *Service) Events(ctx context.Context, accountID string, f EventFilter) (
 	}
 	if f.Email != "" {
 		q = q.Where(customevent.EmailKey(runs.EmailKey(f.Email)))
+	}
+	if f.Source != "" {
+		q = q.Where(customevent.Source(f.Source))
+	}
+	if f.Since != nil {
+		q = q.Where(customevent.CreatedAtGTE(*f.Since), customevent.IDGTE(id.Since(id.CustomEvent, f.Since.Add(-clocks))))
+	}
+	if f.Until != nil {
+		q = q.Where(customevent.CreatedAtLT(*f.Until), customevent.IDLT(id.Since(id.CustomEvent, f.Until.Add(clocks))))
 	}
 	if after != "" {
 		q = q.Where(customevent.IDLT(after))

@@ -3,17 +3,19 @@ package automations
 import (
 	"context"
 	"log/slog"
-	"net/http"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/automations/drain"
+	"github.com/postrider/postrider/modules/automations/facts"
 	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/page"
@@ -38,12 +40,6 @@ type Bus interface {
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
 }
 
-// Config of the module.
-type Config struct {
-	Steps  steps.Config
-	Client *http.Client // of webhook steps
-}
-
 // Params is what the module needs.
 type Params struct {
 	fx.In
@@ -65,13 +61,23 @@ type Params struct {
 
 // references are what definitions refer to.
 type references struct {
+	config    Config
 	domains   Domains
 	templates Templates
+}
+
+// engine is what runs automations.
+type engine struct {
+	events *ingest.Service
+	steps  *steps.Service
+	drain  *drain.Service
+	facts  *facts.Service
 }
 
 // Service keeps automations and lets them run. Safe for concurrent use.
 type Service struct {
 	references
+	engine
 
 	db       *db.DB
 	bus      Bus
@@ -79,10 +85,7 @@ type Service struct {
 	signals  steps.Signals
 	versions *versions.Store
 	tasks    *worker.Tasks
-
-	events *ingest.Service
-	steps  *steps.Service
-	drain  *drain.Service
+	prover   *proof.Prover
 }
 
 // New makes the service; nothing runs before Start.
@@ -91,20 +94,31 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{references: references{p.Domains, p.Templates}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
-		drain:  drain.New(drain.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}),
-		tasks:  worker.NewTasks(p.Logger, p.Workers),
-		events: ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box}),
-		steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Sender: p.Sender, Signals: p.Signals, Node: p.Node, Versions: store,
-			Client: p.Config.Client, Logger: p.Logger, Workers: p.Workers})}, nil
+	prover := proof.New(p.Box)
+	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box, Prover: prover})
+	return &Service{references: references{p.Config, p.Domains, p.Templates}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
+		tasks: worker.NewTasks(p.Logger, p.Workers), prover: prover,
+		engine: engine{
+			events: events,
+			steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Sender: p.Sender, Signals: p.Signals, Node: p.Node, Versions: store,
+				Client: p.Config.Client, Prover: prover, Logger: p.Logger, Workers: p.Workers}),
+			drain: drain.New(drain.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}),
+			facts: facts.New(p.DB, p.Signals, events),
+		}}, nil
 }
+
+// Consumer is the interest in facts about mail, of which events are made.
+func (s *Service) Consumer() bus.Consumer { return s.facts.Consumer() }
+
+// WebhookSecret is what an account checks the signatures of its webhook steps with.
+func (s *Service) WebhookSecret(accountID string) secret.String { return s.prover.Secret(accountID) }
 
 // Start begins to take steps.
 func (s *Service) Start(ctx context.Context) error {
 	if err := s.steps.Start(ctx); err != nil {
 		return err
 	}
-	s.tasks.Start(s.drain.Task())
+	s.tasks.Start(append(s.facts.Tasks(), s.drain.Task())...)
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (w *world) another(t *testing.T) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Config: Config{Client: http.DefaultClient}, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Answers: w.Idempotency,
+	s, err := New(Params{Config: Config{Client: http.DefaultClient, PlainLoopback: true}, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Answers: w.Idempotency,
 		Signals: sendingtest.Nobody{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
 )
 
 // Service is what these operations need of automations.
@@ -34,8 +35,11 @@ type Service interface {
 
 	Runs(ctx context.Context, accountID string, f automations.RunFilter) (page.Page[*ent.AutomationRun], error)
 	Run(ctx context.Context, accountID, runID string) (automations.Run, error)
-	Cancel(ctx context.Context, accountID, runID string) (automations.Run, error)
-	Retry(ctx context.Context, accountID, runID string) (automations.Run, error)
+	Cancel(ctx context.Context, accountID, runID string, keep automations.KeepRun) (automations.Run, error)
+	Retry(ctx context.Context, accountID, runID string, keep automations.KeepRun) (automations.Run, error)
+	RetryFailed(ctx context.Context, accountID, automationID string, in automations.Failed) (int, error)
+
+	WebhookSecret(accountID string) secret.String
 
 	Post(ctx context.Context, p ingest.Post) (ingest.Answer, error)
 	Events(ctx context.Context, accountID string, f automations.EventFilter) (page.Page[*ent.CustomEvent], error)

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
@@ -72,6 +73,9 @@ type eventQuery struct {
 	Name   string `query:"name" doc:"Only of this name."`
 	UserID string `query:"user_id" doc:"Only of this person."`
 	Email  string `query:"email" doc:"Only of this address, in any case."`
+	Source string `query:"source" enum:"api,dashboard,system" doc:"Only those that came by a key, from a session, or are the service's own."`
+	Since  string `query:"since" doc:"Only events of this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
+	Until  string `query:"until" doc:"Only events from before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
 }
 
 var customEvent = rest.Noun{Name: "event", About: "Id of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
@@ -100,7 +104,12 @@ func (e *edge) events(g *rest.Group) {
 	}, e.service.Event, newEventAnswer)
 }
 
-func (e *edge) post(ctx context.Context, c *rest.Call, _ *rest.None, in event, claim *idempotency.Claim) (idempotency.Answer, error) {
+// causeItem says which run an event comes from.
+type causeItem struct {
+	Cause string `header:"Postrider-Cause" doc:"What the request of a webhook step had under this name, where the event is posted in answer to one: automations that cause one another end after ten rounds."`
+}
+
+func (e *edge) post(ctx context.Context, c *rest.Call, from *causeItem, in event, claim *idempotency.Claim) (idempotency.Answer, error) {
 	var data json.RawMessage
 	if in.Data != nil {
 		encoded, err := json.Marshal(in.Data)
@@ -109,7 +118,7 @@ func (e *edge) post(ctx context.Context, c *rest.Call, _ *rest.None, in event, c
 		}
 		data = encoded
 	}
-	answer, err := e.service.Post(ctx, ingest.Post{AccountID: c.AccountID, Name: in.Name, UserID: in.UserID, Email: in.Email, Data: data, Source: "api", Claim: claim, Render: receiptOf})
+	answer, err := e.service.Post(ctx, ingest.Post{AccountID: c.AccountID, Name: in.Name, UserID: in.UserID, Email: in.Email, Data: data, Source: "api", Cause: from.Cause, Claim: claim, Render: receiptOf})
 	switch {
 	case err != nil:
 		return idempotency.Answer{}, err
@@ -129,7 +138,13 @@ func receiptOf(a ingest.Answer) idempotency.Answer {
 }
 
 func (e *edge) listEvents(ctx context.Context, c *rest.Call, in *eventQuery) (page.Page[*ent.CustomEvent], error) {
-	return e.service.Events(ctx, c.AccountID, automations.EventFilter{Request: in.Request(), Name: in.Name, UserID: in.UserID, Email: in.Email})
+	wrong := fault.Fields{}
+	f := automations.EventFilter{Request: in.Request(), Name: in.Name, UserID: in.UserID, Email: in.Email, Source: in.Source,
+		Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until)}
+	if err := wrong.Err(); err != nil {
+		return page.Page[*ent.CustomEvent]{}, err
+	}
+	return e.service.Events(ctx, c.AccountID, f)
 }
 
 func eventExample() map[string]any {

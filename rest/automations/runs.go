@@ -3,12 +3,15 @@ package automations
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -43,10 +46,31 @@ type automationStep struct {
 type automationRunDetail struct {
 	AutomationRun
 
-	Event  raw               `json:"event" doc:"The event that started it."`
-	Steps  []automationStep  `json:"steps" nullable:"false" doc:"That have ended, in their order."`
-	NextAt wire.OptionalTime `json:"next_at" doc:"When the next step begins, or the wait ends; null for a run that has ended."`
-	Held   bool              `json:"held" doc:"It is due, and its automation is paused and holds its runs."`
+	Event      raw               `json:"event" doc:"The event that started it."`
+	Steps      []automationStep  `json:"steps" nullable:"false" doc:"That have ended, in their order."`
+	WaitingFor *waitingFor       `json:"waiting_for" doc:"What the run waits for; null for one that does not wait."`
+	NextAt     wire.OptionalTime `json:"next_at" doc:"When the next step begins, or the wait ends; null for a run that has ended."`
+	Held       bool              `json:"held" doc:"It is due, and its automation is paused and holds its runs."`
+}
+
+// waitingFor is what a run waits for.
+type waitingFor struct {
+	Step   string            `json:"step" doc:"The key of the step that waits."`
+	Events []string          `json:"events" nullable:"false" doc:"Of the person, the first of which ends the wait; none where it waits for the time alone."`
+	Since  wire.OptionalTime `json:"since" doc:"Events count from here on."`
+	Until  wire.Time         `json:"until" doc:"When the wait is over."`
+}
+
+func newWaitingFor(r automations.Run) *waitingFor {
+	w := r.Waiting
+	if w == nil {
+		return nil
+	}
+	out := &waitingFor{Step: r.WaitingStep, Events: wire.List(w.Events), Until: wire.Time(w.Until)}
+	if !w.Since.IsZero() {
+		out.Since.At = &w.Since
+	}
+	return out
 }
 
 type automationRunAnswer struct {
@@ -65,16 +89,26 @@ func newStep(s *ent.AutomationStep) automationStep {
 
 func newRunAnswer(r automations.Run) automationRunAnswer {
 	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: raw(r.Event), Steps: wire.ListOf(r.Steps, newStep),
-		NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
+		WaitingFor: newWaitingFor(r), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 
 // RunQuery narrows a list of runs.
 type RunQuery struct {
 	rest.Page
 
-	Status string `query:"status" enum:"running,waiting,completed,failed,cancelled" doc:"Only those."`
-	UserID string `query:"user_id" doc:"Only of this person."`
-	Email  string `query:"email" doc:"Only of this address, in any case."`
+	Status  string `query:"status" enum:"running,waiting,completed,failed,cancelled" doc:"Only those."`
+	UserID  string `query:"user_id" doc:"Only of this person."`
+	Email   string `query:"email" doc:"Only of this address, in any case."`
+	Step    string `query:"step" doc:"Only runs that are at the step with this key, wait there or have ended there." example:"hello"`
+	Version int    `query:"version" minimum:"1" doc:"Only runs that follow this version." example:"1"`
+	Since   string `query:"since" doc:"Only runs that have started at this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
+	Until   string `query:"until" doc:"Only runs that have started before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
+}
+
+type allRunsQuery struct {
+	RunQuery
+
+	AutomationID string `query:"automation_id" doc:"Only of this automation; step needs it." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
 type runsOfQuery struct {
@@ -100,38 +134,96 @@ func (e *edge) runs(g *rest.Group) {
 		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: accounts.Read,
 		Summary: "Retrieve a run", Description: "With its steps.", Example: one, Of: run,
 	}, e.service.Run, newRunAnswer)
-	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: accounts.Write,
+	rest.Once(g, rest.Operation{
+		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: accounts.Write,
 		Summary: "Cancel a run", Description: "From the answer on it sends nothing. 409 `run_not_live` for one that has ended.",
 		Example: one, Of: run, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.cancel)
-	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: accounts.Write,
+	rest.Once(g, rest.Operation{
+		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: accounts.Write,
 		Summary: "Try a failed run again", Description: "It goes on from the step that failed, with the version that it follows. 409 `run_not_failed` for one that has not failed within 30 days.",
 		Example: one, Of: run, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.retry)
+	rest.OnceBody(g, rest.Operation{
+		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: accounts.Write,
+		Summary: "Try the failed runs of an automation again",
+		Description: "After a broken template, for instance: each goes on from the step that failed, with the version that it follows. Persons who have a live run of an automation " +
+			"that allows one at a time are passed over.",
+		Body:    &rest.Body{About: "Which ones.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
+		Example: map[string]any{"runs": 17}, Of: automation, Problems: []int{http.StatusNotFound},
+	}, againBody, e.retryFailed)
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodGet, Path: "/automation-webhook-secret", ID: "getAutomationWebhookSecret", Needs: accounts.Write,
+		Summary:     "Retrieve the secret of webhook steps",
+		Description: "Requests of webhook steps have a `Service-Signature` by this secret, as deliveries to webhook endpoints have by theirs. It is the same for all automations of the account.",
+		Example:     map[string]any{"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"},
+	}, e.secret)
 }
 
-func (q RunQuery) filter() automations.RunFilter {
-	return automations.RunFilter{Request: q.Request(), Status: q.Status, UserID: q.UserID, Email: q.Email}
+// filter names every wrong parameter at once.
+func (q RunQuery) filter(automationID string) (automations.RunFilter, error) {
+	wrong := fault.Fields{}
+	f := automations.RunFilter{Request: q.Request(), AutomationID: automationID, Status: q.Status, UserID: q.UserID, Email: q.Email, Step: q.Step, Version: q.Version,
+		Since: rest.QueryTime(wrong, "since", q.Since), Until: rest.QueryTime(wrong, "until", q.Until)}
+	for field, reason := range f.Validate() {
+		wrong.Add(field, "%s", reason)
+	}
+	return f, wrong.Err()
 }
 
-func (e *edge) listRuns(ctx context.Context, c *rest.Call, in *RunQuery) (page.Page[*ent.AutomationRun], error) {
-	return e.service.Runs(ctx, c.AccountID, in.filter())
-}
-
-func (e *edge) listRunsOf(ctx context.Context, c *rest.Call, in *runsOfQuery) (page.Page[*ent.AutomationRun], error) {
-	f := in.filter()
-	f.AutomationID = in.ID
+func (e *edge) listRuns(ctx context.Context, c *rest.Call, in *allRunsQuery) (page.Page[*ent.AutomationRun], error) {
+	f, err := in.filter(in.AutomationID)
+	if err != nil {
+		return page.Page[*ent.AutomationRun]{}, err
+	}
 	return e.service.Runs(ctx, c.AccountID, f)
 }
 
-func (e *edge) cancel(ctx context.Context, c *rest.Call, in *rest.Item) (automationRunAnswer, error) {
-	return rest.As(newRunAnswer)(e.service.Cancel(ctx, c.AccountID, in.ID))
+func (e *edge) listRunsOf(ctx context.Context, c *rest.Call, in *runsOfQuery) (page.Page[*ent.AutomationRun], error) {
+	f, err := in.filter(in.ID)
+	if err != nil {
+		return page.Page[*ent.AutomationRun]{}, err
+	}
+	return e.service.Runs(ctx, c.AccountID, f)
 }
 
-func (e *edge) retry(ctx context.Context, c *rest.Call, in *rest.Item) (automationRunAnswer, error) {
-	return rest.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID))
+func (e *edge) cancel(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (automationRunAnswer, error) {
+	return rest.As(newRunAnswer)(e.service.Cancel(ctx, c.AccountID, in.ID, rest.Keeping(keep, newRunAnswer)))
+}
+
+func (e *edge) retry(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (automationRunAnswer, error) {
+	return rest.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, rest.Keeping(keep, newRunAnswer)))
+}
+
+// again is which runs are to be tried again.
+type again struct {
+	Since time.Time
+	Step  string
+}
+
+func againBody(a *again) body.Object {
+	return body.Object{Name: "RetryFailedRuns", Fields: []body.Field{
+		{Name: "since", Type: body.Time(&a.Since), Need: body.Required, About: "Runs that have failed at this time or later, of the last 30 days.", Example: "2026-01-15T09:30:00Z"},
+		{Name: "step", Type: body.Text(&a.Step), About: "Only runs that have failed at the step with this key.", Example: "tips"},
+	}}
+}
+
+type retriedAnswer struct {
+	Runs int `json:"runs" doc:"How many go on."`
+}
+
+func newRetriedAnswer(n int) retriedAnswer { return retriedAnswer{n} }
+
+func (e *edge) retryFailed(ctx context.Context, c *rest.Call, in *rest.Item, a again, keep rest.Keep) (retriedAnswer, error) {
+	return rest.As(newRetriedAnswer)(e.service.RetryFailed(ctx, c.AccountID, in.ID, automations.Failed{Since: a.Since, Step: a.Step, Keep: rest.Keeping(keep, newRetriedAnswer)}))
+}
+
+type stepSecretAnswer struct {
+	Secret string `json:"secret" example:"whsec_Zk3v9QpA…"`
+}
+
+func (e *edge) secret(_ context.Context, c *rest.Call, _ *rest.None) (stepSecretAnswer, error) {
+	return stepSecretAnswer{e.service.WebhookSecret(c.AccountID).Reveal()}, nil
 }
 
 func runExample() map[string]any {
@@ -145,6 +237,7 @@ func runDetailExample() map[string]any {
 		"data": map[string]any{"name": "Bob"}, "source": "api", "created_at": "2026-01-15T09:30:00Z"}
 	out["steps"] = []any{map[string]any{"index": 0, "key": "hello", "type": "send_email", "status": "sent", "output": map[string]any{"status": "sent", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta"},
 		"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil, "started_at": "2026-01-15T09:30:00.000Z", "ended_at": "2026-01-15T09:30:00.100Z"}}
+	out["waiting_for"] = map[string]any{"step": "pause", "events": []any{}, "since": nil, "until": "2026-01-16T09:30:00.100Z"}
 	out["next_at"], out["held"] = "2026-01-16T09:30:00.100Z", false
 	return out
 }

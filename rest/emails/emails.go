@@ -61,6 +61,8 @@ type EmailRecord struct {
 	SentAt       wire.OptionalTime `json:"sent_at"`
 	DeliveredAt  wire.OptionalTime `json:"delivered_at"`
 	BouncedAt    wire.OptionalTime `json:"bounced_at"`
+	AutomationID *string           `json:"automation_id,omitempty" doc:"The automation whose run has sent it; left out for all others." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	RunID        *string           `json:"run_id,omitempty" doc:"The run that has sent it." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
 type emailTag struct {
@@ -74,6 +76,7 @@ func newEmailRecord(e *ent.Email) EmailRecord {
 		Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason, Tags: tagsOf(e.Tags),
 		ScheduledAt: wire.OptionalTime{At: e.ScheduledAt}, ExpiresAt: wire.OptionalTime{At: e.ExpiresAt}, CancelledAt: wire.OptionalTime{At: e.CancelledAt}, CreatedAt: wire.Time(e.CreatedAt),
 		SentAt: wire.OptionalTime{At: e.SentAt}, DeliveredAt: wire.OptionalTime{At: e.DeliveredAt}, BouncedAt: wire.OptionalTime{At: e.BouncedAt},
+		AutomationID: e.AutomationID, RunID: e.RunID,
 	}
 }
 

@@ -22,6 +22,9 @@ var unmade = map[string]string{
 		AND NOT EXISTS (SELECT FROM suppressions s WHERE s.account_id = f.account_id AND s.email = f.data->>'recipient')`,
 	"webhooks": `SELECT count(*) FROM facts f JOIN webhooks w ON w.account_id = f.account_id AND w.created_at < f.created_at
 		WHERE NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.event_id = f.id)`,
+	"automations": `SELECT count(*) FROM facts f JOIN automation_listens l ON l.account_id = f.account_id AND l.event = '$' || f.type
+		JOIN automations a ON a.id = l.automation_id AND a.activated_at < f.created_at
+		WHERE NOT EXISTS (SELECT FROM custom_events e WHERE e.id = 'ae' || substr(f.id, 4) AND NOT e.pending)`,
 	"tracking": `SELECT count(*) FROM facts f JOIN tracking_hosts h ON h.domain_id = f.subject_id WHERE f.type = 'domain.deleted'`,
 }
 

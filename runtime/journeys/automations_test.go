@@ -63,6 +63,16 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 	if !strings.Contains(string(app.MX.Messages()[0].Data), "Subject: Hi Bob") {
 		t.Errorf("the first mail is\n%s", app.MX.Messages()[0].Data)
 	}
+	var sent struct {
+		Emails []struct {
+			AutomationID string `json:"automation_id"`
+			RunID        string `json:"run_id"`
+		}
+	}
+	app.Do(t, http.MethodGet, "/api/emails", nil).JSON(t, &sent)
+	if len(sent.Emails) != 1 || sent.Emails[0].AutomationID != made.Automation.ID || !strings.HasPrefix(sent.Emails[0].RunID, "run_") {
+		t.Errorf("the emails of the run are listed as %+v, want one of the automation %s and its run", sent.Emails, made.Automation.ID)
+	}
 	postEvent(t, app, `{"type": "user.verified", "user_id": "u1"}`)
 	app.MX.Wait(t, "the second mail", func(s smtptest.Stats) bool { return s.Accepted == 2 })
 	told := map[string]int{}

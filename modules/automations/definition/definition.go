@@ -85,6 +85,7 @@ type Step struct {
 	Event      Texts    `json:"event,omitempty"`
 	Timeout    Duration `json:"timeout,omitzero"`
 	Conditions string   `json:"conditions,omitempty"` // CEL
+	OfStep     string   `json:"step,omitempty"`       // own events count that are about the mail of this step
 	Since      string   `json:"since,omitempty"`
 	OnEvent    Target   `json:"on_event,omitzero"`
 	OnTimeout  Target   `json:"on_timeout,omitzero"`

@@ -108,6 +108,7 @@ func (h Headers) MarshalJSON() ([]byte, error) {
 type Cancel struct {
 	Event      string `json:"event"`
 	Conditions string `json:"conditions,omitempty"` // CEL
+	OfStep     string `json:"step,omitempty"`       // own events count that are about the mail of this step
 }
 
 // UnmarshalJSON reads a name or an object.
@@ -119,9 +120,9 @@ func (c *Cancel) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*object)(c))
 }
 
-// MarshalJSON writes a name where there is no condition.
+// MarshalJSON writes a name where there is nothing else.
 func (c Cancel) MarshalJSON() ([]byte, error) {
-	if c.Conditions == "" {
+	if c.Conditions == "" && c.OfStep == "" {
 		return json.Marshal(c.Event)
 	}
 	type object Cancel

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -26,6 +27,32 @@ func (d *Definition) judge(wrong fault.Fields) {
 			}
 		}
 		step.judge(path, wrong)
+		if step.OfStep != "" {
+			d.judgeOfStep(join(path, "step"), step.OfStep, step.Event, i, wrong)
+		}
+	}
+	for i, c := range d.Trigger.Cancel {
+		if c.OfStep != "" {
+			d.judgeOfStep(fmt.Sprintf("trigger.cancel_on_events[%d].step", i), c.OfStep, Texts{c.Event}, len(d.Steps), wrong)
+		}
+	}
+}
+
+// judgeOfStep judges the step to whose mail events are limited: one that sends, before another.
+func (d *Definition) judgeOfStep(path, key string, events Texts, before int, wrong fault.Fields) {
+	switch at := d.Step(key); {
+	case at < 0:
+		wrong.Add(path, "names the step %s, and there is none", key)
+	case at >= before:
+		wrong.Add(path, "names a step that is not before this one")
+	case d.Steps[at].Type != SendEmail:
+		wrong.Add(path, "names a step that sends no email")
+	}
+	for _, name := range events {
+		if name == "$email.received" || !strings.HasPrefix(name, "$") {
+			wrong.Add(path, "is for the service's own events about a mail, and %s is none", name)
+			return
+		}
 	}
 }
 

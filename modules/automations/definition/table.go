@@ -3,6 +3,7 @@ package definition
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -43,6 +44,21 @@ func CheckEventName(name string) error {
 		return errors.New("begins with $, as only the service's own events do")
 	}
 	return nil
+}
+
+// OwnEvents are the service's own events to which an automation may listen: $ and the type of
+// the fact that they tell of.
+var OwnEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered", "$email.opened", "$email.received"}
+
+// checkListened judges the name of an event that an automation listens to.
+func checkListened(name string) error {
+	if strings.HasPrefix(name, "$") {
+		if !slices.Contains(OwnEvents, name) {
+			return fmt.Errorf("is none of the service's own events; there are %s", strings.Join(OwnEvents, ", "))
+		}
+		return nil
+	}
+	return CheckEventName(name)
 }
 
 func checkName(name string) error {
@@ -95,8 +111,8 @@ func checkURL(s string) error {
 	switch {
 	case err != nil || u.Host == "" || u.Opaque != "":
 		return errors.New("is not a URL")
-	case u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("must begin with https://")
+	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
+		return errors.New("must begin with https://") // http only to this machine, and there only in development: the activation judges
 	case u.User != nil:
 		return errors.New("has a user name or a password in it")
 	case u.Fragment != "":
@@ -107,22 +123,28 @@ func checkURL(s string) error {
 	return nil
 }
 
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
 // The forms of which the tables are made.
 var (
-	keyText      = text(40, checkKey).as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
-	title        = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
-	eventName    = text(4*MaxName, CheckEventName).as(map[string]any{"maxLength": MaxName})
-	triggerEvent = text(4*MaxName, CheckEventName).as(map[string]any{"maxLength": MaxName})
-	duration     = text(64, checkDuration).as(map[string]any{"pattern": durationForm.String()})
-	line         = map[string]any{"pattern": `^[^\r\n]*$`}
-	expression   = text(MaxExpression, nil)
-	content      = text(MaxContent, nil)
-	addresses    = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil)))
-	events       = textOr(eventName, list(1, MaxEvents, eventName))
-	target       = textOr(oneOf(Continue, Ends, Fails), object(member{"goto", keyText, true, "The key of a later step."}))
-	timeOfDay    = text(5, clock.CheckTimeOfDay).as(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
-	variables    = members(1000, checkMember, anyValue())
+	keyText    = text(40, checkKey).as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
+	title      = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
+	eventName  = text(4*MaxName, checkListened).as(map[string]any{"maxLength": MaxName})
+	duration   = text(64, checkDuration).as(map[string]any{"pattern": durationForm.String()})
+	line       = map[string]any{"pattern": `^[^\r\n]*$`}
+	expression = text(MaxExpression, nil)
+	content    = text(MaxContent, nil)
+	addresses  = textOr(text(MaxString, nil), list(1, 50, text(MaxString, nil)))
+	events     = textOr(eventName, list(1, MaxEvents, eventName))
+	target     = textOr(oneOf(Continue, Ends, Fails), object(member{"goto", keyText, true, "The key of a later step."}))
+	timeOfDay  = text(5, clock.CheckTimeOfDay).as(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
+	variables  = members(1000, checkMember, anyValue())
 )
+
+const ofStep = "The key of a send_email step: only events of the service's own that are about its mail."
 
 // MaxExpression is how long a CEL expression may be, in octets.
 const MaxExpression = 4 << 10
@@ -132,11 +154,12 @@ var definitionMembers = []member{
 	{"description", text(MaxString, nil), false, ""},
 	{"timezone", text(100, checkZone), false, "A name of the IANA database, as Europe/Berlin; UTC if left out."},
 	{"trigger", object(
-		member{"event", triggerEvent, true, "The name of the events that start a run."},
+		member{"event", eventName, true, "The name of the events that start a run."},
 		member{"conditions", expression, false, "A CEL expression over the event; it starts a run only if this is true."},
 		member{"cancel_on_events", list(1, MaxEvents, textOr(eventName, object(
 			member{"event", eventName, true, ""},
 			member{"conditions", expression, false, "CEL; event is the event that arrives, trigger the one that started the run."},
+			member{"step", keyText, false, ofStep},
 		))), false, "Events of the same person that cancel the run."},
 		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion), object(member{AtMostEvery, duration, true, ""})), false,
 			"Whether somebody who had a run may have another; every_time if left out."},
@@ -185,6 +208,7 @@ var typeMembers = map[string][]member{
 	WaitForEvent: {
 		{"event", events, true, "A name, or several of which the first wins."},
 		{"timeout", duration, true, ""}, {"conditions", expression, false, "CEL; event is the event that arrives, trigger the one that started the run."},
+		{"step", keyText, false, ofStep},
 		{"since", text(64, checkSince), false, "From when on events count: run (if left out), step, or a duration before the start of the run."},
 		{"on_event", target, false, "continue if left out."}, {"on_timeout", target, false, "continue if left out."},
 	},

@@ -37,6 +37,7 @@ type Post struct {
 	Data      json.RawMessage // an object; none: {}
 	Source    string          // api
 	Depth     int             // how many runs have caused one another up to it
+	Cause     string          // what a webhook step was given, which decides Depth; "": nothing
 
 	Claim  *idempotency.Claim
 	Render func(Answer) idempotency.Answer // the answer that is kept under the Claim

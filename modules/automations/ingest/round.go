@@ -94,6 +94,28 @@ type tracked struct {
 	cancelled bool
 }
 
+// round begins the round of some events: it reads who listens, and takes the locks.
+func (s *Service) round(ctx context.Context, tx db.Execer, list []*posting) (*round, error) {
+	listens, err := s.listens(ctx, tx, list)
+	if err != nil {
+		return nil, err
+	}
+	r := &round{Service: s, tx: tx, listens: listens}
+	return r, r.prepare(ctx, list)
+}
+
+// takeAll does what events mean, one after another.
+func (r *round) takeAll(ctx context.Context, list []*posting) error {
+	for i, p := range list {
+		p.at = r.now.Add(time.Duration(i) * time.Microsecond)
+		p.event.CreatedAt = p.at
+		if err := r.take(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // prepare takes the locks of the persons whose events somebody listens to, then reads their
 // runs. A statement after the locks has a snapshot with everything that was done under them.
 func (r *round) prepare(ctx context.Context, list []*posting) error {
@@ -130,20 +152,13 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 
 // take does what one event means: it cancels, ends waits, starts, in this order.
 func (r *round) take(ctx context.Context, p *posting) error {
-	listens := r.listens[named{p.AccountID, p.Name}]
-	if p.Depth > maxDepthOfCause {
-		for _, l := range listens {
-			p.note(l, LoopGuard, "", nil)
-		}
-		return nil
-	}
 	for _, t := range r.live {
 		if t.cancelled || t.AccountID != p.AccountID || !t.Run.Identity.Matches(p.identity()) {
 			continue
 		}
 		r.touch(ctx, t, p)
 	}
-	for _, l := range listens {
+	for _, l := range r.listens[named{p.AccountID, p.Name}] {
 		if l.starts {
 			if err := r.start(ctx, l, p); err != nil {
 				return err
@@ -209,6 +224,10 @@ func (r *round) start(ctx context.Context, l listen, p *posting) error {
 		return nil
 	case !is:
 		p.note(l, ConditionFalse, "", nil)
+		return nil
+	}
+	if p.Depth > maxDepthOfCause {
+		p.note(l, LoopGuard, "", nil)
 		return nil
 	}
 	if refusal := r.refusesEntry(v, l, p); refusal != "" {

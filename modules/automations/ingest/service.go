@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/runtime/db"
@@ -41,6 +42,7 @@ type Params struct {
 	Signals  Signals
 	Versions *versions.Store
 	Box      *secret.Box
+	Prover   *proof.Prover
 }
 
 // Service takes events. Safe for concurrent use.
@@ -50,6 +52,7 @@ type Service struct {
 	answers  Answers
 	signals  Signals
 	versions *versions.Store
+	prover   *proof.Prover
 	hashes   [][]byte // keys of the hashes of persons; the first one is for new rows
 	joiner   *db.Joiner[*posting]
 	apart    *db.Joiner[*posting] // one by one: those that met a key which another request holds
@@ -57,7 +60,7 @@ type Service struct {
 
 // New makes the service.
 func New(p Params) *Service {
-	s := &Service{db: p.DB, bus: p.Bus, answers: p.Answers, signals: p.Signals, versions: p.Versions, hashes: p.Box.DeriveEach("automation entries")}
+	s := &Service{db: p.DB, bus: p.Bus, answers: p.Answers, signals: p.Signals, versions: p.Versions, prover: p.Prover, hashes: p.Box.DeriveEach("automation entries")}
 	busy := func(err error) bool { return errors.Is(err, idempotency.ErrBusy) }
 	s.joiner = db.NewJoiner(db.JoinerConfig[*posting]{Size: func(p *posting) int { return len(p.data) }, Final: busy}, s.flush)
 	s.apart = db.NewJoiner(db.JoinerConfig[*posting]{Writers: keyWaits, MaxItems: 1, Final: busy}, func(ctx context.Context, list []*posting) []error {
@@ -76,6 +79,13 @@ func (s *Service) Stop() {
 // for a concurrent request with the same key and another body, Away when it could not be
 // stored, in which case nothing was.
 func (s *Service) Post(ctx context.Context, in Post) (Answer, error) {
+	if in.Cause != "" {
+		depth, err := s.prover.Depth(in.AccountID, in.Cause)
+		if err != nil {
+			return Answer{}, err
+		}
+		in.Depth = depth
+	}
 	p, err := judge(in)
 	if err != nil {
 		return Answer{}, err
@@ -195,20 +205,12 @@ func (s *Service) store(ctx context.Context, tx db.Execer, list []*posting) erro
 		p.matches, p.answer = nil, Answer{}
 		p.event.ID = id.New(id.CustomEvent)
 	}
-	listens, err := s.listens(ctx, tx, list)
+	r, err := s.round(ctx, tx, list)
 	if err != nil {
 		return err
 	}
-	r := &round{Service: s, tx: tx, listens: listens}
-	if err := r.prepare(ctx, list); err != nil {
+	if err := r.takeAll(ctx, list); err != nil {
 		return err
-	}
-	for i, p := range list {
-		p.at = r.now.Add(time.Duration(i) * time.Microsecond)
-		p.event.CreatedAt = p.at
-		if err := r.take(ctx, p); err != nil {
-			return err
-		}
 	}
 	if err := insertEvents(ctx, tx, list); err != nil {
 		return err

@@ -21,14 +21,19 @@ var eventRows = batch.New("v",
 	batch.JSON("data", func(p *posting) json.RawMessage { return p.data }),
 	batch.Text("source", func(p *posting) string { return p.Source }),
 	batch.Int("depth", func(p *posting) int { return p.Depth }),
-	batch.JSON("matches", func(p *posting) []shape.EventMatch {
-		if p.matches == nil {
-			return []shape.EventMatch{}
-		}
-		return p.matches
-	}),
-	batch.Time("created_at", func(p *posting) time.Time { return p.at }),
+	batch.JSON("matches", func(p *posting) []shape.EventMatch { return p.kept() }),
+	batch.Time("created_at", posted),
 )
+
+// kept are the matches as they are stored.
+func (p *posting) kept() []shape.EventMatch {
+	if p.matches == nil {
+		return []shape.EventMatch{}
+	}
+	return p.matches
+}
+
+func posted(p *posting) time.Time { return p.at }
 
 var insertSQL = db.Compile(eventRows.Insert("custom_events"))
 

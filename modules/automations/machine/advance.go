@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/postrider/postrider/modules/automations/definition"
@@ -86,54 +85,6 @@ type Outcome struct {
 	Waiting *Waiting // to be waited for
 	Ended   string   // completed, failed; "": the run lives
 	Error   string   // of failed
-}
-
-// Starts tells whether an event starts a run. The error is that of the condition.
-func (p *Program) Starts(ctx context.Context, e *Event) (bool, error) {
-	if p.start == nil {
-		return true, nil
-	}
-	return p.start.True(ctx, expression.Scope{Trigger: e.values(), Event: e.values(), Now: e.CreatedAt})
-}
-
-// Cancels tells whether an event of the person cancels a run.
-func (p *Program) Cancels(ctx context.Context, run Run, s State, e *Event) (bool, error) {
-	var first error
-	for _, condition := range p.cancel[e.Name] {
-		if condition == nil {
-			return true, nil
-		}
-		is, err := condition.True(ctx, p.scope(run, s, e, e.CreatedAt))
-		if is {
-			return true, nil
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return false, first
-}
-
-// Awaits tells whether a run waits for this event.
-func (p *Program) Awaits(ctx context.Context, run Run, s State, e *Event) (bool, error) {
-	if s.Waiting == nil || !slices.Contains(s.Waiting.Events, e.Name) || run.Trigger != nil && e.ID == run.Trigger.ID || p.used(s, e) {
-		return false, nil
-	}
-	condition := p.steps[s.Step].condition
-	if condition == nil {
-		return true, nil
-	}
-	return condition.True(ctx, p.scope(run, s, e, e.CreatedAt))
-}
-
-// used tells whether another wait of the run had the event.
-func (p *Program) used(s State, e *Event) bool {
-	for _, output := range s.Outputs {
-		if had, is := output["event"].(map[string]any); is && had["id"] == e.ID && e.ID != "" {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *Program) scope(run Run, s State, event *Event, now time.Time) expression.Scope {

@@ -15,9 +15,15 @@ import (
 type Program struct {
 	Definition definition.Definition
 
-	start  *expression.Program              // nil: always
-	cancel map[string][]*expression.Program // by event; a nil program: always
+	start  *expression.Program       // nil: always
+	cancel map[string][]cancellation // by event
 	steps  []compiledStep
+}
+
+// cancellation is one way in which an event cancels a run.
+type cancellation struct {
+	condition *expression.Program // nil: always
+	ofStep    string              // the event is about the mail of this step; "": whatever it is about
 }
 
 // compiledStep is what the author's texts of a step were made into.
@@ -38,10 +44,11 @@ type compiler struct {
 // expressions and the Liquid that cannot be compiled, by their paths.
 func Compile(d definition.Definition) (*Program, fault.Fields) {
 	c := &compiler{wrong: fault.Fields{}}
-	p := &Program{Definition: d, cancel: map[string][]*expression.Program{}}
+	p := &Program{Definition: d, cancel: map[string][]cancellation{}}
 	p.start = c.expression("trigger.conditions", d.Trigger.Conditions, expression.Boolean)
 	for i, cancel := range d.Trigger.Cancel {
-		p.cancel[cancel.Event] = append(p.cancel[cancel.Event], c.expression(fmt.Sprintf("trigger.cancel_on_events[%d].conditions", i), cancel.Conditions, expression.Boolean))
+		condition := c.expression(fmt.Sprintf("trigger.cancel_on_events[%d].conditions", i), cancel.Conditions, expression.Boolean)
+		p.cancel[cancel.Event] = append(p.cancel[cancel.Event], cancellation{condition, cancel.OfStep})
 	}
 	for i := range d.Steps {
 		p.steps = append(p.steps, c.step(fmt.Sprintf("steps[%d].", i), &d.Steps[i]))

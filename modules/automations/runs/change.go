@@ -89,16 +89,16 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 const restartSQL = `
 WITH run AS (
 	UPDATE automation_runs SET status = 'running', error = '', ended_at = NULL
-	WHERE account_id = $1 AND id = $2 AND status = 'failed' AND ended_at > now() - interval '30 days' RETURNING *
+	WHERE account_id = $1 AND id = ANY($2::text[]) AND status = 'failed' AND ended_at > now() - interval '30 days' RETURNING *
 )
 INSERT INTO automation_works (id, account_id, automation_id, version, user_id, email_key, step_index, state, ready_at, parked, due_at, lane, fence, claims)
 SELECT id, account_id, automation_id, version, user_id, email_key, step_index, 'ready', now(), false, now(), $3, 0, 0 FROM run`
 
-// Restart lets a run that has failed go on from the step that failed. It tells whether there
-// was such a run, which failed within 30 days.
-func Restart(ctx context.Context, tx db.Execer, accountID, runID string) (bool, error) {
-	made, err := db.Exec(ctx, tx, restartSQL, accountID, runID, lane(accountID))
-	return made > 0, wrapped(err, "restart a run")
+// Restart lets runs that have failed go on, each from the step that failed. It says how many
+// of them had failed within 30 days.
+func Restart(ctx context.Context, tx db.Execer, accountID string, runIDs ...string) (int, error) {
+	made, err := db.Exec(ctx, tx, restartSQL, accountID, db.Array(runIDs), lane(accountID))
+	return made, wrapped(err, "restart runs")
 }
 
 const cancelSQL = `

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,14 @@ type Live struct {
 
 // Person is by what events and runs of one person find each other.
 type Person struct{ AccountID, UserID, EmailKey string }
+
+// IsAny tells whether it is one of some persons.
+func (p Person) IsAny(list []Person) bool {
+	identity := machine.Identity{UserID: p.UserID, EmailKey: p.EmailKey}
+	return slices.ContainsFunc(list, func(other Person) bool {
+		return p.AccountID == other.AccountID && identity.Matches(machine.Identity{UserID: other.UserID, EmailKey: other.EmailKey})
+	})
+}
 
 // Locks gives the numbers of the person's advisory locks: one for each name.
 func (p Person) Locks() []int64 {

@@ -3,6 +3,7 @@ package steps
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/proof"
+	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/webhooksig"
 )
 
 // maxCaptured is how much of an answer a step keeps, in octets.
@@ -21,8 +25,10 @@ var postWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Min
 // post makes the request of a webhook step.
 func (s *Service) post(ctx context.Context, t *taken) result {
 	p := t.outcome.Effect.Post
-	status, body, err := s.request(ctx, t, p)
+	status, body, err := s.caller.request(ctx, t, p)
 	switch {
+	case errors.Is(err, egress.ErrRefused):
+		return t.failed(ctx, "webhook_refused", p.URL+" is at an address that may not be called: it is not public")
 	case err == nil && status >= 200 && status < 300:
 		output := map[string]any{"http_status": int64(status)}
 		if p.Capture {
@@ -39,8 +45,9 @@ func (s *Service) post(ctx context.Context, t *taken) result {
 	return t.failed(ctx, "webhook_failed", fmt.Sprintf("%s answered %d", p.URL, status))
 }
 
-// request makes one request. Its Idempotency-Key is the same at each try of the step.
-func (s *Service) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
+// request makes one request, signed as deliveries to webhook endpoints are. Its
+// Idempotency-Key is the same at each try of the step.
+func (c caller) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
 	r, err := http.NewRequestWithContext(ctx, p.Method, p.URL, bytes.NewReader(p.Body))
 	if err != nil {
 		return 0, nil, err
@@ -51,7 +58,9 @@ func (s *Service) request(ctx context.Context, t *taken, p *machine.Post) (statu
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "Postrider-Automations/1")
 	r.Header.Set("Idempotency-Key", t.Run.ID+"/"+t.definition().Key)
-	response, err := s.client.Do(r)
+	r.Header.Set(webhooksig.Header, c.prover.Sign(t.AccountID, time.Now(), p.Body))
+	r.Header.Set(proof.CauseHeader, c.prover.Cause(t.AccountID, t.Run.ID, t.Depth))
+	response, err := c.client.Do(r)
 	if err != nil {
 		return 0, nil, err
 	}

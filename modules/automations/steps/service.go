@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/modules/sending"
@@ -50,8 +51,15 @@ type Params struct {
 	Node     Node
 	Versions *versions.Store
 	Client   *http.Client // of webhook steps; it judges where it may go
+	Prover   *proof.Prover
 	Logger   *slog.Logger
 	Workers  *worker.Metrics
+}
+
+// caller makes the requests of webhook steps.
+type caller struct {
+	client *http.Client
+	prover *proof.Prover
 }
 
 // Service takes steps. Safe for concurrent use.
@@ -63,14 +71,14 @@ type Service struct {
 	signals  Signals
 	node     Node
 	versions *versions.Store
-	client   *http.Client
+	caller   caller
 	worker   *worker.Worker[*runs.Claimed, result]
 	tasks    *worker.Tasks
 }
 
 // New makes the service; nothing runs before Start.
 func New(p Params) *Service {
-	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, sender: p.Sender, signals: p.Signals, node: p.Node, versions: p.Versions, client: p.Client,
+	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, sender: p.Sender, signals: p.Signals, node: p.Node, versions: p.Versions, caller: caller{p.Client, p.Prover},
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.worker = worker.New(worker.Queue[*runs.Claimed, result]{Name: "automations", Claim: s.Claim, Run: s.step, Settle: s.settle, Release: s.release},
 		worker.Config{Concurrency: p.Config.Parallel, Poll: p.Config.Poll, Lease: p.Config.Lease, Process: p.Node}, p.Logger, p.Workers)

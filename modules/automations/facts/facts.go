@@ -1,0 +1,134 @@
+package facts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+const (
+	// storedChannel is woken when events were stored.
+	storedChannel = "automation_facts"
+	// listenersChannel is woken when an account came to listen to such events.
+	listenersChannel = "automation_fact_listeners"
+
+	poll = 2 * time.Second // stored events are looked for at least so often
+)
+
+// Taker gives effect to events that were stored.
+type Taker interface {
+	TakeOwn(ctx context.Context) error
+}
+
+// Service makes events of facts. Safe for concurrent use.
+type Service struct {
+	interest *bus.Interest
+	signals  bus.Signals
+	taker    Taker
+	stored   atomic.Bool // events that the bus has not committed yet
+}
+
+// New makes the service.
+func New(d *db.DB, signals bus.Signals, taker Taker) *Service {
+	s := &Service{signals: signals, taker: taker}
+	s.interest = bus.NewInterest("automations that listen to mail", listenersChannel, signals, func(ctx context.Context) (map[string]int, error) { return listeners(ctx, d) })
+	return s
+}
+
+// listenersSQL gives the accounts with an automation that listens to events of the service's own.
+const listenersSQL = `
+SELECT l.account_id, count(*) FROM automation_listens l JOIN automations a ON a.id = l.automation_id
+WHERE l.event LIKE '$%' AND a.status <> 'archived' GROUP BY 1`
+
+func listeners(ctx context.Context, d *db.DB) (map[string]int, error) {
+	type listener struct {
+		accountID string
+		n         int
+	}
+	rows, err := db.All(ctx, d.SQL, func(l *listener) []any { return []any{&l.accountID, &l.n} }, listenersSQL)
+	accounts := make(map[string]int, len(rows))
+	for _, l := range rows {
+		accounts[l.accountID] = l.n
+	}
+	return accounts, err
+}
+
+// Listens is called after the commit with which an account came to listen to such events.
+func (s *Service) Listens(accountID string) { s.interest.Appeared(accountID) }
+
+// Consumer is the interest in facts.
+func (s *Service) Consumer() bus.Consumer {
+	types := make([]event.Type, len(definition.OwnEvents))
+	for i, name := range definition.OwnEvents {
+		types[i] = event.Type(strings.TrimPrefix(name, "$"))
+	}
+	return bus.Consumer{Group: "automations", Types: types, Handle: s.handle, Wants: s.interest.Wants, Refresh: s.interest.Refresh, Committed: s.committed}
+}
+
+// Tasks keep what is known of listeners fresh, and give effect to events.
+func (s *Service) Tasks() []worker.Task {
+	woken, unsubscribe := s.signals.Subscribe(storedChannel)
+	return []worker.Task{s.interest.Task(), {Name: "events of automations about mail", Woken: woken, After: unsubscribe,
+		Step: func(ctx context.Context) (time.Duration, error) { return poll, s.taker.TakeOwn(ctx) }}}
+}
+
+// handle stores the event of a fact.
+func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
+	own, err := ownOf(fact)
+	if err != nil {
+		return err
+	}
+	stored, err := ingest.StoreOwn(ctx, tx, own)
+	if stored {
+		s.stored.Store(true)
+	}
+	return err
+}
+
+// committed wakes the task once the events can be seen.
+func (s *Service) committed() {
+	if s.stored.Swap(false) {
+		s.signals.Wake(storedChannel)
+	}
+}
+
+// ownOf says whom a fact is about, and which mail of ours it follows from.
+func ownOf(fact event.Fact) (ingest.Own, error) {
+	own := ingest.Own{Fact: fact}
+	var data struct {
+		EmailID   string `json:"email_id"`
+		Recipient string `json:"recipient"`
+		Email     string `json:"email"`
+		From      string `json:"from"`
+		InReplyTo string `json:"in_reply_to"`
+	}
+	if err := json.Unmarshal(fact.Data, &data); err != nil {
+		return own, fmt.Errorf("read the fact %s: %w", fact.ID, err)
+	}
+	switch fact.Type {
+	case event.EmailReceived:
+		if from, err := address.Parse(data.From); err == nil {
+			own.Email = from.AddrSpec()
+		}
+		if answered, _, _ := strings.Cut(data.InReplyTo, "@"); id.Is(id.Email, answered) {
+			own.AboutID = answered // Message-IDs of ours begin with the id of the email
+		}
+	case event.ContactUnsubscribed:
+		own.Email, own.AboutID = data.Email, data.EmailID
+	default:
+		own.Email, own.AboutID = data.Recipient, data.EmailID
+	}
+	return own, nil
+}

@@ -1,0 +1,259 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/proof"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/webhooksig"
+)
+
+// happens hands a fact to the consumer, several times, and lets what was stored take effect.
+func (w *world) happens(t *testing.T, list ...event.Fact) {
+	t.Helper()
+	for range 3 {
+		err := w.DB.InTx(t.Context(), func(tx *ent.Tx) error {
+			for _, fact := range list {
+				if err := w.Consumer().Handle(t.Context(), tx, fact); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("handle facts: %v", err)
+		}
+		if err := w.events.TakeOwn(t.Context()); err != nil {
+			t.Fatalf("give effect to facts: %v", err)
+		}
+	}
+}
+
+// about is a fact about an email of the account and its recipient.
+func about(typ event.Type, emailID, recipient string) event.Fact {
+	return event.New(sendingtest.Account, typ, time.Now(), event.Email{EmailID: emailID, From: "ada@example.com", To: []string{recipient}, Recipient: recipient})
+}
+
+// newest is the id of the email that was accepted last.
+func (w *world) newest(t *testing.T) string {
+	t.Helper()
+	last, err := w.DB.Ent.Email.Query().Order(ent.Desc("id")).First(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return last.ID
+}
+
+func TestAMailEventEndsAWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": ["$email.clicked", "$email.bounced"], "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
+	w.post(t, "start", `{}`)
+	w.drain(t)
+	sent := w.newest(t)
+	w.happens(t, about(event.EmailClicked, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "bob@example.net"), about(event.EmailClicked, sent, "eve@example.net"), about(event.EmailDelivered, sent, "bob@example.net"))
+	w.drain(t)
+	if got := w.statuses(t); got["waiting"] != 1 {
+		t.Fatalf("after a click in another mail, one of another person, and a delivery: %v, want that the run waits", got)
+	}
+	if n := w.Count(t, "custom_events WHERE name = '$email.delivered'"); n != 0 {
+		t.Errorf("%d deliveries are stored, and nobody listens to them", n)
+	}
+	w.happens(t, about(event.EmailClicked, sent, "Bob@EXAMPLE.net"))
+	w.drain(t)
+	if got := w.statuses(t); got["completed"] != 1 {
+		t.Fatalf("after the click: %v, want the run completed", got)
+	}
+	if n := w.Count(t, "custom_events WHERE name = '$email.clicked' AND source = 'system' AND NOT pending"); n != 3 {
+		t.Errorf("three clicks that were told several times are %d events", n)
+	}
+}
+
+// The click comes before the run waits for it.
+func TestAWaitLooksBackForMailEvents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "start"}`, mail+`, {"key": "d", "type": "delay", "duration": "PT1H"}, {"key": "w", "type": "wait_for_event", "event": "$email.opened", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
+	w.post(t, "start", `{}`)
+	w.drain(t)
+	w.happens(t, about(event.EmailOpened, w.newest(t), "bob@example.net"))
+	w.elapse(t)
+	w.drain(t)
+	if got := w.statuses(t); got["completed"] != 1 {
+		t.Errorf("the mail was opened before the wait: %v, want the run completed", got)
+	}
+}
+
+func TestMailEventsStartRunsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "$contact.unsubscribed", "conditions": "event.data.scope == 'all'"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.active(t, `{"event": "$email.received"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	gone := event.New(sendingtest.Account, event.ContactUnsubscribed, time.Now(), event.Unsubscribe{Email: "bob@example.net", Scope: event.ScopeAll})
+	category := event.New(sendingtest.Account, event.ContactUnsubscribed, time.Now(), event.Unsubscribe{Email: "bob@example.net", Scope: event.ScopeCategory})
+	came := event.New(sendingtest.Account, event.EmailReceived, time.Now(), event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Eve <eve@example.org>"})
+	nobody := event.New(sendingtest.Account, event.EmailReceived, time.Now(), event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1tb", From: "<>"})
+	foreign := event.New(other, event.EmailReceived, time.Now(), event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1tc", From: "eve@example.org"})
+	w.happens(t, gone, category, came, nobody, foreign)
+	for where, want := range map[string]int{
+		"automation_runs": 3, "automation_runs WHERE email_key = 'bob@example.net'": 1, "automation_runs WHERE email_key = 'eve@example.org'": 1, "custom_events": 4,
+		"facts WHERE type = 'automation.started'": 3,
+	} {
+		if n := w.Count(t, where); n != want {
+			t.Errorf("%d %s, want %d", n, where, want)
+		}
+	}
+}
+
+// An automation that hears of its own mail ends after ten runs that caused one another.
+func TestAnAutomationThatHearsOfItsOwnMailEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "$email.delivered"}`, mail)
+	w.happens(t, about(event.EmailDelivered, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "bob@example.net"))
+	for range 20 {
+		w.drain(t)
+		w.happens(t, about(event.EmailDelivered, w.newest(t), "bob@example.net"))
+	}
+	w.drain(t)
+	if n := w.Count(t, "automation_runs"); n != 11 {
+		t.Errorf("%d runs caused one another, want 11: of the depths 0 to 10", n)
+	}
+	if n := w.Count(t, `custom_events WHERE matches @> '[{"outcome": "loop_guard"}]' AND depth = 11`); n == 0 {
+		t.Error("no event says that the loop guard has stopped it")
+	}
+}
+
+// A webhook step whose receiver posts an event in answer: with the cause that it was given, the
+// two end after ten rounds. The request is signed with the account's secret.
+func TestACauseEndsALoopByWayOfAReceiver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var causes []string
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = webhooksig.Verify(w.WebhookSecret(sendingtest.Account).Reveal(), r.Header.Get(webhooksig.Header), body, time.Now())
+		}
+		if err != nil {
+			t.Errorf("the request of a step: %v", err)
+		}
+		if key := r.Header.Get("Idempotency-Key"); !strings.HasPrefix(key, "run_") || !strings.HasSuffix(key, "/call") {
+			t.Errorf("Idempotency-Key: %q, want run/step", key)
+		}
+		causes = append(causes, r.Header.Get(proof.CauseHeader))
+	}))
+	defer receiver.Close()
+	w.active(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q, "body": {"user": "{{event.user_id}}"}}`, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)))
+	w.post(t, "start", `{}`)
+	var last ingest.Answer
+	for range 15 {
+		w.drain(t)
+		answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", UserID: "u1", Data: json.RawMessage(`{}`), Source: "api", Cause: causes[len(causes)-1]})
+		if err != nil {
+			t.Fatalf("post with a cause: %v", err)
+		}
+		last = answer
+	}
+	if n := w.Count(t, "automation_runs"); n != 11 || last.Matched != 0 || last.Event.Matches[0].Outcome != ingest.LoopGuard {
+		t.Errorf("%d runs, and the last event came to %s %v; want 11 and the loop guard", n, counters(last), last.Event.Matches)
+	}
+	if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api", Cause: "run_1.0.forged"}); codeOf(err) != "validation_error" {
+		t.Errorf("a forged cause: %v", err)
+	}
+}
+
+// The bus loses all messages, and a process that has not heard of the automation publishes:
+// each fact takes effect once.
+func TestFactsThatTheBusLostTakeEffectOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Bus.Register(w.Consumer())
+	if err := w.Bus.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Bus.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("stop the bus: %v", err)
+		}
+	})
+	if err := w.Consumer().Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if w.Consumer().Wants(sendingtest.Account) {
+		t.Error("facts of an account without automations go over the bus")
+	}
+	w.active(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	if !w.Consumer().Wants(sendingtest.Account) || w.Consumer().Wants(other) {
+		t.Error("after the activation the facts of this account, and of no other, go over the bus")
+	}
+	deaf := bus.New(w.DB, w.Logger, bus.Options{})
+	const facts = 120
+	for i := range facts {
+		err := w.DB.InTx(t.Context(), func(tx *ent.Tx) error {
+			publish := w.Bus.Publish
+			if i%2 == 0 {
+				publish = deaf.Publish
+			}
+			if err := publish(t.Context(), tx, about(event.EmailOpened, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", fmt.Sprintf("u%d@example.net", i))); err != nil {
+				return err
+			}
+			if i%3 == 0 {
+				_, err := tx.ExecContext(t.Context(), `DELETE FROM bus_messages`)
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect.Within(t, 60*time.Second, "every fact has started its run", func() bool {
+		if err := w.events.TakeOwn(t.Context()); err != nil {
+			t.Error(err)
+		}
+		return w.Count(t, "automation_runs") == facts
+	})
+	if n := w.Count(t, "facts WHERE type = 'automation.started'"); n != facts {
+		t.Errorf("%d runs are told, want %d", n, facts)
+	}
+}
+
+// An event that cannot take effect keeps no other waiting.
+func TestOneBrokenEventStopsNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	broken := w.active(t, `{"event": "$email.clicked"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.Exec(t, `UPDATE automation_versions SET definition = '{"trigger": {"event": "e", "conditions": "1 +"}, "steps": [{"key": "a", "type": "end"}]}' WHERE automation_id = $1`, broken.ID)
+	err := w.DB.InTx(t.Context(), func(tx *ent.Tx) error {
+		for i, typ := range []event.Type{event.EmailOpened, event.EmailClicked, event.EmailOpened} {
+			if err := w.Consumer().Handle(t.Context(), tx, about(typ, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", fmt.Sprintf("u%d@example.net", i))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.events.TakeOwn(t.Context()); err == nil {
+		t.Error("an event whose version cannot be read is no error")
+	}
+	if n := w.Count(t, "automation_runs"); n != 2 || w.Count(t, "custom_events WHERE pending") != 1 {
+		t.Errorf("%d runs and %d events that wait, want 2 and 1", n, w.Count(t, "custom_events WHERE pending"))
+	}
+}

@@ -1,0 +1,197 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// SourceSystem is the source of the service's own events.
+const SourceSystem = "system"
+
+// Own is an event that the service makes of a fact.
+type Own struct {
+	Fact    event.Fact
+	Email   string // of the person; "": of nobody
+	AboutID string // the email that a run may have sent; "": none
+}
+
+// storeOwnSQL stores an event if anybody listens to it. A mail that a run has sent makes the
+// event one deeper than the run.
+const storeOwnSQL = `
+INSERT INTO custom_events (id, account_id, name, email, email_key, data, source, depth, matches, pending, created_at)
+SELECT $1::text, $2::text, $3::text, NULLIF($4::text, ''), NULLIF($5::text, ''), $6::jsonb, '` + SourceSystem + `', coalesce((
+	SELECT max(r.depth) + 1 FROM automation_steps s JOIN automation_runs r ON r.id = s.run_id WHERE s.email_id = $7::text AND s.account_id = $2::text), 0), '[]', true, clock_timestamp()
+WHERE EXISTS (SELECT FROM automation_listens WHERE account_id = $2::text AND event = $3::text)
+ON CONFLICT (id) DO NOTHING`
+
+// StoreOwn stores an event of the service's own in the transaction of its caller. It takes
+// effect in TakeOwn. Its id is made of that of the fact, so that a repetition stores nothing. It
+// tells whether something was stored.
+func StoreOwn(ctx context.Context, tx db.Execer, o Own) (bool, error) {
+	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, OwnName(o.Fact.Type), o.Email, runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID)
+	if err != nil {
+		return false, fmt.Errorf("store an event of the service's own: %w", err)
+	}
+	return n > 0, nil
+}
+
+// OwnName is the name of the event that tells of facts of a type.
+func OwnName(t event.Type) string { return "$" + string(t) }
+
+// ownID is the id of the event that tells of a fact.
+func ownID(factID string) string {
+	return string(id.CustomEvent) + factID[len(id.Fact):]
+}
+
+// ownBatch is how many events of the service's own take effect in one transaction.
+const ownBatch = 128
+
+const pendingSQL = `
+SELECT id, account_id, name, coalesce(email, ''), coalesce(email_key, ''), data::text, depth FROM custom_events
+WHERE pending AND id > $1 ORDER BY id LIMIT $2`
+
+// stillSQL gives those that nobody has erased meanwhile.
+const stillSQL = `SELECT id FROM custom_events WHERE id = ANY($1::text[]) AND pending`
+
+// turnSQL lets one process at a time give effect to events of the service's own, so that they
+// take effect in their order.
+const turnSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('own events of automations', 0))`
+
+// TakeOwn gives effect to the events of the service's own that were stored, oldest first. One
+// that cannot take effect keeps no other waiting: it is tried again at the next call.
+func (s *Service) TakeOwn(ctx context.Context) error {
+	var failed error
+	for after := ""; ; {
+		taken, err := s.takeSome(ctx, after, ownBatch)
+		switch {
+		case err != nil && (len(taken) == 0 || fault.IsDatabaseAway(err)):
+			return errors.Join(failed, err)
+		case err != nil:
+			for range taken {
+				one, err := s.takeSome(ctx, after, 1)
+				if len(one) == 0 {
+					return errors.Join(failed, err)
+				}
+				failed, after = errors.Join(failed, err), one[0].event.ID
+			}
+		case len(taken) < ownBatch:
+			return failed
+		default:
+			after = taken[len(taken)-1].event.ID
+		}
+	}
+}
+
+// takeSome gives effect to the next events after one, in a transaction. It gives those that it
+// has found, also beside an error.
+func (s *Service) takeSome(ctx context.Context, after string, limit int) (list []*posting, err error) {
+	err = s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) (err error) {
+		list = nil
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("panic: %v", cause) // else this event would keep all others waiting
+			}
+		}()
+		if mine, err := db.One(ctx, tx, db.Value[bool], turnSQL); err != nil || !mine {
+			return err
+		}
+		if list, err = pending(ctx, tx, after, limit); err != nil || len(list) == 0 {
+			return err
+		}
+		return s.takeOwn(ctx, tx, list)
+	})
+	if err != nil {
+		return list, fmt.Errorf("take events of the service's own: %w", err)
+	}
+	if len(list) > 0 {
+		s.bus.Wake()
+		s.signals.Wake(WorkChannel)
+	}
+	return list, nil
+}
+
+// pendingRow is an event that has not taken effect.
+type pendingRow struct {
+	id, accountID, name, email, emailKey, data string
+	depth                                      int
+}
+
+func (r *pendingRow) columns() []any {
+	return []any{&r.id, &r.accountID, &r.name, &r.email, &r.emailKey, &r.data, &r.depth}
+}
+
+func pending(ctx context.Context, tx db.Execer, after string, limit int) ([]*posting, error) {
+	rows, err := db.All(ctx, tx, (*pendingRow).columns, pendingSQL, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	list := make([]*posting, 0, len(rows))
+	for _, r := range rows {
+		data, err := expression.Decode([]byte(r.data))
+		if err != nil {
+			return nil, fmt.Errorf("read the event %s: %w", r.id, err)
+		}
+		list = append(list, &posting{Post: Post{AccountID: r.accountID, Name: r.name, Email: r.email, Source: SourceSystem, Depth: r.depth}, emailKey: r.emailKey, data: json.RawMessage(r.data),
+			event: &machine.Event{ID: r.id, Name: r.name, Email: r.email, Data: data, Source: SourceSystem}})
+	}
+	return list, nil
+}
+
+var takenRows = batch.New("v",
+	batch.Text("id", func(p *posting) string { return p.event.ID }),
+	batch.JSON("matches", func(p *posting) []shape.EventMatch { return p.kept() }),
+	batch.Time("created_at", posted),
+)
+
+var takenSQL = db.Compile(`
+UPDATE custom_events e SET pending = false, matches = v.matches::jsonb, created_at = v.created_at::timestamptz
+FROM ` + takenRows.Source() + ` WHERE e.id = v.id`)
+
+// takeOwn does what stored events mean. Of those that were erased before the locks of their
+// persons were taken nothing is done.
+func (s *Service) takeOwn(ctx context.Context, tx db.Execer, list []*posting) error {
+	r, err := s.round(ctx, tx, list)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(list))
+	for i, p := range list {
+		ids[i] = p.event.ID
+	}
+	still, err := db.All(ctx, tx, db.Value[string], stillSQL, db.Array(ids))
+	if err != nil {
+		return fmt.Errorf("read events again: %w", err)
+	}
+	there := make(map[string]bool, len(still))
+	for _, id := range still {
+		there[id] = true
+	}
+	var found []*posting
+	for _, p := range list {
+		if there[p.event.ID] {
+			found = append(found, p)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	if err := r.takeAll(ctx, found); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, takenSQL.Text, takenSQL.Args(takenRows.Rows(found))...); err != nil {
+		return fmt.Errorf("store what came of events: %w", err)
+	}
+	return r.apply(ctx)
+}

@@ -1,0 +1,69 @@
+package machine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/postrider/postrider/modules/automations/expression"
+)
+
+// Starts tells whether an event starts a run. The error is that of the condition.
+func (p *Program) Starts(ctx context.Context, e *Event) (bool, error) {
+	if p.start == nil {
+		return true, nil
+	}
+	return p.start.True(ctx, expression.Scope{Trigger: e.values(), Event: e.values(), Now: e.CreatedAt})
+}
+
+// Cancels tells whether an event of the person cancels a run.
+func (p *Program) Cancels(ctx context.Context, run Run, s State, e *Event) (bool, error) {
+	var first error
+	for _, c := range p.cancel[e.Name] {
+		switch {
+		case !s.isAbout(c.ofStep, e):
+			continue
+		case c.condition == nil:
+			return true, nil
+		}
+		is, err := c.condition.True(ctx, p.scope(run, s, e, e.CreatedAt))
+		if is {
+			return true, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return false, first
+}
+
+// Awaits tells whether a run waits for this event.
+func (p *Program) Awaits(ctx context.Context, run Run, s State, e *Event) (bool, error) {
+	if s.Waiting == nil || !slices.Contains(s.Waiting.Events, e.Name) || run.Trigger != nil && e.ID == run.Trigger.ID || p.used(s, e) ||
+		!s.isAbout(p.Definition.Steps[s.Step].OfStep, e) {
+		return false, nil
+	}
+	condition := p.steps[s.Step].condition
+	if condition == nil {
+		return true, nil
+	}
+	return condition.True(ctx, p.scope(run, s, e, e.CreatedAt))
+}
+
+// isAbout tells whether an event is about the mail of a step; "": of any.
+func (s State) isAbout(step string, e *Event) bool {
+	if step == "" {
+		return true
+	}
+	sent, is := s.Outputs[step]["email_id"].(string)
+	return is && sent != "" && e.Data["email_id"] == sent
+}
+
+// used tells whether another wait of the run had the event.
+func (p *Program) used(s State, e *Event) bool {
+	for _, output := range s.Outputs {
+		if had, is := output["event"].(map[string]any); is && had["id"] == e.ID && e.ID != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package proof
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/webhooksig"
+)
+
+// CauseHeader carries a cause.
+const CauseHeader = "Postrider-Cause"
+
+// Prover signs and checks. Safe for concurrent use.
+type Prover struct {
+	secrets [][]byte // keys of the accounts' secrets, that of the newest master key first
+	causes  [][]byte
+}
+
+// New makes a prover.
+func New(box *secret.Box) *Prover {
+	return &Prover{box.DeriveEach("automation webhook steps"), box.DeriveEach("automation causes")}
+}
+
+// Secret is what an account checks the signatures of webhook steps with.
+func (p *Prover) Secret(accountID string) secret.String {
+	return secret.New(secretOf(p.secrets[0], accountID))
+}
+
+func secretOf(key []byte, accountID string) string {
+	return "whsec_" + base64.RawURLEncoding.EncodeToString(sum(key, accountID))
+}
+
+// Sign makes the signature of a body (webhooksig.Header).
+func (p *Prover) Sign(accountID string, at time.Time, body []byte) string {
+	secrets := make([]string, len(p.secrets))
+	for i, key := range p.secrets {
+		secrets[i] = secretOf(key, accountID)
+	}
+	return webhooksig.Sign(secrets, at, body)
+}
+
+// Cause says that something comes from a run of an account.
+func (p *Prover) Cause(accountID, runID string, depth int) string {
+	text := runID + "." + strconv.Itoa(depth)
+	return text + "." + mac(p.causes[0], accountID, text)
+}
+
+// Depth gives how many runs have caused one another up to what has this cause. The error names
+// the header.
+func (p *Prover) Depth(accountID, cause string) (int, error) {
+	end := strings.LastIndexByte(cause, '.')
+	run, depth, _ := strings.Cut(cause[:max(end, 0)], ".")
+	n, err := strconv.Atoi(depth)
+	if end < 0 || err != nil || n < 0 || !id.Is(id.Run, run) {
+		return 0, refused()
+	}
+	for _, key := range p.causes {
+		if hmac.Equal([]byte(cause[end+1:]), []byte(mac(key, accountID, cause[:end]))) {
+			return n + 1, nil
+		}
+	}
+	return 0, refused()
+}
+
+func refused() error {
+	return fault.InvalidField(CauseHeader, "is not what a webhook step of this account was given; give it back as it came, or leave it out")
+}
+
+func mac(key []byte, accountID, text string) string {
+	return base64.RawURLEncoding.EncodeToString(sum(key, fmt.Sprintf("%s\x00%s", accountID, text)))
+}
+
+func sum(key []byte, text string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(text))
+	return h.Sum(nil)
+}

@@ -1,0 +1,82 @@
+package proof_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/proof"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/webhooksig"
+)
+
+const (
+	account = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	other   = "acc_01kf0m4w7he6x8q2v5b3n9c1tz"
+	run     = "run_01kf0m4w7he6x8q2v5b3n9c1ta"
+)
+
+func prover(t *testing.T, keys ...secret.Key) *proof.Prover {
+	t.Helper()
+	box, err := secret.NewBox(keys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return proof.New(box)
+}
+
+func TestACauseIsOneDeeperThanItsRun(t *testing.T) {
+	t.Parallel()
+	old, fresh := secret.NewKey(), secret.NewKey()
+	cause := prover(t, old).Cause(account, run, 3)
+	for name, p := range map[string]*proof.Prover{"the same key": prover(t, old), "a key that was changed": prover(t, fresh, old)} {
+		if depth, err := p.Depth(account, cause); err != nil || depth != 4 {
+			t.Errorf("%s: a cause of depth 3 gives %d (%v), want 4", name, depth, err)
+		}
+	}
+	for name, wrong := range map[string]string{
+		"empty": "", "dots": "..", "no code": run + ".3.", "another depth": strings.Replace(cause, ".3.", ".0.", 1), "no run": strings.TrimPrefix(cause, "run_"),
+		"a negative depth": strings.Replace(cause, ".3.", ".-3.", 1), "cut": cause[:len(cause)-1],
+	} {
+		if depth, err := prover(t, old).Depth(account, wrong); err == nil {
+			t.Errorf("%s: %q is taken for a cause of depth %d", name, wrong, depth)
+		}
+	}
+	if _, err := prover(t, old).Depth(other, cause); err == nil {
+		t.Error("the cause of one account is taken from another")
+	}
+	if _, err := prover(t, fresh).Depth(account, cause); err == nil {
+		t.Error("a cause of another installation is taken")
+	}
+}
+
+func TestSignaturesAreCheckedWithTheSecretOfTheAccount(t *testing.T) {
+	t.Parallel()
+	old, fresh := secret.NewKey(), secret.NewKey()
+	body, now := []byte(`{"a":1}`), time.Now()
+	header := prover(t, fresh, old).Sign(account, now, body)
+	for name, key := range map[string]secret.Key{"the old key": old, "the new key": fresh} {
+		if err := webhooksig.Verify(prover(t, key).Secret(account).Reveal(), header, body, now); err != nil {
+			t.Errorf("with the secret of %s: %v", name, err)
+		}
+	}
+	if err := webhooksig.Verify(prover(t, fresh).Secret(other).Reveal(), header, body, now); err == nil {
+		t.Error("the secret of another account fits")
+	}
+}
+
+func FuzzDepth(f *testing.F) {
+	box, err := secret.NewBox(secret.NewKey())
+	if err != nil {
+		f.Fatal(err)
+	}
+	p := proof.New(box)
+	cause := p.Cause(account, run, 3)
+	f.Add(cause)
+	f.Add(run + ".1.x")
+	f.Fuzz(func(t *testing.T, text string) {
+		if depth, err := p.Depth(account, text); err == nil && text != cause {
+			t.Errorf("%q is taken for a cause of depth %d", text, depth)
+		}
+	})
+}

@@ -1,0 +1,198 @@
+package automations
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// Retry lets a run that has failed within 30 days go on from the step that failed. Errors:
+// NotFound, Conflict for one that has not failed, whose automation is archived, or whose
+// automation allows one run at a time and has another one of the person.
+func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepRun) (out Run, err error) {
+	run, err := s.Run(ctx, accountID, runID)
+	if err != nil {
+		return Run{}, err
+	}
+	if err := s.mayRetry(ctx, accountID, run.AutomationID); err != nil {
+		return Run{}, err
+	}
+	f := failed{id: runID, version: run.Version, person: personOf(run.AutomationRun)}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		free, err := s.freeToGoOn(ctx, tx, run.AutomationID, []failed{f})
+		switch {
+		case err != nil:
+			return err
+		case len(free) == 0:
+			return fault.Conflictf(fault.CodeConflict, "The person has a live run of this automation, which allows one at a time")
+		}
+		n, err := runs.Restart(ctx, tx, accountID, runID)
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return fault.Conflictf(CodeRunNotFailed, "Only a run that has failed within 30 days can be tried again; this one is %s", run.Status).With("status", string(run.Status))
+		}
+		out, err = s.keepRun(ctx, tx, accountID, runID, keep)
+		return err
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("retry run: %w", err)
+	}
+	s.signals.Wake(ingest.WorkChannel)
+	return out, nil
+}
+
+// mayRetry refuses runs of an automation that cancels what lives.
+func (s *Service) mayRetry(ctx context.Context, accountID, automationID string) error {
+	a, err := s.Get(ctx, accountID, automationID)
+	if err == nil && a.Status == automation.StatusArchived {
+		return fault.Conflictf(fault.CodeConflict, "This automation is archived: its runs do not go on")
+	}
+	return err
+}
+
+func personOf(r *ent.AutomationRun) runs.Person {
+	p := runs.Person{AccountID: r.AccountID}
+	if r.UserID != nil {
+		p.UserID = *r.UserID
+	}
+	if r.EmailKey != nil {
+		p.EmailKey = *r.EmailKey
+	}
+	return p
+}
+
+// failed is a run that may go on.
+type failed struct {
+	id      string
+	version int
+	person  runs.Person
+}
+
+// freeToGoOn takes the locks of persons and gives the runs that may live: where the version
+// allows one run at a time, those whose person has no live one, and one for each person.
+func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID string, list []failed) (free []failed, err error) {
+	persons := make([]runs.Person, len(list))
+	for i, f := range list {
+		persons[i] = f.person
+	}
+	if err := runs.LockPerson(ctx, tx, persons...); err != nil {
+		return nil, err
+	}
+	live, err := runs.Lock(ctx, tx, persons)
+	if err != nil {
+		return nil, err
+	}
+	var busy []runs.Person
+	for _, l := range live {
+		if l.Run.AutomationID == automationID {
+			busy = append(busy, runs.Person{AccountID: l.AccountID, UserID: l.Run.Identity.UserID, EmailKey: l.Run.Identity.EmailKey})
+		}
+	}
+	for _, f := range list {
+		v, err := s.versions.Get(ctx, tx, automationID, f.version)
+		if err != nil {
+			return nil, err
+		}
+		if v.Definition.Trigger.ReEntry.Mode == definition.AfterCompletion {
+			if f.person.IsAny(busy) {
+				continue
+			}
+			busy = append(busy, f.person)
+		}
+		free = append(free, f)
+	}
+	return free, nil
+}
+
+// Failed says which runs are to be tried again.
+type Failed struct {
+	Since time.Time // they have failed then or later
+	Step  string    // the key of the step at which they failed; "": any
+	Keep  func(ctx context.Context, tx idempotency.Execer, n int) error
+}
+
+// retryStep is how many runs one transaction lets go on.
+const retryStep = 500
+
+const failedSQL = `
+SELECT id, version, account_id, coalesce(user_id, ''), coalesce(email_key, '') FROM automation_runs
+WHERE account_id = $1 AND automation_id = $2 AND status = 'failed' AND id > $3 AND ended_at >= $4 AND ended_at <= $5 AND ended_at > now() - interval '30 days'
+	AND (cardinality($6::bigint[]) = 0 OR (version, step_index) IN (SELECT * FROM unnest($6::bigint[], $7::bigint[])))
+ORDER BY id LIMIT $8`
+
+func (f *failed) columns() []any {
+	return []any{&f.id, &f.version, &f.person.AccountID, &f.person.UserID, &f.person.EmailKey}
+}
+
+// RetryFailed lets the failed runs of an automation go on, each from the step that failed, and
+// says how many there were. It works in transactions of 500; the last one keeps the answer. Runs
+// that fail again meanwhile are left. Errors: NotFound, Conflict for an archived automation,
+// Invalid for a step that no version has.
+func (s *Service) RetryFailed(ctx context.Context, accountID, automationID string, in Failed) (restarted int, err error) {
+	if err := s.mayRetry(ctx, accountID, automationID); err != nil {
+		return 0, err
+	}
+	versions, indexes := []int64{}, []int64{}
+	if in.Step != "" {
+		places, err := s.places(ctx, accountID, automationID, in.Step)
+		if err != nil {
+			return 0, err
+		}
+		for _, p := range places {
+			versions, indexes = append(versions, int64(p.version)), append(indexes, int64(p.index))
+		}
+	}
+	until, err := db.One(ctx, s.db.SQL, db.Value[time.Time], `SELECT clock_timestamp()`)
+	if err != nil {
+		return 0, fmt.Errorf("retry failed runs: %w", err)
+	}
+	after, done := "", false
+	for !done {
+		n := 0
+		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+			list, err := db.All(ctx, tx, (*failed).columns, failedSQL, accountID, automationID, after, in.Since, until, db.Array(versions), db.Array(indexes), retryStep)
+			if err != nil {
+				return err
+			}
+			if done = len(list) < retryStep; len(list) > 0 {
+				after = list[len(list)-1].id
+				if n, err = s.restart(ctx, tx, accountID, automationID, list); err != nil {
+					return err
+				}
+			}
+			if !done || in.Keep == nil {
+				return nil
+			}
+			return in.Keep(ctx, tx, restarted+n)
+		})
+		if err != nil {
+			return 0, fmt.Errorf("retry failed runs: %w", err)
+		}
+		restarted += n
+		s.signals.Wake(ingest.WorkChannel)
+	}
+	return restarted, nil
+}
+
+func (s *Service) restart(ctx context.Context, tx db.Execer, accountID, automationID string, list []failed) (int, error) {
+	free, err := s.freeToGoOn(ctx, tx, automationID, list)
+	if err != nil || len(free) == 0 {
+		return 0, err
+	}
+	ids := make([]string, len(free))
+	for i, f := range free {
+		ids[i] = f.id
+	}
+	return runs.Restart(ctx, tx, accountID, ids...)
+}

@@ -1,0 +1,188 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/automationrun"
+	"github.com/postrider/postrider/ent/automationstep"
+	"github.com/postrider/postrider/ent/automationwork"
+	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// RunFilter chooses runs. Empty members let everything pass.
+type RunFilter struct {
+	page.Request
+
+	AutomationID string
+	Status       string
+	UserID       string
+	Email        string
+	Step         string // key of the step at which they are, or have ended; with AutomationID only
+	Version      int
+	Since, Until *time.Time // they have started then or later; before
+}
+
+// Validate names every wrong field.
+func (f RunFilter) Validate() fault.Fields {
+	wrong := fault.Fields{}
+	if f.Status != "" && automationrun.StatusValidator(automationrun.Status(f.Status)) != nil {
+		wrong.Add("status", "must be running, waiting, completed, failed or cancelled")
+	}
+	if f.AutomationID != "" && !id.Is(id.Automation, f.AutomationID) {
+		wrong.Add("automation_id", "is not the id of an automation")
+	}
+	if f.Step != "" && f.AutomationID == "" {
+		wrong.Add("step", "needs automation_id: keys of steps mean something within one automation")
+	}
+	if f.Version < 0 {
+		wrong.Add("version", "must be 1 or more")
+	}
+	if f.Since != nil && f.Until != nil && !f.Since.Before(*f.Until) {
+		wrong.Add("until", "must be later than since")
+	}
+	return wrong
+}
+
+// clocks is how far the clocks of processes, of which the ids are made, may be apart from that
+// of the database.
+const clocks = time.Hour
+
+func (f RunFilter) predicates() (where []predicate.AutomationRun) {
+	add := func(is bool, p predicate.AutomationRun) {
+		if is {
+			where = append(where, p)
+		}
+	}
+	add(f.AutomationID != "", automationrun.AutomationID(f.AutomationID))
+	add(f.Status != "", automationrun.StatusEQ(automationrun.Status(f.Status)))
+	add(f.UserID != "", automationrun.UserID(f.UserID))
+	add(f.Email != "", automationrun.EmailKey(runs.EmailKey(f.Email)))
+	add(f.Version > 0, automationrun.Version(f.Version))
+	if f.Since != nil {
+		where = append(where, automationrun.StartedAtGTE(*f.Since), automationrun.IDGTE(id.Since(id.Run, f.Since.Add(-clocks))))
+	}
+	if f.Until != nil {
+		where = append(where, automationrun.StartedAtLT(*f.Until), automationrun.IDLT(id.Since(id.Run, f.Until.Add(clocks))))
+	}
+	return where
+}
+
+// Runs returns one page of the account's runs, newest first. Errors: NotFound for an automation
+// that the account does not have, Invalid with all wrong fields.
+func (s *Service) Runs(ctx context.Context, accountID string, f RunFilter) (out page.Page[*ent.AutomationRun], err error) {
+	if err := f.Validate().Err(); err != nil {
+		return out, err
+	}
+	if err := texts(map[string]string{"user_id": f.UserID, "step": f.Step}); err != nil {
+		return out, err
+	}
+	list := page.List{Name: "automation runs", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, f.Request)
+	if err != nil {
+		return out, err
+	}
+	q := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID)).Where(f.predicates()...)
+	if f.AutomationID != "" {
+		if _, err := s.Get(ctx, accountID, f.AutomationID); err != nil {
+			return out, err
+		}
+	}
+	if f.Step != "" {
+		places, err := s.places(ctx, accountID, f.AutomationID, f.Step)
+		if err != nil {
+			return out, err
+		}
+		at := make([]predicate.AutomationRun, len(places))
+		for i, p := range places {
+			at[i] = automationrun.And(automationrun.Version(p.version), automationrun.StepIndex(p.index))
+		}
+		q = q.Where(automationrun.Or(at...))
+	}
+	if after != "" {
+		q = q.Where(automationrun.IDLT(after))
+	}
+	rows, err := q.Order(ent.Desc(automationrun.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return out, fmt.Errorf("list runs: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, limit, func(r *ent.AutomationRun) string { return r.ID }), nil
+}
+
+// place is where a step stands in a version.
+type place struct{ version, index int }
+
+const placesSQL = `
+SELECT v.number, s.n - 1 FROM automation_versions v, jsonb_array_elements(v.definition->'steps') WITH ORDINALITY AS s (step, n)
+WHERE v.account_id = $1 AND v.automation_id = $2 AND s.step->>'key' = $3`
+
+// places gives where the step with a key stands in the versions of an automation. The error is
+// Invalid naming the step where it stands in none.
+func (s *Service) places(ctx context.Context, accountID, automationID, key string) ([]place, error) {
+	list, err := db.All(ctx, s.db.SQL, func(p *place) []any { return []any{&p.version, &p.index} }, placesSQL, accountID, automationID, key)
+	if err != nil {
+		return nil, fmt.Errorf("look for the step in versions: %w", err)
+	}
+	if len(list) == 0 {
+		return nil, fault.InvalidField("step", "is the key of no step of a version of this automation")
+	}
+	return list, nil
+}
+
+// Run is a run with its steps, and what it does next if it lives.
+type Run struct {
+	*ent.AutomationRun
+
+	Steps       []*ent.AutomationStep
+	Next        *time.Time       // when the next step begins, or the wait ends; nil: it has ended
+	Waiting     *machine.Waiting // what it waits for; nil: it does not
+	WaitingStep string           // the key of the step that waits
+	Held        bool             // it came due while its automation is held
+}
+
+// Run gives one run of the account.
+func (s *Service) Run(ctx context.Context, accountID, runID string) (Run, error) {
+	return s.run(ctx, s.db.Ent, accountID, runID)
+}
+
+func (s *Service) run(ctx context.Context, on *ent.Client, accountID, runID string) (out Run, err error) {
+	out.AutomationRun, err = on.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return out, fault.Missing("automation run", runID)
+	}
+	if err != nil {
+		return out, fmt.Errorf("read run: %w", err)
+	}
+	if out.Steps, err = on.AutomationStep.Query().Where(automationstep.RunID(runID)).Order(ent.Asc(automationstep.FieldID)).All(ctx); err != nil {
+		return out, fmt.Errorf("read steps of a run: %w", err)
+	}
+	work, err := on.AutomationWork.Query().Where(automationwork.ID(runID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return out, nil
+	case err != nil:
+		return out, fmt.Errorf("read the work of a run: %w", err)
+	}
+	out.Next, out.Held = &work.DueAt, work.Parked
+	if work.State != automationwork.StateWaiting || len(work.Waiting) == 0 {
+		return out, nil
+	}
+	v, err := s.versions.Get(ctx, s.db.SQL, out.AutomationID, out.Version)
+	if err != nil {
+		return out, fmt.Errorf("read the version of a run: %w", err)
+	}
+	out.Waiting, out.WaitingStep = &machine.Waiting{}, v.Definition.Steps[work.StepIndex].Key
+	if err := json.Unmarshal(work.Waiting, out.Waiting); err != nil {
+		return out, fmt.Errorf("read the wait of a run: %w", err)
+	}
+	return out, nil
+}
