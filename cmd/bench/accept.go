@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/caller"
+	"github.com/postrider/postrider/cmd/bench/postgres"
 	"github.com/postrider/postrider/cmd/bench/process"
 )
 
@@ -21,7 +23,7 @@ var clientCounts = []int{1, 16, 64}
 // benchAccepts measures with delivery switched off, so that the cores serve the
 // requests and nothing else.
 func benchAccepts(ctx context.Context, p plan, dir string) ([]target, error) {
-	pgbench, err := findPgbench() // known before anything is started
+	pgbench, err := postgres.Find() // known before anything is started
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +33,7 @@ func benchAccepts(ctx context.Context, p plan, dir string) ([]target, error) {
 		return nil, err
 	}
 	defer server.stop()
-	inserts, err := newPgbench(ctx, pgbench, server.Ready.DatabaseURL, dir)
+	inserts, err := postgres.New(ctx, pgbench, server.Ready.DatabaseURL, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +51,7 @@ func benchAccepts(ctx context.Context, p plan, dir string) ([]target, error) {
 	return out, nil
 }
 
-func acceptRounds(ctx context.Context, p plan, r ready, inserts *pgbench, clients int) (target, error) {
+func acceptRounds(ctx context.Context, p plan, r ready, inserts *postgres.Pgbench, clients int) (target, error) {
 	t := target{name: fmt.Sprintf("accepts / pgbench inserts, %d clients", clients)}
 	t.least = map[int]float64{16: 0.3, 64: 0.45}[clients]
 	var bases, rates []float64
@@ -58,7 +60,7 @@ func acceptRounds(ctx context.Context, p plan, r ready, inserts *pgbench, client
 		return t, err
 	}
 	for range p.rounds {
-		base, err := inserts.run(ctx, clients, p.each)
+		base, err := inserts.Run(ctx, clients, p.each)
 		if err != nil {
 			return t, err
 		}
@@ -73,25 +75,45 @@ func acceptRounds(ctx context.Context, p plan, r ready, inserts *pgbench, client
 	return t, nil
 }
 
+// newCallers gives callers that post the sample email.
+func newCallers(ctx context.Context, r ready, n int) (all []*caller.Caller, err error) {
+	body := sampleEmail(r)
+	for range n {
+		c, err := caller.New(ctx, r.APIURL+"/emails", r.APIKey, body)
+		if err != nil {
+			caller.CloseAll(all)
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
 // measureAccepts posts from the given number of clients and gives accepts/s and
 // the time that each took. Any answer but 200 is an error.
 func measureAccepts(ctx context.Context, r ready, clients int, length time.Duration) (float64, []time.Duration, error) {
+	return measurePosts(ctx, length, func(ctx context.Context) ([]*caller.Caller, error) { return newCallers(ctx, r, clients) })
+}
+
+// measurePosts has callers post for so long and gives posts/s and the time that each took. An
+// answer that a caller does not want is an error.
+func measurePosts(ctx context.Context, length time.Duration, open func(context.Context) ([]*caller.Caller, error)) (float64, []time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
-	callers, err := newCallers(ctx, r, clients)
+	callers, err := open(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
-	defer closeAll(callers)
-	took := make([][]time.Duration, clients)
+	defer caller.CloseAll(callers)
+	took := make([][]time.Duration, len(callers))
 	var failed atomic.Pointer[error]
 	var all sync.WaitGroup
 	begin := time.Now()
-	for i := range clients {
+	for i := range callers {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				start := time.Now()
-				if err := callers[i].post(); err != nil && ctx.Err() == nil {
+				if err := callers[i].Post(); err != nil && ctx.Err() == nil {
 					failed.Store(&err)
 					cancel()
 				} else if err == nil {

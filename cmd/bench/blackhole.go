@@ -7,10 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/receivers"
@@ -19,7 +18,6 @@ import (
 const (
 	healthyDomains = 10
 	deadDomain     = "dead.test"
-	deadAddress    = "127.66.0.66"
 )
 
 // holes are destinations that take mail from nobody: as what listens there.
@@ -27,8 +25,8 @@ var holes = []struct {
 	name string
 	open func(ctx context.Context, port string) (closer func() error, err error)
 }{
-	{"connections taken, never greeted", openSilent},
-	{"connections never taken", openFull},
+	{"connections taken, never greeted", receivers.OpenSilent},
+	{"connections never taken", receivers.OpenFull},
 }
 
 // benchBlackhole compares how soon messages for destinations that are well arrive,
@@ -82,7 +80,7 @@ func drainHealthy(ctx context.Context, p plan, dir string, hole func(context.Con
 	}
 	dns, err := receivers.ServeNames(ctx, func(domain string) string {
 		if domain == deadDomain {
-			return deadAddress
+			return receivers.DeadAddress
 		}
 		return "127.0.0.1"
 	})
@@ -141,7 +139,7 @@ func fillQueue(ctx context.Context, p plan, dir string, dead bool, env []string)
 			continue
 		}
 		body := append(append([]byte(`{"emails":[`), bytes.Join(items, []byte(","))...), "]}"...)
-		answer, err := postTo(ctx, httpClient, server.Ready, "/emails/batch", body)
+		answer, err := postTo(ctx, http.DefaultClient, server.Ready, "/emails/batch", body)
 		if err != nil {
 			return err
 		}
@@ -151,56 +149,6 @@ func fillQueue(ctx context.Context, p plan, dir string, dead bool, env []string)
 		items = items[:0]
 	}
 	return nil
-}
-
-// openSilent takes connections and never says anything.
-func openSilent(ctx context.Context, port string) (func() error, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(deadAddress, port))
-	if err != nil {
-		return nil, err
-	}
-	var held atomic.Pointer[[]net.Conn]
-	held.Store(&[]net.Conn{})
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return // closed
-			}
-			all := append(*held.Load(), conn) // kept from the garbage collector
-			held.Store(&all)
-		}
-	}()
-	return l.Close, nil
-}
-
-// openFull listens and never accepts: with its backlog full, the kernel drops what
-// asks for a connection.
-func openFull(ctx context.Context, port string) (func() error, error) {
-	var number int
-	if _, err := fmt.Sscan(port, &number); err != nil {
-		return nil, err
-	}
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		return nil, err
-	}
-	closer := func() error { return syscall.Close(fd) }
-	addr := &syscall.SockaddrInet4{Port: number, Addr: [4]byte(net.ParseIP(deadAddress).To4())}
-	if err := errors.Join(syscall.Bind(fd, addr), syscall.Listen(fd, 0)); err != nil {
-		return nil, errors.Join(err, closer())
-	}
-	dialer := net.Dialer{Timeout: 200 * time.Millisecond}
-	for range 3 { // fill the backlog
-		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(deadAddress, port))
-		if err != nil {
-			return closer, nil //nolint:nilerr // full is what it should be
-		}
-		fillers := conn
-		kept := closer
-		closer = func() error { return errors.Join(fillers.Close(), kept()) }
-	}
-	return closer, nil
 }
 
 // kill ends the server at once. Its PostgreSQL goes with it.

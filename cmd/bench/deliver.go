@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/caller"
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
 )
@@ -80,7 +81,7 @@ func sendAndWait(ctx context.Context, r ready, s *receivers.Sink, messages, clie
 	if err != nil {
 		return 0, nil, err
 	}
-	defer closeAll(callers)
+	defer caller.CloseAll(callers)
 	arrived := s.Expect(messages)
 	accepts := make([][]time.Duration, clients)
 	begin := time.Now()
@@ -91,7 +92,7 @@ func sendAndWait(ctx context.Context, r ready, s *receivers.Sink, messages, clie
 		all.Go(func() {
 			for next.Add(1) <= int64(messages) && failed.Load() == nil {
 				start := time.Now()
-				if err := callers[i].post(); err != nil {
+				if err := callers[i].Post(); err != nil {
 					failed.Store(&err)
 				}
 				accepts[i] = append(accepts[i], time.Since(start))

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/postgres"
 )
 
 // The sizes that a page is compared over, and where the deep page is.
@@ -141,12 +143,12 @@ func listPage(ctx context.Context, r ready, query string) (page listAnswer, err 
 func storeEmails(ctx context.Context, r ready, from, to int) error {
 	const chunk = 50_000
 	for at := from; at < to; at += chunk {
-		if err := execSQL(ctx, r.DatabaseURL, fmt.Sprintf(storeEmailsSQL, at+1, min(at+chunk, to))); err != nil {
+		if err := postgres.Exec(ctx, r.DatabaseURL, fmt.Sprintf(storeEmailsSQL, at+1, min(at+chunk, to))); err != nil {
 			return err
 		}
 	}
 	// As autovacuum does it some time after.
-	return execSQL(ctx, r.DatabaseURL, `VACUUM ANALYZE emails`)
+	return postgres.Exec(ctx, r.DatabaseURL, `VACUUM ANALYZE emails`)
 }
 
 // The ids are in the order of their numbers, and before all that are made now.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/postgres"
 	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
@@ -36,7 +37,7 @@ func benchMillion(ctx context.Context, p plan, dir string) ([]target, error) {
 	if err != nil {
 		return nil, err
 	}
-	closer, err := openSilent(ctx, port)
+	closer, err := receivers.OpenSilent(ctx, port)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func benchMillion(ctx context.Context, p plan, dir string) ([]target, error) {
 	dns, err := receivers.ServeNames(ctx, func(domain string) string {
 		number, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(domain, "d"), ".test"))
 		if err != nil || number%deadEvery == 0 {
-			return deadAddress
+			return receivers.DeadAddress
 		}
 		return "127.0.0.1"
 	})
@@ -77,7 +78,7 @@ func queueMillion(ctx context.Context, p plan, dir string, env []string) error {
 	}
 	defer server.stop()
 	for _, statement := range []string{fmt.Sprintf(queueSQL, queued/perEmail, perEmail, queuedDomains), `VACUUM ANALYZE emails`, `VACUUM ANALYZE recipients`} {
-		if err := execSQL(ctx, server.Ready.DatabaseURL, statement); err != nil {
+		if err := postgres.Exec(ctx, server.Ready.DatabaseURL, statement); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/postgres"
 	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
@@ -218,12 +219,12 @@ func scheduleAll(ctx context.Context, r ready, at time.Time) error {
 func storeScheduled(ctx context.Context, r ready) error {
 	const chunk = 50_000
 	for at := 0; at < waitingEmails; at += chunk {
-		if err := execSQL(ctx, r.DatabaseURL, fmt.Sprintf(storeScheduledSQL, at+1, at+chunk)); err != nil {
+		if err := postgres.Exec(ctx, r.DatabaseURL, fmt.Sprintf(storeScheduledSQL, at+1, at+chunk)); err != nil {
 			return err
 		}
 	}
 	// As autovacuum does it some time after.
-	return errors.Join(execSQL(ctx, r.DatabaseURL, `VACUUM ANALYZE emails`), execSQL(ctx, r.DatabaseURL, `VACUUM ANALYZE recipients`))
+	return errors.Join(postgres.Exec(ctx, r.DatabaseURL, `VACUUM ANALYZE emails`), postgres.Exec(ctx, r.DatabaseURL, `VACUUM ANALYZE recipients`))
 }
 
 const storeScheduledSQL = `

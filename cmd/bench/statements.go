@@ -7,14 +7,11 @@ import (
 	"os"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/postgres"
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
 	"github.com/postrider/postrider/runtime/db"
 )
-
-// statementsTop is how many statements are listed for one client: those that the server
-// spends the most time on.
-const statementsTop = 12
 
 // benchStatements counts what one message costs, accepted, signed and delivered, from 1,
 // 16 and 64 clients: statements, commits, the time PostgreSQL plans and executes, what it
@@ -88,7 +85,7 @@ func startCounting(ctx context.Context, binary, dir string, env ...string) (*ser
 	if err != nil {
 		return nil, err
 	}
-	err = execSQL(ctx, first.Ready.DatabaseURL, `ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`)
+	err = postgres.Exec(ctx, first.Ready.DatabaseURL, `ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`)
 	first.stop()
 	if err != nil {
 		return nil, fmt.Errorf("let PostgreSQL count statements: %w", err)
@@ -98,7 +95,7 @@ func startCounting(ctx context.Context, binary, dir string, env ...string) (*ser
 		return nil, fmt.Errorf("%w (without the contrib modules PostgreSQL does not start with pg_stat_statements)", err)
 	}
 	for _, statement := range []string{`CREATE EXTENSION IF NOT EXISTS pg_stat_statements`, `ALTER SYSTEM SET pg_stat_statements.track_planning = on`, `SELECT pg_reload_conf()`} {
-		if err := execSQL(ctx, second.Ready.DatabaseURL, statement); err != nil {
+		if err := postgres.Exec(ctx, second.Ready.DatabaseURL, statement); err != nil {
 			second.stop()
 			return nil, fmt.Errorf("let PostgreSQL count statements: %w", err)
 		}
@@ -157,6 +154,7 @@ func (c *counter) settled(ctx context.Context) error {
 
 // top lists the statements that took the most time since the counts began.
 func (c *counter) top(ctx context.Context, messages int) error {
+	const listed = 12
 	fmt.Printf("\n  of the first %d messages and the warm-up:\n  %8s %8s %12s %12s  statement\n", messages, "calls", "plans", "planning", "executing")
 	err := db.Each(ctx, c.conn, func(row db.Row) error {
 		var calls, plans int64
@@ -166,7 +164,7 @@ func (c *counter) top(ctx context.Context, messages int) error {
 		fmt.Printf("  %8d %8d %9.1f ms %9.1f ms  %s\n", calls, plans, planning, executing, text)
 		return err
 	}, `SELECT calls, plans, total_plan_time, total_exec_time, left(regexp_replace(query, '\s+', ' ', 'g'), 110)
-		FROM pg_stat_statements ORDER BY total_plan_time + total_exec_time DESC LIMIT $1`, statementsTop)
+		FROM pg_stat_statements ORDER BY total_plan_time + total_exec_time DESC LIMIT $1`, listed)
 	fmt.Println()
 	return err
 }

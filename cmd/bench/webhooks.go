@@ -119,7 +119,7 @@ func (h *hooks) endpoints(ctx context.Context, n int, urls ...string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := postTo(ctx, httpClient, h.ready, "/webhooks", body); err != nil {
+		if _, err := postTo(ctx, http.DefaultClient, h.ready, "/webhooks", body); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package postgres
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// pgbench measures what the same PostgreSQL can insert: one durable row per
+// Pgbench measures what the same PostgreSQL can insert: one durable row per
 // transaction, about as large as an email, prepared.
-type pgbench struct {
+type Pgbench struct {
 	binary, script, url string
 }
 
@@ -24,16 +24,17 @@ const (
 	benchRow   = `INSERT INTO bench_rows (body) VALUES (repeat('0123456789abcdef', 128));` + "\n"
 )
 
-func newPgbench(ctx context.Context, binary, url, dir string) (*pgbench, error) {
-	b := &pgbench{binary: binary, url: url, script: filepath.Join(dir, "insert.sql")}
+// New makes the table into which it inserts.
+func New(ctx context.Context, binary, url, dir string) (*Pgbench, error) {
+	b := &Pgbench{binary: binary, url: url, script: filepath.Join(dir, "insert.sql")}
 	if err := os.WriteFile(b.script, []byte(benchRow), 0o600); err != nil {
 		return nil, err
 	}
-	return b, execSQL(ctx, url, benchTable)
+	return b, Exec(ctx, url, benchTable)
 }
 
-// findPgbench says what to install when it is missing.
-func findPgbench() (string, error) {
+// Find gives the program, or says what to install when it is missing.
+func Find() (string, error) {
 	if found, err := exec.LookPath("pgbench"); err == nil {
 		return found, nil
 	}
@@ -49,7 +50,8 @@ func findPgbench() (string, error) {
 
 var ratePattern = regexp.MustCompile(`tps = ([0-9.]+)`)
 
-func (b *pgbench) run(ctx context.Context, clients int, length time.Duration) (float64, error) {
+// Run inserts from so many clients for so long, and gives rows/s.
+func (b *Pgbench) Run(ctx context.Context, clients int, length time.Duration) (float64, error) {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, b.binary, "--no-vacuum", "--protocol=prepared", "--file="+b.script,
 		"--client="+strconv.Itoa(clients), "--jobs="+strconv.Itoa(min(clients, runtime.NumCPU())),

@@ -1,4 +1,4 @@
-package main
+package postgres
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	_ "github.com/lib/pq" // the driver
 )
 
-// execSQL runs one statement on a connection of its own.
-func execSQL(ctx context.Context, url, statement string) error {
+// Exec runs one statement on a connection of its own.
+func Exec(ctx context.Context, url, statement string) error {
 	conn, err := sql.Open("postgres", url)
 	if err != nil {
 		return err

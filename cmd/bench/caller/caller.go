@@ -1,4 +1,5 @@
-package main
+// Package caller posts one request over and over.
+package caller
 
 import (
 	"bufio"
@@ -12,18 +13,20 @@ import (
 	"net/url"
 )
 
-// caller posts one request over and over on a connection of its own. The request is
+// Caller posts one request over and over on a connection of its own. The request is
 // made once and the answer is read with the least that HTTP/1.1 asks for: what is
 // measured shares two cores with what measures, and pgbench is no Go program either.
-type caller struct {
+type Caller struct {
 	conn    net.Conn
 	answers *bufio.Reader
 	request []byte
+	Want    int // status of the answer; 200
 	cancel  func() bool
 }
 
-func newCaller(ctx context.Context, r ready, path string, body []byte) (*caller, error) {
-	target, err := url.Parse(r.APIURL + path)
+// New connects for requests to a URL, with an API key and a body.
+func New(ctx context.Context, address, apiKey string, body []byte) (*Caller, error) {
+	target, err := url.Parse(address)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +34,7 @@ func newCaller(ctx context.Context, r ready, path string, body []byte) (*caller,
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+r.APIKey)
+	req.Header.Set("Authorization", "Bearer "+apiKey)
 	req.Header.Set("Content-Type", "application/json")
 	var wire bytes.Buffer
 	if err := req.Write(&wire); err != nil {
@@ -41,12 +44,12 @@ func newCaller(ctx context.Context, r ready, path string, body []byte) (*caller,
 	if err != nil {
 		return nil, err
 	}
-	return &caller{conn: conn, answers: bufio.NewReader(conn), request: wire.Bytes(),
+	return &Caller{conn: conn, answers: bufio.NewReader(conn), request: wire.Bytes(), Want: http.StatusOK,
 		cancel: context.AfterFunc(ctx, func() { conn.Close() })}, nil
 }
 
-// post makes one request. Any answer but 200 is an error.
-func (c *caller) post() error {
+// Post makes one request. Any answer but the one that is wanted is an error.
+func (c *Caller) Post() error {
 	if _, err := c.conn.Write(c.request); err != nil {
 		return err
 	}
@@ -55,36 +58,22 @@ func (c *caller) post() error {
 		return err
 	}
 	body, err := io.ReadAll(answer.Body)
-	if err = errors.Join(err, answer.Body.Close()); err == nil && answer.StatusCode != http.StatusOK {
+	if err = errors.Join(err, answer.Body.Close()); err == nil && answer.StatusCode != c.Want {
 		err = fmt.Errorf("answered %d: %s", answer.StatusCode, body)
 	}
 	return err
 }
 
-func (c *caller) close() {
+// Close ends the connection.
+func (c *Caller) Close() {
 	if c.cancel() {
 		c.conn.Close() // the other end may have gone
 	}
 }
 
-// newCallers gives callers that post the sample email.
-func newCallers(ctx context.Context, r ready, n int) (all []*caller, err error) {
-	body := sampleEmail(r)
-	for range n {
-		c, err := newCaller(ctx, r, "/emails", body)
-		if err != nil {
-			closeAll(all)
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, nil
-}
-
-func closeAll(all []*caller) {
+// CloseAll closes callers.
+func CloseAll(all []*Caller) {
 	for _, c := range all {
-		c.close()
+		c.Close()
 	}
 }
-
-var httpClient = &http.Client{}
