@@ -28,9 +28,8 @@ type delivery struct {
 // batch is the transaction in which a group handles some messages. Watermill
 // reads and commits in its goroutine, handlers run in ours.
 type batch struct {
-	tx       *sql.Tx
-	handlers *db.PreparedTx // tx, for the statements of handlers
-	began    time.Time
+	tx    *sql.Tx
+	began time.Time
 
 	mu        sync.Mutex
 	expected  map[*message.Message]delivery
@@ -132,7 +131,7 @@ func (s source) BeginTx(ctx context.Context, o *sql.TxOptions) (wsql.Tx, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.group.batch = &batch{tx: tx, handlers: s.group.db.Preparing(tx), began: time.Now(), expected: map[*message.Message]delivery{}}
+	s.group.batch = &batch{tx: tx, began: time.Now(), expected: map[*message.Message]delivery{}}
 	return batchTx{StdSQLTx: wsql.StdSQLTx{Tx: tx}, batch: s.group.batch, group: s.group}, nil
 }
 
@@ -146,9 +145,6 @@ type batchTx struct {
 // Commit keeps the error, which Watermill only logs.
 func (t batchTx) Commit() error {
 	t.group.commitErr = t.batch.commit()
-	if t.group.commitErr == nil {
-		t.group.db.Keep(context.Background(), t.batch.handlers)
-	}
 	if then := t.group.consumer.Committed; then != nil && t.group.commitErr == nil && t.batch.handledAny() {
 		then()
 	}
@@ -156,7 +152,7 @@ func (t batchTx) Commit() error {
 }
 
 // handlerTx is the transaction as a handler sees it: without Commit.
-type handlerTx struct{ tx *db.PreparedTx }
+type handlerTx struct{ tx *sql.Tx }
 
 var _ db.Execer = handlerTx{}
 

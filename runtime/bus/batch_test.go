@@ -37,7 +37,7 @@ func TestACommitWithoutItsDeletionIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tx, err := d.Hot.BeginTx(t.Context(), nil)
+			tx, err := d.SQL.BeginTx(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func newGroup(b *Bus, c Consumer) *group {
 // subscribe starts Watermill's side. ctx is the life of the bus.
 func (g *group) subscribe(ctx context.Context) error {
 	noDeadline := time.Duration(0) // with one, Watermill starts a late handler again while it still runs
-	subscriber, err := wsql.NewSubscriber(source{wsql.StdSQLBeginner{SQLBeginner: g.db.Hot}, g}, wsql.SubscriberConfig{
+	subscriber, err := wsql.NewSubscriber(source{wsql.StdSQLBeginner{SQLBeginner: g.db.SQL}, g}, wsql.SubscriberConfig{
 		ConsumerGroup:  g.name,
 		AckDeadline:    &noDeadline,
 		BackoffManager: g,
@@ -150,7 +150,7 @@ func (g *group) call(ctx context.Context, current *batch, fact event.Fact) (err 
 			err = fmt.Errorf("panic: %v", cause)
 		}
 	}()
-	return g.consumer.Handle(ctx, handlerTx{current.handlers}, fact)
+	return g.consumer.Handle(ctx, handlerTx{current.tx}, fact)
 }
 
 // mark sets the savepoint to which a failing handler is undone. The one before

@@ -78,29 +78,19 @@ func (p *PreparedTx) QueryContext(ctx context.Context, query string, args ...any
 	return p.Tx.QueryContext(ctx, query, args...)
 }
 
-// Preparing runs the statements of a transaction of the hot pool prepared, which somebody
-// else begins and ends. Keep is called after its end.
-func (d *DB) Preparing(tx *sql.Tx) *PreparedTx {
-	return &PreparedTx{Tx: tx, statements: &d.Prepared.statements}
-}
-
-// Keep prepares what a transaction met for the first time, for those to come. It takes a
-// connection of its own: whoever waits for one while holding one can wait for ever, so the
-// transaction has ended.
-func (d *DB) Keep(ctx context.Context, ended *PreparedTx) {
-	d.Prepared.statements.prepare(ctx, d.Hot, ended.missing)
-	ended.missing = nil
-}
-
 // InPreparedTx is InHotTx with prepared statements.
 func (d *DB) InPreparedTx(ctx context.Context, fn func(tx *PreparedTx) error) error {
-	var p *PreparedTx
+	kept := &d.Prepared.statements
+	var missing []string
 	err := d.InHotTx(ctx, func(tx *sql.Tx) error {
-		p = d.Preparing(tx)
+		p := &PreparedTx{Tx: tx, statements: kept}
+		defer func() { missing = p.missing }()
 		return fn(p)
 	})
 	if err == nil {
-		d.Keep(ctx, p)
+		// After the transaction: preparing takes a connection of its own, and whoever
+		// waits for one while holding one can wait for ever.
+		kept.prepare(ctx, d.Hot, missing)
 	}
 	return err
 }
