@@ -32,8 +32,8 @@ var sendingMay = []string{
 	"GET /emails/{id}/visits", // clicks and opens of an email, which it may read
 }
 
-// keysAreFull are what a read key may not even read.
-var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-credentials", "GET /smtp-credentials/{id}"}
+// keysAreFull are what a read key may not even read: keys and secrets.
+var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-credentials", "GET /smtp-credentials/{id}", "GET /automation-webhook-secret"}
 
 // Over all operations: a read key only reads, a sending key only sends and reads
 // what was sent, and the document says so.
