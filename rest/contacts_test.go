@@ -17,6 +17,12 @@ import (
 type fakeContacts struct {
 	fail  error
 	asked []string
+	users []string // by user_id
+}
+
+func (f *fakeContacts) EraseUser(_ context.Context, account, userID string) error {
+	f.users = append(f.users, account+" "+userID)
+	return nil
 }
 
 func (f *fakeContacts) Erase(_ context.Context, account, email string) (retention.Erased, error) {
@@ -71,5 +77,13 @@ func TestContactAddressIsDecodedOnce(t *testing.T) {
 	want := []string{accountID + " bob+x@example.net", accountID + " bob+x@example.net", accountID + " bob%2Bx@example.net", accountID + " a/b@example.net"}
 	if !slices.Equal(b.contacts.asked, want) {
 		t.Errorf("asked for %q, want %q", b.contacts.asked, want)
+	}
+}
+
+func TestContactsAreErasedByTheirUserIDToo(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	if got := b.do(t, request{method: "DELETE", path: "/api/contacts/bob@example.net/data?user_id=user-17"}); got.status != 200 || !slices.Equal(b.contacts.users, []string{accountID + " user-17"}) {
+		t.Errorf("erase with user_id: %d %s, and the service was asked for %q", got.status, got.body, b.contacts.users)
 	}
 }

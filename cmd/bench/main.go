@@ -6,11 +6,8 @@
 //   - messages/s handed in over SMTP, beside POST /emails from as many clients;
 //   - messages/s of batches of 100, beside single sends from one client and from 16;
 //   - messages/s end to end (accepted, DKIM-signed, received by a sink on
-//     loopback), beside OpenSSL's RSA-2048 signatures/s on all cores, with the time that
-//     an accept takes meanwhile, and what the server process needs for it;
-//   - what a message costs from 1, 16 and 64 clients: statements, commits, planning,
-//     executing, WAL, and CPU of the server process and of PostgreSQL; the CPU of a
-//     server with nothing to do;
+//     loopback), beside RSA-2048 signatures/s on all cores, with the time that an
+//     accept takes meanwhile, and what the server process needs for it;
 //   - the time that page 1 and page 1,000 of GET /emails take, plain and filtered,
 //     with ten thousand emails and with a million;
 //   - accepts/s, and how soon 1,000 emails for one moment are released, with no
@@ -19,7 +16,10 @@
 //     that takes connections and never answers;
 //   - webhook deliveries/s, beside raw signed POSTs of the same client; how soon they
 //     arrive, beside endpoints that hang and fail; events/s fanned out to 1, 10 and
-//     100 endpoints.
+//     100 endpoints;
+//   - custom events/s, without HTTP and with it, beside pgbench, and beside a million runs of
+//     automations that wait; how soon a run goes on after its event; delays, fairness between
+//     accounts, and emails/s of send steps beside POST /emails.
 //
 // Two parts are measured only when they are asked for: -only peers, delivery beside
 // Postfix with OpenDKIM, which has to be installed, -only inbound, mail that is taken
@@ -108,6 +108,7 @@ var parts = []part{
 	{name: "webhooks", measure: benchWebhooks},
 	{name: "webhook-isolation", measure: benchWebhookIsolation},
 	{name: "fanout", measure: benchFanout},
+	{name: "automations", measure: benchAutomations},
 	{name: "peers", measure: benchPeers, asked: true},
 	{name: "inbound", measure: benchInbound, asked: true},
 	{name: "million", measure: benchMillion, asked: true},

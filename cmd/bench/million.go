@@ -21,7 +21,6 @@ const (
 	queuedDomains = 1000
 	deadEvery     = 10 // one domain in ten is dead
 	watched       = time.Minute
-	sampleEvery   = 5 * time.Second
 	memoryWanted  = 150 // MiB
 )
 
@@ -90,6 +89,7 @@ func watchMillion(ctx context.Context, s *server, sink *receivers.Sink) ([]targe
 	pid := s.cmd.Process.Pid
 	begin := time.Now()
 	fmt.Printf("%-10s %12s %14s %14s\n", "after", "delivered", "memory", "connections")
+	const sampleEvery = 5 * time.Second
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	memory := target{name: "memory with a million queued / 150 MiB", most: 1}

@@ -18,6 +18,7 @@ type ready struct {
 	DatabaseURL    string `json:"database_url"`
 	APIURL         string `json:"api_url"`
 	APIKey         string `json:"api_key"`
+	AccountID      string `json:"account_id"`
 	VerifiedDomain string `json:"verified_domain"`
 	InboundAddr    string `json:"inbound_addr"`
 	Relay          *struct {

@@ -53,22 +53,21 @@ func (s *Service) Purge(ctx context.Context, accountID string, before time.Time)
 	return deleted, nil
 }
 
-// eraseRunsSQL deletes the runs of an address with their steps; their work goes with them, so
-// that a live one does nothing any more.
+// eraseRunsSQL deletes the runs of a person with their steps and their work, which the caller
+// has locked, so that a live one does nothing any more.
 const eraseRunsSQL = `
 WITH gone AS (
-	DELETE FROM automation_runs WHERE account_id = $1 AND email_key = $2 RETURNING id
+	DELETE FROM automation_runs WHERE account_id = $1 AND (user_id = NULLIF($2, '') OR email_key = NULLIF($3, '')) RETURNING id
 ), work AS (DELETE FROM automation_works w USING gone WHERE w.id = gone.id),
 steps AS (DELETE FROM automation_steps s USING gone WHERE s.run_id = gone.id)
 SELECT id FROM gone`
 
-// eraseEventsSQL deletes the events of an address, and the data of others that name it.
 const eraseEventsSQL = `
-WITH gone AS (DELETE FROM custom_events WHERE account_id = $1 AND email_key = $2 RETURNING id),
-named AS (
-	UPDATE custom_events SET data = '{}' WHERE account_id = $1 AND email_key IS DISTINCT FROM $2 AND strpos(lower(data::text), $3) > 0 RETURNING id
-)
-SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM named)`
+WITH gone AS (DELETE FROM custom_events WHERE account_id = $1 AND (user_id = NULLIF($2, '') OR email_key = NULLIF($3, '')) RETURNING id) SELECT count(*) FROM gone`
+
+// eraseNamedSQL deletes the data of other people's events that name an address.
+const eraseNamedSQL = `
+UPDATE custom_events SET data = '{}' WHERE account_id = $1 AND email_key IS DISTINCT FROM $2 AND strpos(lower(data::text), $3) > 0`
 
 // Erase forgets an address: its events, its runs with their facts, and the data of other
 // people's events that name it. That the person had runs stays known by a hash.
@@ -77,23 +76,47 @@ func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted
 	if key == "" {
 		return 0, nil
 	}
+	return s.erase(ctx, runs.Person{AccountID: accountID, EmailKey: key}, func(tx *ent.Tx) (int, error) {
+		return db.Exec(ctx, tx, eraseNamedSQL, accountID, key, strings.ToLower(address))
+	})
+}
+
+// EraseUser forgets a person by the id that the account gives: events, and runs with their
+// facts.
+func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (deleted int64, err error) {
+	if userID == "" || strings.ContainsRune(userID, 0) {
+		return 0, nil
+	}
+	return s.erase(ctx, runs.Person{AccountID: accountID, UserID: userID}, func(*ent.Tx) (int, error) { return 0, nil })
+}
+
+// erase deletes what is stored of a person. Locks are taken in the order in which steps and
+// events take them.
+func (s *Service) erase(ctx context.Context, p runs.Person, also func(*ent.Tx) (int, error)) (deleted int64, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := runs.LockPerson(ctx, tx, runs.Person{AccountID: accountID, EmailKey: key}); err != nil {
+		if err := runs.LockPerson(ctx, tx, p); err != nil {
 			return err
 		}
-		ids, err := db.All(ctx, tx, db.Value[string], eraseRunsSQL, accountID, key)
+		if _, err := runs.Lock(ctx, tx, []runs.Person{p}); err != nil {
+			return err
+		}
+		ids, err := db.All(ctx, tx, db.Value[string], eraseRunsSQL, p.AccountID, p.UserID, p.EmailKey)
 		if err != nil {
 			return err
 		}
-		events, err := db.One(ctx, tx, db.Value[int64], eraseEventsSQL, accountID, key, strings.ToLower(address))
+		events, err := db.One(ctx, tx, db.Value[int64], eraseEventsSQL, p.AccountID, p.UserID, p.EmailKey)
 		if err != nil {
 			return err
 		}
-		deleted = events + int64(len(ids))
+		others, err := also(tx)
+		if err != nil {
+			return err
+		}
+		deleted = events + int64(others) + int64(len(ids))
 		if len(ids) == 0 {
 			return nil
 		}
-		_, err = s.bus.Forget(ctx, tx, accountID, ids...)
+		_, err = s.bus.Forget(ctx, tx, p.AccountID, ids...)
 		return err
 	})
 	if err != nil {

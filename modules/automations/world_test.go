@@ -52,11 +52,17 @@ func newWorld(t *testing.T) *world {
 // another is one more process over the same database.
 func (w *world) another(t *testing.T) *Service {
 	t.Helper()
+	return w.configured(t, Config{Client: http.DefaultClient, PlainLoopback: true})
+}
+
+// configured is a process with settings of its own.
+func (w *world) configured(t *testing.T, c Config) *Service {
+	t.Helper()
 	box, err := secret.NewBox(boxKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Config: Config{Client: http.DefaultClient, PlainLoopback: true}, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Answers: w.Idempotency,
+	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Answers: w.Idempotency,
 		Signals: sendingtest.Nobody{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/event"
@@ -72,6 +74,26 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 	}
 	return done, nil
 }
+
+// EraseUser deletes what is stored of somebody under an id that the account has given.
+// Repeating it is harmless. Error: Invalid naming `user_id`.
+func (s *Service) EraseUser(ctx context.Context, accountID, userID string) error {
+	if strings.ContainsFunc(userID, unicode.IsControl) || utf8.RuneCountInString(userID) > maxUserID {
+		return fault.InvalidField("user_id", "must have at most %d characters, none of them a control character", maxUserID)
+	}
+	for _, kept := range s.kept {
+		if kept.EraseUser == nil {
+			continue
+		}
+		if _, err := kept.EraseUser(ctx, accountID, userID); err != nil {
+			return fmt.Errorf("erase %s: %w", kept.What, err)
+		}
+	}
+	return nil
+}
+
+// maxUserID is how long an id of a person may be.
+const maxUserID = 255
 
 // eraseMail goes on to what follows the emails also after an error, which a
 // repetition would not find again.

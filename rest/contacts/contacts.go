@@ -12,6 +12,7 @@ import (
 // Service erases what is stored of a person.
 type Service interface {
 	Erase(ctx context.Context, accountID, email string) (retention.Erased, error)
+	EraseUser(ctx context.Context, accountID, userID string) error
 }
 
 var _ Service = (*retention.Service)(nil)
@@ -19,7 +20,8 @@ var _ Service = (*retention.Service)(nil)
 const tagContacts = "Contacts"
 
 type contactAddress struct {
-	Email string `path:"email" doc:"The address, percent-encoded where it has to be." example:"bob@example.net"`
+	Email  string `path:"email" doc:"The address, percent-encoded where it has to be." example:"bob@example.net"`
+	UserID string `query:"user_id" doc:"The person's user_id in custom events: its events, and runs of automations, are deleted too." example:"user-17"`
 }
 
 type erasedAnswer struct {
@@ -43,10 +45,15 @@ func Routes(service Service) rest.Routes {
 			Method: http.MethodDelete, Path: "/contacts/{email}/data", ID: "eraseContact", Needs: accounts.Write,
 			Summary: "Erase a recipient's data",
 			Description: "Deletes what is stored of an address as a recipient, at once and for good: emails to it, their attempts, events, opens and " +
-				"clicks, and the mail that came from it or to it. Mail to it that is not sent yet is not sent any more. An email to several people loses the address and its body. A suppressed " +
+				"clicks, the mail that came from it or to it, its custom events and its runs of automations. Mail to it that is not sent yet is not sent any more. An email to several people loses the address and its body. A suppressed " +
 				"address stays suppressed. Repeating it is harmless; an address that nothing is known of is answered with zeros.",
 			Example: map[string]any{"ok": true, "erased": map[string]any{"emails": 3, "redacted": 1, "suppressions": 1, "received": 2, "events": 0}},
 		}, func(ctx context.Context, c *rest.Call, in *contactAddress) (erasedAnswer, error) {
+			if in.UserID != "" {
+				if err := service.EraseUser(ctx, c.AccountID, in.UserID); err != nil {
+					return erasedAnswer{}, err
+				}
+			}
 			done, err := service.Erase(ctx, c.AccountID, in.Email)
 			return erasedAnswer{OK: true, Erased: erasedCounts(done)}, err
 		})

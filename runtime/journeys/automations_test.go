@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
@@ -98,5 +99,53 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 		if told[what] != n {
 			t.Errorf("%s was told %d times, want %d: %v", what, told[what], n, told)
 		}
+	}
+}
+
+// failsWith posts an event and gives why its run failed.
+func failsWith(t *testing.T, app *runtimetest.App, automationID, event string) (reason string) {
+	t.Helper()
+	postEvent(t, app, event)
+	expect.Within(t, 30*time.Second, "the run has failed", func() bool {
+		var list struct {
+			Runs []struct{ Error string } `json:"automation_runs"`
+		}
+		app.Do(t, http.MethodGet, "/api/automations/"+automationID+"/runs?status=failed", nil).JSON(t, &list)
+		if len(list.Runs) > 0 {
+			reason = list.Runs[0].Error
+		}
+		return reason != ""
+	})
+	return reason
+}
+
+// What a send step refers to goes away after the activation: the run fails at once and says why.
+func TestAStepWhoseTemplateOrDomainIsGoneFails(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	var template struct{ Template struct{ ID string } }
+	app.Do(t, http.MethodPost, "/api/templates", map[string]string{"name": "Gone", "subject": "Hi", "text": "Hello"}).JSON(t, &template)
+	app.Do(t, http.MethodPost, "/api/templates/"+template.Template.ID+"/publish", nil)
+	active := func(definition string) string {
+		var made struct{ Automation struct{ ID string } }
+		app.Do(t, http.MethodPost, "/api/automations", json.RawMessage(definition)).JSON(t, &made)
+		if answer := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, json.RawMessage(`{"action": "activate"}`)); answer.Status != http.StatusOK {
+			t.Fatalf("activate: %d %s", answer.Status, answer.Body)
+		}
+		return made.Automation.ID
+	}
+	byTemplate := active(`{"name": "T", "trigger": {"event": "template"}, "steps": [{"type": "send_email", "from": "ada@dev.test", "template": {"id": "` + template.Template.ID + `"}}]}`)
+	byDomain := active(`{"name": "D", "trigger": {"event": "domain"}, "steps": [{"type": "send_email", "from": "ada@dev.test", "subject": "s", "text": "t"}]}`)
+	if answer := app.Do(t, http.MethodDelete, "/api/templates/"+template.Template.ID, nil); answer.Status != http.StatusOK {
+		t.Fatalf("delete the template: %d %s", answer.Status, answer.Body)
+	}
+	if got := failsWith(t, app, byTemplate, `{"name": "template", "email": "bob@example.net"}`); !strings.HasPrefix(got, "template_") {
+		t.Errorf("with a template that was deleted the run failed with %q", got)
+	}
+	if answer := app.Do(t, http.MethodDelete, "/api/domains/"+devDomainID(t, app), nil); answer.Status != http.StatusOK {
+		t.Fatalf("delete the domain: %d %s", answer.Status, answer.Body)
+	}
+	if got := failsWith(t, app, byDomain, `{"name": "domain", "email": "bob@example.net"}`); !strings.Contains(got, "domain") {
+		t.Errorf("with a domain that the account has no more the run failed with %q", got)
 	}
 }

@@ -23,6 +23,9 @@ type Kept struct {
 	Purge func(ctx context.Context, accountID string, before time.Time) (deleted int64, err error)
 	// Erase deletes what is stored of an address. Repeating it is harmless.
 	Erase func(ctx context.Context, accountID, address string) (deleted int64, err error)
+	// EraseUser deletes what is stored of somebody whom the account calls by a name of its own;
+	// nil: nothing is kept under such names. Repeating it is harmless.
+	EraseUser func(ctx context.Context, accountID, userID string) (deleted int64, err error)
 }
 
 // Health is one line of GET /readyz. A line that is not well is told, and takes nothing

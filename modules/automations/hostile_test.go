@@ -1,0 +1,236 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// failure gives the error of the only run.
+func (w *world) failure(t *testing.T) string {
+	t.Helper()
+	r, err := w.DB.Ent.AutomationRun.Query().Only(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Error
+}
+
+// A crowd of events of one person: each is taken, at most 100 runs live, and nobody else waits
+// for them.
+func TestManyEventsOfOnePerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	const events = 2_000
+	var matched, next atomic.Int64
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			for next.Add(1) <= events {
+				answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", UserID: "one", Data: json.RawMessage(`{}`), Source: "api"})
+				if err != nil {
+					t.Errorf("post: %v", err)
+					return
+				}
+				matched.Add(int64(answer.Matched))
+			}
+		})
+	}
+	all.Wait()
+	if n := w.Count(t, "custom_events"); n != events {
+		t.Errorf("%d of %d events are stored", n, events)
+	}
+	if n := w.Count(t, "automation_works"); n != 100 || matched.Load() != 100 {
+		t.Errorf("%d runs live and %d were counted, want the limit of 100", n, matched.Load())
+	}
+	if n := w.Count(t, `custom_events WHERE matches @> '[{"outcome": "too_many_runs"}]'`); n != events-100 {
+		t.Errorf("%d events say that there are too many runs, want %d", n, events-100)
+	}
+	if got := counters(w.postAs(t, "start", "another", "", `{}`)); got != "1 matched, 0 resumed, 0 cancelled" {
+		t.Errorf("an event of another person: %s", got)
+	}
+}
+
+// An expression that divides by zero is false, and the event says why.
+func TestAnExpressionThatDividesByZero(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "start", "conditions": "1 / int(event.data.n) > 0"}`, `{"key": "c", "type": "condition", "if": "1 % int(event.data.m) == 0", "on_false": "end"}, `+mail)
+	answer := w.post(t, "start", `{"n": 0, "m": 0}`)
+	if answer.Matched != 0 || len(answer.Event.Matches) != 1 || answer.Event.Matches[0].Outcome != ingest.ConditionError || answer.Event.Matches[0].Error == "" {
+		t.Errorf("a trigger that divides by zero: %+v", answer.Event.Matches)
+	}
+	w.post(t, "start", `{"n": 1, "m": 0}`)
+	w.drain(t)
+	if got := w.statuses(t); got["completed"] != 1 || w.Count(t, "emails") != 0 {
+		t.Errorf("a condition that divides by zero: %v with %d mails, want it false", got, w.Count(t, "emails"))
+	}
+	if n := w.Count(t, "automation_steps WHERE output->>'error' LIKE '%zero%'"); n != 1 {
+		t.Errorf("%d steps say that they have divided by zero, want 1", n)
+	}
+}
+
+// A webhook step that leads to a private address makes no request, whatever name leads there.
+func TestAWebhookStepReachesNoPrivateAddress(t *testing.T) {
+	t.Parallel()
+	hits := atomic.Int64{}
+	private := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+	defer private.Close()
+	here := netip.MustParseAddrPort(private.Listener.Addr().String())
+	w := newWorld(t)
+	guard := egress.NewGuard(nil)
+	w.Service = w.configured(t, Config{Guard: guard, Client: egress.NewClient(egress.ClientConfig{Guard: guard,
+		Lookup: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{here.Addr()}, nil }})})
+	w.active(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": "https://rebound.example:%d/"}`, here.Port()))
+	w.post(t, "start", `{}`)
+	w.drain(t)
+	if got := w.failure(t); hits.Load() != 0 || len(got) < 15 || got[:15] != "webhook_refused" {
+		t.Errorf("%d requests came to a private address, and the run failed with %q", hits.Load(), got)
+	}
+	for _, target := range []string{"https://10.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest", "http://localhost/"} {
+		a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`, target), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", target, err)
+		}
+		if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); codeOf(err) != "validation_error" {
+			t.Errorf("an automation that calls %s is activated: %v", target, err)
+		}
+	}
+	for _, target := range []string{"http://example.com/", "https://user:word@example.com/", "ftp://example.com/", "https://example.com/#a"} {
+		if _, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`, target), nil); codeOf(err) != "validation_error" {
+			t.Errorf("%s is taken: %v", target, err)
+		}
+	}
+}
+
+// A receiver that answers 500 is asked again after 30 s, 2 m, 10 m, 1 h and 3 h, with one key.
+func TestAWebhookStepIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	var keys []string
+	receiver := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		rw.WriteHeader(http.StatusBadGateway)
+	}))
+	defer receiver.Close()
+	w := newWorld(t)
+	w.active(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q}`, receiver.URL))
+	w.post(t, "start", `{}`)
+	for _, want := range []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour} {
+		w.drain(t)
+		work, err := w.DB.Ent.AutomationWork.Query().Only(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wait := time.Until(work.DueAt); wait > want || wait < want-20*time.Second {
+			t.Errorf("after %d tries the step waits %s, want %s", len(keys), wait, want)
+		}
+		w.Exec(t, `UPDATE automation_works SET due_at = now()`)
+	}
+	w.drain(t)
+	if len(keys) != 6 || keys[0] != keys[5] || w.statuses(t)["failed"] != 1 {
+		t.Errorf("the step was tried %d times with the keys %q, and the runs are %v", len(keys), keys, w.statuses(t))
+	}
+}
+
+// While a step is under way its run is erased, or its account's old runs are purged: an erased
+// run sends nothing, a live one is never purged.
+func TestARunAtTheMomentOfErasureAndRetention(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "start"}`, mail)
+	for i := range rounds() {
+		user := fmt.Sprint("u", i)
+		address := user + "@example.net"
+		w.postAs(t, "start", user, address, `{}`)
+		together(func() { w.drain(t) }, func() {
+			var err error
+			if i%2 == 0 {
+				_, err = w.Erase(t.Context(), sendingtest.Account, address)
+			} else {
+				_, err = w.EraseUser(t.Context(), sendingtest.Account, user)
+			}
+			if err != nil {
+				t.Errorf("erase: %v", err)
+			}
+		}, func() {
+			if _, err := w.Purge(t.Context(), sendingtest.Account, time.Now().Add(-time.Minute)); err != nil {
+				t.Errorf("purge: %v", err)
+			}
+		})
+		if n := w.Count(t, "automation_runs") + w.Count(t, "automation_works") + w.Count(t, "custom_events") + w.Count(t, "facts WHERE type LIKE 'automation.%'"); n != 0 {
+			t.Fatalf("round %d: %d rows are left of an erased person", i, n)
+		}
+		w.drain(t)
+	}
+	if n := w.Count(t, "automation_steps"); n != 0 {
+		t.Errorf("%d steps of erased runs are left", n)
+	}
+}
+
+// Two retries of one run, and a retry against a cancel: one winner each.
+func TestRetryAgainstCancel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	w.active(t, `{"event": "start"}`, `{"key": "mail", "type": "send_email", "from": "ada@example.com", "to": "nobody", "subject": "s", "text": "t"}`)
+	for i := range rounds() {
+		w.postAs(t, "start", fmt.Sprint("u", i), "", `{}`)
+		w.drain(t)
+		run, err := w.DB.Ent.AutomationRun.Query().Order(ent.Desc("id")).First(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first, again, cancel error
+		together(
+			func() { _, first = w.Retry(t.Context(), sendingtest.Account, run.ID, nil) },
+			func() { _, again = second.Retry(t.Context(), sendingtest.Account, run.ID, nil) },
+			func() { _, cancel = second.Cancel(t.Context(), sendingtest.Account, run.ID, nil) })
+		if (first == nil) == (again == nil) {
+			t.Fatalf("round %d: two retries of one run gave %v and %v; one of them has to win", i, first, again)
+		}
+		status := w.statuses(t)
+		if cancelled := status["cancelled"]; (cancel == nil) != (w.Count(t, "automation_works") == 0) {
+			t.Fatalf("round %d: the cancel gave %v, and the runs are %v (%d cancelled)", i, cancel, status, cancelled)
+		}
+		w.drain(t)
+	}
+}
+
+// Equal requests with one key: one copy, one restart.
+func TestAnswersOfRunsAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.post(t, "start", `{}`)
+	run, err := w.DB.Ent.AutomationRun.Query().Only(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := errors.New("another request was faster")
+	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(context.Context, idempotency.Execer, Run) error { return taken }); !errors.Is(err, taken) {
+		t.Errorf("a cancel whose key is taken: %v", err)
+	}
+	if got := w.statuses(t); got["waiting"] != 1 {
+		t.Errorf("a cancel whose answer could not be kept has cancelled: %v", got)
+	}
+	var kept Run
+	out, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(_ context.Context, _ idempotency.Execer, r Run) error { kept = r; return nil })
+	if err != nil || kept.Status != "cancelled" || out.Status != "cancelled" || out.EndedAt == nil {
+		t.Errorf("cancel: answered %s and kept %s (%v)", out.Status, kept.Status, err)
+	}
+}
