@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/postgres"
+	"github.com/postrider/postrider/runtime/db"
 )
 
 // middle is the median of how long something took.
@@ -219,25 +220,24 @@ func (b Bench) resumes(ctx context.Context, a *automated, round int) (took []tim
 			return nil, err
 		}
 	}
-	rows, err := a.conn.QueryContext(ctx, `
-		SELECT extract(epoch FROM r.ended_at - e.created_at) FROM custom_events e JOIN automation_runs r ON r.account_id = e.account_id AND r.user_id = e.user_id
-		WHERE r.automation_id = $1 AND r.ended_at IS NOT NULL AND e.name = 'bench.go' AND e.created_at > now() - $2 * interval '1 second'`, a.ids["bench.wait"], b.Each.Seconds()+5)
+	seconds, err := db.All(ctx, a.conn, db.Value[float64], resumedSQL, a.ids["bench.wait"], b.Each.Seconds()+5)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var seconds float64
-		if err := rows.Scan(&seconds); err != nil {
-			return nil, err
-		}
-		took = append(took, time.Duration(seconds*float64(time.Second)))
+	for _, s := range seconds {
+		took = append(took, time.Duration(s*float64(time.Second)))
 	}
 	if len(took) < n*9/10 {
 		return nil, fmt.Errorf("%d of %d runs went on within a moment of their event", len(took), n)
 	}
-	return took, rows.Err()
+	return took, nil
 }
+
+// resumedSQL gives the seconds from an event to the end of the step that follows, of the last events.
+const resumedSQL = `
+SELECT extract(epoch FROM r.ended_at - e.created_at)::float8
+  FROM custom_events e JOIN automation_runs r ON r.account_id = e.account_id AND r.user_id = e.user_id
+ WHERE r.automation_id = $1 AND r.ended_at IS NOT NULL AND e.name = 'bench.go' AND e.created_at > now() - $2 * interval '1 second'`
 
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
