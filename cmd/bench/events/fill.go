@@ -20,7 +20,7 @@ type Fill struct {
 
 // copied makes many rows of one: those of the first run of an automation, with other ids.
 const copied = `
-INSERT INTO %[1]s SELECT (jsonb_populate_record(t, jsonb_build_object('id', t.id || '-' || $2::text || i, 'user_id', $2::text || i) || $4::jsonb)).*
+INSERT INTO %[1]s SELECT (jsonb_populate_record(NULL::%[1]s, to_jsonb(t) || jsonb_build_object('id', t.id || '-' || $2::text || i, 'user_id', $2::text || i) || $4::jsonb)).*
 FROM (SELECT * FROM %[1]s WHERE automation_id = $1 AND id NOT LIKE '%%-%%' ORDER BY id LIMIT 1) t, generate_series(1, $3::int) AS i`
 
 // Waiting makes runs that wait as the first one does.

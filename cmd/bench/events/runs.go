@@ -120,8 +120,12 @@ func (b Bench) crowd(ctx context.Context, a *automated) ([]Ratio, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, _, live, err := many.Ended(ctx, a.conn); err != nil || live == 0 {
-			return nil, fmt.Errorf("the crowd was gone before the other run came due (%w)", err)
+		_, _, live, err := many.Ended(ctx, a.conn)
+		if err != nil {
+			return nil, err
+		}
+		if live == 0 {
+			return nil, fmt.Errorf("the crowd was gone before the other run ended, %s after it was due", last.Sub(moment))
 		}
 		lates = append(lates, last.Sub(moment).Seconds())
 		t.Reached = append(t.Reached, last.Sub(moment).Seconds()/2)
