@@ -20,8 +20,9 @@ type Fill struct {
 
 // copied makes many rows of one: those of the first run of an automation, with other ids.
 const copied = `
-INSERT INTO %[1]s SELECT (jsonb_populate_record(NULL::%[1]s, to_jsonb(t) || jsonb_build_object('id', t.id || '-' || $2::text || i, 'user_id', $2::text || i) || $4::jsonb)).*
-FROM (SELECT * FROM %[1]s WHERE automation_id = $1 AND id NOT LIKE '%%-%%' ORDER BY id LIMIT 1) t, generate_series(1, $3::int) AS i`
+INSERT INTO %[1]s SELECT made.*
+FROM (SELECT * FROM %[1]s WHERE automation_id = $1 AND id NOT LIKE '%%-%%' ORDER BY id LIMIT 1) t, generate_series(1, $3::int) AS i,
+	jsonb_populate_record(NULL::%[1]s, to_jsonb(t) || jsonb_build_object('id', t.id || '-' || $2::text || i, 'user_id', $2::text || i) || $4::jsonb) made`
 
 // Waiting makes runs that wait as the first one does.
 func (f Fill) Waiting(ctx context.Context) error { return f.make(ctx, `'{}'::jsonb`, nil) }
