@@ -66,6 +66,7 @@ import (
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/ent/webhookwork"
 
 	stdsql "database/sql"
 )
@@ -177,6 +178,8 @@ type Client struct {
 	WebhookAttempt *WebhookAttemptClient
 	// WebhookDelivery is the client for interacting with the WebhookDelivery builders.
 	WebhookDelivery *WebhookDeliveryClient
+	// WebhookWork is the client for interacting with the WebhookWork builders.
+	WebhookWork *WebhookWorkClient
 }
 
 // NewClient creates a new client configured with the given options.
@@ -239,6 +242,7 @@ func (c *Client) init() {
 	c.Webhook = NewWebhookClient(c.config)
 	c.WebhookAttempt = NewWebhookAttemptClient(c.config)
 	c.WebhookDelivery = NewWebhookDeliveryClient(c.config)
+	c.WebhookWork = NewWebhookWorkClient(c.config)
 }
 
 type (
@@ -382,6 +386,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Webhook:           NewWebhookClient(cfg),
 		WebhookAttempt:    NewWebhookAttemptClient(cfg),
 		WebhookDelivery:   NewWebhookDeliveryClient(cfg),
+		WebhookWork:       NewWebhookWorkClient(cfg),
 	}, nil
 }
 
@@ -452,6 +457,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Webhook:           NewWebhookClient(cfg),
 		WebhookAttempt:    NewWebhookAttemptClient(cfg),
 		WebhookDelivery:   NewWebhookDeliveryClient(cfg),
+		WebhookWork:       NewWebhookWorkClient(cfg),
 	}, nil
 }
 
@@ -491,7 +497,7 @@ func (c *Client) Use(hooks ...Hook) {
 		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.Smarthost, c.Source,
 		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
 		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery,
+		c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Use(hooks...)
 	}
@@ -511,7 +517,7 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.Smarthost, c.Source,
 		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
 		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery,
+		c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -622,6 +628,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.WebhookAttempt.mutate(ctx, m)
 	case *WebhookDeliveryMutation:
 		return c.WebhookDelivery.mutate(ctx, m)
+	case *WebhookWorkMutation:
+		return c.WebhookWork.mutate(ctx, m)
 	default:
 		return nil, fmt.Errorf("ent: unknown mutation type %T", m)
 	}
@@ -7698,6 +7706,139 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 	}
 }
 
+// WebhookWorkClient is a client for the WebhookWork schema.
+type WebhookWorkClient struct {
+	config
+}
+
+// NewWebhookWorkClient returns a client for the WebhookWork from the given config.
+func NewWebhookWorkClient(c config) *WebhookWorkClient {
+	return &WebhookWorkClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `webhookwork.Hooks(f(g(h())))`.
+func (c *WebhookWorkClient) Use(hooks ...Hook) {
+	c.hooks.WebhookWork = append(c.hooks.WebhookWork, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `webhookwork.Intercept(f(g(h())))`.
+func (c *WebhookWorkClient) Intercept(interceptors ...Interceptor) {
+	c.inters.WebhookWork = append(c.inters.WebhookWork, interceptors...)
+}
+
+// Create returns a builder for creating a WebhookWork entity.
+func (c *WebhookWorkClient) Create() *WebhookWorkCreate {
+	mutation := newWebhookWorkMutation(c.config, OpCreate)
+	return &WebhookWorkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of WebhookWork entities.
+func (c *WebhookWorkClient) CreateBulk(builders ...*WebhookWorkCreate) *WebhookWorkCreateBulk {
+	return &WebhookWorkCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WebhookWorkClient) MapCreateBulk(slice any, setFunc func(*WebhookWorkCreate, int)) *WebhookWorkCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WebhookWorkCreateBulk{err: fmt.Errorf("calling to WebhookWorkClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WebhookWorkCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WebhookWorkCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for WebhookWork.
+func (c *WebhookWorkClient) Update() *WebhookWorkUpdate {
+	mutation := newWebhookWorkMutation(c.config, OpUpdate)
+	return &WebhookWorkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WebhookWorkClient) UpdateOne(_m *WebhookWork) *WebhookWorkUpdateOne {
+	mutation := newWebhookWorkMutation(c.config, OpUpdateOne, withWebhookWork(_m))
+	return &WebhookWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WebhookWorkClient) UpdateOneID(id string) *WebhookWorkUpdateOne {
+	mutation := newWebhookWorkMutation(c.config, OpUpdateOne, withWebhookWorkID(id))
+	return &WebhookWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for WebhookWork.
+func (c *WebhookWorkClient) Delete() *WebhookWorkDelete {
+	mutation := newWebhookWorkMutation(c.config, OpDelete)
+	return &WebhookWorkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WebhookWorkClient) DeleteOne(_m *WebhookWork) *WebhookWorkDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WebhookWorkClient) DeleteOneID(id string) *WebhookWorkDeleteOne {
+	builder := c.Delete().Where(webhookwork.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WebhookWorkDeleteOne{builder}
+}
+
+// Query returns a query builder for WebhookWork.
+func (c *WebhookWorkClient) Query() *WebhookWorkQuery {
+	return &WebhookWorkQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWebhookWork},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a WebhookWork entity by its id.
+func (c *WebhookWorkClient) Get(ctx context.Context, id string) (*WebhookWork, error) {
+	return c.Query().Where(webhookwork.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WebhookWorkClient) GetX(ctx context.Context, id string) *WebhookWork {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *WebhookWorkClient) Hooks() []Hook {
+	return c.hooks.WebhookWork
+}
+
+// Interceptors returns the client interceptors.
+func (c *WebhookWorkClient) Interceptors() []Interceptor {
+	return c.inters.WebhookWork
+}
+
+func (c *WebhookWorkClient) mutate(ctx context.Context, m *WebhookWorkMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WebhookWorkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WebhookWorkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WebhookWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WebhookWorkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown WebhookWork mutation op: %q", m.Op())
+	}
+}
+
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
@@ -7709,7 +7850,7 @@ type (
 		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
 		SMSOptOut, SMSSettings, SMTPCredential, Smarthost, Source, SourceDay,
 		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
-		User, Webhook, WebhookAttempt, WebhookDelivery []ent.Hook
+		User, Webhook, WebhookAttempt, WebhookDelivery, WebhookWork []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, Automation,
@@ -7720,7 +7861,7 @@ type (
 		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
 		SMSOptOut, SMSSettings, SMTPCredential, Smarthost, Source, SourceDay,
 		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
-		User, Webhook, WebhookAttempt, WebhookDelivery []ent.Interceptor
+		User, Webhook, WebhookAttempt, WebhookDelivery, WebhookWork []ent.Interceptor
 	}
 )
 

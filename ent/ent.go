@@ -63,6 +63,7 @@ import (
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/ent/webhookwork"
 )
 
 // ent aliases to avoid import conflicts in user's code.
@@ -174,6 +175,7 @@ func checkColumn(t, c string) error {
 			webhook.Table:           webhook.ValidColumn,
 			webhookattempt.Table:    webhookattempt.ValidColumn,
 			webhookdelivery.Table:   webhookdelivery.ValidColumn,
+			webhookwork.Table:       webhookwork.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

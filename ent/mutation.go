@@ -65,6 +65,7 @@ import (
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/ent/webhookwork"
 )
 
 const (
@@ -127,6 +128,7 @@ const (
 	TypeWebhook           = "Webhook"
 	TypeWebhookAttempt    = "WebhookAttempt"
 	TypeWebhookDelivery   = "WebhookDelivery"
+	TypeWebhookWork       = "WebhookWork"
 )
 
 // APIKeyMutation represents an operation that mutates the APIKey nodes in the graph.
@@ -49782,12 +49784,8 @@ type WebhookDeliveryMutation struct {
 	appenddata       json.RawMessage
 	state            *webhookdelivery.State
 	due_at           *time.Time
-	fence            *int64
-	addfence         *int64
 	attempts         *int
 	addattempts      *int
-	round            *int
-	addround         *int
 	replays          *int
 	addreplays       *int
 	status_code      *int
@@ -50235,62 +50233,6 @@ func (m *WebhookDeliveryMutation) ResetDueAt() {
 	delete(m.clearedFields, webhookdelivery.FieldDueAt)
 }
 
-// SetFence sets the "fence" field.
-func (m *WebhookDeliveryMutation) SetFence(i int64) {
-	m.fence = &i
-	m.addfence = nil
-}
-
-// Fence returns the value of the "fence" field in the mutation.
-func (m *WebhookDeliveryMutation) Fence() (r int64, exists bool) {
-	v := m.fence
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldFence returns the old "fence" field's value of the WebhookDelivery entity.
-// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookDeliveryMutation) OldFence(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFence is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFence requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFence: %w", err)
-	}
-	return oldValue.Fence, nil
-}
-
-// AddFence adds i to the "fence" field.
-func (m *WebhookDeliveryMutation) AddFence(i int64) {
-	if m.addfence != nil {
-		*m.addfence += i
-	} else {
-		m.addfence = &i
-	}
-}
-
-// AddedFence returns the value that was added to the "fence" field in this mutation.
-func (m *WebhookDeliveryMutation) AddedFence() (r int64, exists bool) {
-	v := m.addfence
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetFence resets all changes to the "fence" field.
-func (m *WebhookDeliveryMutation) ResetFence() {
-	m.fence = nil
-	m.addfence = nil
-}
-
 // SetAttempts sets the "attempts" field.
 func (m *WebhookDeliveryMutation) SetAttempts(i int) {
 	m.attempts = &i
@@ -50345,62 +50287,6 @@ func (m *WebhookDeliveryMutation) AddedAttempts() (r int, exists bool) {
 func (m *WebhookDeliveryMutation) ResetAttempts() {
 	m.attempts = nil
 	m.addattempts = nil
-}
-
-// SetRound sets the "round" field.
-func (m *WebhookDeliveryMutation) SetRound(i int) {
-	m.round = &i
-	m.addround = nil
-}
-
-// Round returns the value of the "round" field in the mutation.
-func (m *WebhookDeliveryMutation) Round() (r int, exists bool) {
-	v := m.round
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldRound returns the old "round" field's value of the WebhookDelivery entity.
-// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookDeliveryMutation) OldRound(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRound is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRound requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRound: %w", err)
-	}
-	return oldValue.Round, nil
-}
-
-// AddRound adds i to the "round" field.
-func (m *WebhookDeliveryMutation) AddRound(i int) {
-	if m.addround != nil {
-		*m.addround += i
-	} else {
-		m.addround = &i
-	}
-}
-
-// AddedRound returns the value that was added to the "round" field in this mutation.
-func (m *WebhookDeliveryMutation) AddedRound() (r int, exists bool) {
-	v := m.addround
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetRound resets all changes to the "round" field.
-func (m *WebhookDeliveryMutation) ResetRound() {
-	m.round = nil
-	m.addround = nil
 }
 
 // SetReplays sets the "replays" field.
@@ -50684,7 +50570,7 @@ func (m *WebhookDeliveryMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookDeliveryMutation) Fields() []string {
-	fields := make([]string, 0, 16)
+	fields := make([]string, 0, 14)
 	if m.account_id != nil {
 		fields = append(fields, webhookdelivery.FieldAccountID)
 	}
@@ -50709,14 +50595,8 @@ func (m *WebhookDeliveryMutation) Fields() []string {
 	if m.due_at != nil {
 		fields = append(fields, webhookdelivery.FieldDueAt)
 	}
-	if m.fence != nil {
-		fields = append(fields, webhookdelivery.FieldFence)
-	}
 	if m.attempts != nil {
 		fields = append(fields, webhookdelivery.FieldAttempts)
-	}
-	if m.round != nil {
-		fields = append(fields, webhookdelivery.FieldRound)
 	}
 	if m.replays != nil {
 		fields = append(fields, webhookdelivery.FieldReplays)
@@ -50757,12 +50637,8 @@ func (m *WebhookDeliveryMutation) Field(name string) (ent.Value, bool) {
 		return m.State()
 	case webhookdelivery.FieldDueAt:
 		return m.DueAt()
-	case webhookdelivery.FieldFence:
-		return m.Fence()
 	case webhookdelivery.FieldAttempts:
 		return m.Attempts()
-	case webhookdelivery.FieldRound:
-		return m.Round()
 	case webhookdelivery.FieldReplays:
 		return m.Replays()
 	case webhookdelivery.FieldStatusCode:
@@ -50798,12 +50674,8 @@ func (m *WebhookDeliveryMutation) OldField(ctx context.Context, name string) (en
 		return m.OldState(ctx)
 	case webhookdelivery.FieldDueAt:
 		return m.OldDueAt(ctx)
-	case webhookdelivery.FieldFence:
-		return m.OldFence(ctx)
 	case webhookdelivery.FieldAttempts:
 		return m.OldAttempts(ctx)
-	case webhookdelivery.FieldRound:
-		return m.OldRound(ctx)
 	case webhookdelivery.FieldReplays:
 		return m.OldReplays(ctx)
 	case webhookdelivery.FieldStatusCode:
@@ -50879,26 +50751,12 @@ func (m *WebhookDeliveryMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDueAt(v)
 		return nil
-	case webhookdelivery.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFence(v)
-		return nil
 	case webhookdelivery.FieldAttempts:
 		v, ok := value.(int)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetAttempts(v)
-		return nil
-	case webhookdelivery.FieldRound:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRound(v)
 		return nil
 	case webhookdelivery.FieldReplays:
 		v, ok := value.(int)
@@ -50943,14 +50801,8 @@ func (m *WebhookDeliveryMutation) SetField(name string, value ent.Value) error {
 // this mutation.
 func (m *WebhookDeliveryMutation) AddedFields() []string {
 	var fields []string
-	if m.addfence != nil {
-		fields = append(fields, webhookdelivery.FieldFence)
-	}
 	if m.addattempts != nil {
 		fields = append(fields, webhookdelivery.FieldAttempts)
-	}
-	if m.addround != nil {
-		fields = append(fields, webhookdelivery.FieldRound)
 	}
 	if m.addreplays != nil {
 		fields = append(fields, webhookdelivery.FieldReplays)
@@ -50966,12 +50818,8 @@ func (m *WebhookDeliveryMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *WebhookDeliveryMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case webhookdelivery.FieldFence:
-		return m.AddedFence()
 	case webhookdelivery.FieldAttempts:
 		return m.AddedAttempts()
-	case webhookdelivery.FieldRound:
-		return m.AddedRound()
 	case webhookdelivery.FieldReplays:
 		return m.AddedReplays()
 	case webhookdelivery.FieldStatusCode:
@@ -50985,26 +50833,12 @@ func (m *WebhookDeliveryMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *WebhookDeliveryMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case webhookdelivery.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddFence(v)
-		return nil
 	case webhookdelivery.FieldAttempts:
 		v, ok := value.(int)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddAttempts(v)
-		return nil
-	case webhookdelivery.FieldRound:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddRound(v)
 		return nil
 	case webhookdelivery.FieldReplays:
 		v, ok := value.(int)
@@ -51098,14 +50932,8 @@ func (m *WebhookDeliveryMutation) ResetField(name string) error {
 	case webhookdelivery.FieldDueAt:
 		m.ResetDueAt()
 		return nil
-	case webhookdelivery.FieldFence:
-		m.ResetFence()
-		return nil
 	case webhookdelivery.FieldAttempts:
 		m.ResetAttempts()
-		return nil
-	case webhookdelivery.FieldRound:
-		m.ResetRound()
 		return nil
 	case webhookdelivery.FieldReplays:
 		m.ResetReplays()
@@ -51172,4 +51000,654 @@ func (m *WebhookDeliveryMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *WebhookDeliveryMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown WebhookDelivery edge %s", name)
+}
+
+// WebhookWorkMutation represents an operation that mutates the WebhookWork nodes in the graph.
+type WebhookWorkMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	webhook_id    *string
+	due_at        *time.Time
+	fence         *int64
+	addfence      *int64
+	attempts      *int
+	addattempts   *int
+	round         *int
+	addround      *int
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*WebhookWork, error)
+	predicates    []predicate.WebhookWork
+}
+
+var _ ent.Mutation = (*WebhookWorkMutation)(nil)
+
+// webhookworkOption allows management of the mutation configuration using functional options.
+type webhookworkOption func(*WebhookWorkMutation)
+
+// newWebhookWorkMutation creates new mutation for the WebhookWork entity.
+func newWebhookWorkMutation(c config, op Op, opts ...webhookworkOption) *WebhookWorkMutation {
+	m := &WebhookWorkMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeWebhookWork,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withWebhookWorkID sets the ID field of the mutation.
+func withWebhookWorkID(id string) webhookworkOption {
+	return func(m *WebhookWorkMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *WebhookWork
+		)
+		m.oldValue = func(ctx context.Context) (*WebhookWork, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().WebhookWork.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withWebhookWork sets the old WebhookWork of the mutation.
+func withWebhookWork(node *WebhookWork) webhookworkOption {
+	return func(m *WebhookWorkMutation) {
+		m.oldValue = func(context.Context) (*WebhookWork, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m WebhookWorkMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m WebhookWorkMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of WebhookWork entities.
+func (m *WebhookWorkMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *WebhookWorkMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *WebhookWorkMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().WebhookWork.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetWebhookID sets the "webhook_id" field.
+func (m *WebhookWorkMutation) SetWebhookID(s string) {
+	m.webhook_id = &s
+}
+
+// WebhookID returns the value of the "webhook_id" field in the mutation.
+func (m *WebhookWorkMutation) WebhookID() (r string, exists bool) {
+	v := m.webhook_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWebhookID returns the old "webhook_id" field's value of the WebhookWork entity.
+// If the WebhookWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookWorkMutation) OldWebhookID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWebhookID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWebhookID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWebhookID: %w", err)
+	}
+	return oldValue.WebhookID, nil
+}
+
+// ResetWebhookID resets all changes to the "webhook_id" field.
+func (m *WebhookWorkMutation) ResetWebhookID() {
+	m.webhook_id = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *WebhookWorkMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *WebhookWorkMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the WebhookWork entity.
+// If the WebhookWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookWorkMutation) OldDueAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *WebhookWorkMutation) ResetDueAt() {
+	m.due_at = nil
+}
+
+// SetFence sets the "fence" field.
+func (m *WebhookWorkMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *WebhookWorkMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the WebhookWork entity.
+// If the WebhookWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookWorkMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *WebhookWorkMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *WebhookWorkMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *WebhookWorkMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetAttempts sets the "attempts" field.
+func (m *WebhookWorkMutation) SetAttempts(i int) {
+	m.attempts = &i
+	m.addattempts = nil
+}
+
+// Attempts returns the value of the "attempts" field in the mutation.
+func (m *WebhookWorkMutation) Attempts() (r int, exists bool) {
+	v := m.attempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttempts returns the old "attempts" field's value of the WebhookWork entity.
+// If the WebhookWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookWorkMutation) OldAttempts(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttempts is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttempts requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttempts: %w", err)
+	}
+	return oldValue.Attempts, nil
+}
+
+// AddAttempts adds i to the "attempts" field.
+func (m *WebhookWorkMutation) AddAttempts(i int) {
+	if m.addattempts != nil {
+		*m.addattempts += i
+	} else {
+		m.addattempts = &i
+	}
+}
+
+// AddedAttempts returns the value that was added to the "attempts" field in this mutation.
+func (m *WebhookWorkMutation) AddedAttempts() (r int, exists bool) {
+	v := m.addattempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttempts resets all changes to the "attempts" field.
+func (m *WebhookWorkMutation) ResetAttempts() {
+	m.attempts = nil
+	m.addattempts = nil
+}
+
+// SetRound sets the "round" field.
+func (m *WebhookWorkMutation) SetRound(i int) {
+	m.round = &i
+	m.addround = nil
+}
+
+// Round returns the value of the "round" field in the mutation.
+func (m *WebhookWorkMutation) Round() (r int, exists bool) {
+	v := m.round
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRound returns the old "round" field's value of the WebhookWork entity.
+// If the WebhookWork object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookWorkMutation) OldRound(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRound is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRound requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRound: %w", err)
+	}
+	return oldValue.Round, nil
+}
+
+// AddRound adds i to the "round" field.
+func (m *WebhookWorkMutation) AddRound(i int) {
+	if m.addround != nil {
+		*m.addround += i
+	} else {
+		m.addround = &i
+	}
+}
+
+// AddedRound returns the value that was added to the "round" field in this mutation.
+func (m *WebhookWorkMutation) AddedRound() (r int, exists bool) {
+	v := m.addround
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRound resets all changes to the "round" field.
+func (m *WebhookWorkMutation) ResetRound() {
+	m.round = nil
+	m.addround = nil
+}
+
+// Where appends a list predicates to the WebhookWorkMutation builder.
+func (m *WebhookWorkMutation) Where(ps ...predicate.WebhookWork) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the WebhookWorkMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *WebhookWorkMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.WebhookWork, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *WebhookWorkMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *WebhookWorkMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (WebhookWork).
+func (m *WebhookWorkMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *WebhookWorkMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.webhook_id != nil {
+		fields = append(fields, webhookwork.FieldWebhookID)
+	}
+	if m.due_at != nil {
+		fields = append(fields, webhookwork.FieldDueAt)
+	}
+	if m.fence != nil {
+		fields = append(fields, webhookwork.FieldFence)
+	}
+	if m.attempts != nil {
+		fields = append(fields, webhookwork.FieldAttempts)
+	}
+	if m.round != nil {
+		fields = append(fields, webhookwork.FieldRound)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *WebhookWorkMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case webhookwork.FieldWebhookID:
+		return m.WebhookID()
+	case webhookwork.FieldDueAt:
+		return m.DueAt()
+	case webhookwork.FieldFence:
+		return m.Fence()
+	case webhookwork.FieldAttempts:
+		return m.Attempts()
+	case webhookwork.FieldRound:
+		return m.Round()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *WebhookWorkMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case webhookwork.FieldWebhookID:
+		return m.OldWebhookID(ctx)
+	case webhookwork.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case webhookwork.FieldFence:
+		return m.OldFence(ctx)
+	case webhookwork.FieldAttempts:
+		return m.OldAttempts(ctx)
+	case webhookwork.FieldRound:
+		return m.OldRound(ctx)
+	}
+	return nil, fmt.Errorf("unknown WebhookWork field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookWorkMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case webhookwork.FieldWebhookID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWebhookID(v)
+		return nil
+	case webhookwork.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case webhookwork.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case webhookwork.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttempts(v)
+		return nil
+	case webhookwork.FieldRound:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRound(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookWork field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *WebhookWorkMutation) AddedFields() []string {
+	var fields []string
+	if m.addfence != nil {
+		fields = append(fields, webhookwork.FieldFence)
+	}
+	if m.addattempts != nil {
+		fields = append(fields, webhookwork.FieldAttempts)
+	}
+	if m.addround != nil {
+		fields = append(fields, webhookwork.FieldRound)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *WebhookWorkMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case webhookwork.FieldFence:
+		return m.AddedFence()
+	case webhookwork.FieldAttempts:
+		return m.AddedAttempts()
+	case webhookwork.FieldRound:
+		return m.AddedRound()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookWorkMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case webhookwork.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	case webhookwork.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttempts(v)
+		return nil
+	case webhookwork.FieldRound:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRound(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookWork numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *WebhookWorkMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *WebhookWorkMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *WebhookWorkMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown WebhookWork nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *WebhookWorkMutation) ResetField(name string) error {
+	switch name {
+	case webhookwork.FieldWebhookID:
+		m.ResetWebhookID()
+		return nil
+	case webhookwork.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case webhookwork.FieldFence:
+		m.ResetFence()
+		return nil
+	case webhookwork.FieldAttempts:
+		m.ResetAttempts()
+		return nil
+	case webhookwork.FieldRound:
+		m.ResetRound()
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookWork field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *WebhookWorkMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *WebhookWorkMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *WebhookWorkMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *WebhookWorkMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *WebhookWorkMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *WebhookWorkMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *WebhookWorkMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown WebhookWork unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *WebhookWorkMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown WebhookWork edge %s", name)
 }

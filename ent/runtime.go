@@ -57,6 +57,7 @@ import (
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/ent/webhookwork"
 )
 
 // The init function reads all schema descriptors with runtime code
@@ -1387,32 +1388,46 @@ func init() {
 	webhookdeliveryDescEventType := webhookdeliveryFields[4].Descriptor()
 	// webhookdelivery.EventTypeValidator is a validator for the "event_type" field. It is called by the builders before save.
 	webhookdelivery.EventTypeValidator = webhookdeliveryDescEventType.Validators[0].(func(string) error)
-	// webhookdeliveryDescFence is the schema descriptor for fence field.
-	webhookdeliveryDescFence := webhookdeliveryFields[9].Descriptor()
-	// webhookdelivery.DefaultFence holds the default value on creation for the fence field.
-	webhookdelivery.DefaultFence = webhookdeliveryDescFence.Default.(int64)
 	// webhookdeliveryDescAttempts is the schema descriptor for attempts field.
-	webhookdeliveryDescAttempts := webhookdeliveryFields[10].Descriptor()
+	webhookdeliveryDescAttempts := webhookdeliveryFields[9].Descriptor()
 	// webhookdelivery.DefaultAttempts holds the default value on creation for the attempts field.
 	webhookdelivery.DefaultAttempts = webhookdeliveryDescAttempts.Default.(int)
-	// webhookdeliveryDescRound is the schema descriptor for round field.
-	webhookdeliveryDescRound := webhookdeliveryFields[11].Descriptor()
-	// webhookdelivery.DefaultRound holds the default value on creation for the round field.
-	webhookdelivery.DefaultRound = webhookdeliveryDescRound.Default.(int)
 	// webhookdeliveryDescReplays is the schema descriptor for replays field.
-	webhookdeliveryDescReplays := webhookdeliveryFields[12].Descriptor()
+	webhookdeliveryDescReplays := webhookdeliveryFields[10].Descriptor()
 	// webhookdelivery.DefaultReplays holds the default value on creation for the replays field.
 	webhookdelivery.DefaultReplays = webhookdeliveryDescReplays.Default.(int)
 	// webhookdeliveryDescError is the schema descriptor for error field.
-	webhookdeliveryDescError := webhookdeliveryFields[14].Descriptor()
+	webhookdeliveryDescError := webhookdeliveryFields[12].Descriptor()
 	// webhookdelivery.DefaultError holds the default value on creation for the error field.
 	webhookdelivery.DefaultError = webhookdeliveryDescError.Default.(string)
 	// webhookdeliveryDescCreatedAt is the schema descriptor for created_at field.
-	webhookdeliveryDescCreatedAt := webhookdeliveryFields[15].Descriptor()
+	webhookdeliveryDescCreatedAt := webhookdeliveryFields[13].Descriptor()
 	// webhookdelivery.DefaultCreatedAt holds the default value on creation for the created_at field.
 	webhookdelivery.DefaultCreatedAt = webhookdeliveryDescCreatedAt.Default.(func() time.Time)
 	// webhookdeliveryDescID is the schema descriptor for id field.
 	webhookdeliveryDescID := webhookdeliveryFields[0].Descriptor()
 	// webhookdelivery.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	webhookdelivery.IDValidator = webhookdeliveryDescID.Validators[0].(func(string) error)
+	webhookworkFields := schema.WebhookWork{}.Fields()
+	_ = webhookworkFields
+	// webhookworkDescWebhookID is the schema descriptor for webhook_id field.
+	webhookworkDescWebhookID := webhookworkFields[1].Descriptor()
+	// webhookwork.WebhookIDValidator is a validator for the "webhook_id" field. It is called by the builders before save.
+	webhookwork.WebhookIDValidator = webhookworkDescWebhookID.Validators[0].(func(string) error)
+	// webhookworkDescFence is the schema descriptor for fence field.
+	webhookworkDescFence := webhookworkFields[3].Descriptor()
+	// webhookwork.DefaultFence holds the default value on creation for the fence field.
+	webhookwork.DefaultFence = webhookworkDescFence.Default.(int64)
+	// webhookworkDescAttempts is the schema descriptor for attempts field.
+	webhookworkDescAttempts := webhookworkFields[4].Descriptor()
+	// webhookwork.DefaultAttempts holds the default value on creation for the attempts field.
+	webhookwork.DefaultAttempts = webhookworkDescAttempts.Default.(int)
+	// webhookworkDescRound is the schema descriptor for round field.
+	webhookworkDescRound := webhookworkFields[5].Descriptor()
+	// webhookwork.DefaultRound holds the default value on creation for the round field.
+	webhookwork.DefaultRound = webhookworkDescRound.Default.(int)
+	// webhookworkDescID is the schema descriptor for id field.
+	webhookworkDescID := webhookworkFields[0].Descriptor()
+	// webhookwork.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	webhookwork.IDValidator = webhookworkDescID.Validators[0].(func(string) error)
 }

@@ -116,6 +116,8 @@ type Tx struct {
 	WebhookAttempt *WebhookAttemptClient
 	// WebhookDelivery is the client for interacting with the WebhookDelivery builders.
 	WebhookDelivery *WebhookDeliveryClient
+	// WebhookWork is the client for interacting with the WebhookWork builders.
+	WebhookWork *WebhookWorkClient
 
 	// lazily loaded.
 	client     *Client
@@ -298,6 +300,7 @@ func (tx *Tx) init() {
 	tx.Webhook = NewWebhookClient(tx.config)
 	tx.WebhookAttempt = NewWebhookAttemptClient(tx.config)
 	tx.WebhookDelivery = NewWebhookDeliveryClient(tx.config)
+	tx.WebhookWork = NewWebhookWorkClient(tx.config)
 }
 
 // txDriver wraps the given dialect.Tx with a nop dialect.Driver implementation.

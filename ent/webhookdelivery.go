@@ -32,14 +32,10 @@ type WebhookDelivery struct {
 	Data json.RawMessage `json:"data,omitempty"`
 	// State holds the value of the "state" field.
 	State webhookdelivery.State `json:"state,omitempty"`
-	// next attempt; while a worker holds the row, the end of its lease; null once settled
+	// next attempt, as of the latest one; null once settled
 	DueAt *time.Time `json:"due_at,omitempty"`
-	// Fence holds the value of the "fence" field.
-	Fence int64 `json:"fence,omitempty"`
-	// in all
+	// that are over
 	Attempts int `json:"attempts,omitempty"`
-	// attempts since it was queued or replayed last: what the schedule counts
-	Round int `json:"round,omitempty"`
 	// Replays holds the value of the "replays" field.
 	Replays int `json:"replays,omitempty"`
 	// of the latest attempt
@@ -60,7 +56,7 @@ func (*WebhookDelivery) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case webhookdelivery.FieldData:
 			values[i] = new([]byte)
-		case webhookdelivery.FieldFence, webhookdelivery.FieldAttempts, webhookdelivery.FieldRound, webhookdelivery.FieldReplays, webhookdelivery.FieldStatusCode:
+		case webhookdelivery.FieldAttempts, webhookdelivery.FieldReplays, webhookdelivery.FieldStatusCode:
 			values[i] = new(sql.NullInt64)
 		case webhookdelivery.FieldID, webhookdelivery.FieldAccountID, webhookdelivery.FieldWebhookID, webhookdelivery.FieldEventID, webhookdelivery.FieldEventType, webhookdelivery.FieldState, webhookdelivery.FieldError:
 			values[i] = new(sql.NullString)
@@ -138,23 +134,11 @@ func (_m *WebhookDelivery) assignValues(columns []string, values []any) error {
 				_m.DueAt = new(time.Time)
 				*_m.DueAt = value.Time
 			}
-		case webhookdelivery.FieldFence:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field fence", values[i])
-			} else if value.Valid {
-				_m.Fence = value.Int64
-			}
 		case webhookdelivery.FieldAttempts:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field attempts", values[i])
 			} else if value.Valid {
 				_m.Attempts = int(value.Int64)
-			}
-		case webhookdelivery.FieldRound:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field round", values[i])
-			} else if value.Valid {
-				_m.Round = int(value.Int64)
 			}
 		case webhookdelivery.FieldReplays:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -250,14 +234,8 @@ func (_m *WebhookDelivery) String() string {
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
 	builder.WriteString("attempts=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Attempts))
-	builder.WriteString(", ")
-	builder.WriteString("round=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Round))
 	builder.WriteString(", ")
 	builder.WriteString("replays=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Replays))

@@ -85,20 +85,6 @@ func (_c *WebhookDeliveryCreate) SetNillableDueAt(v *time.Time) *WebhookDelivery
 	return _c
 }
 
-// SetFence sets the "fence" field.
-func (_c *WebhookDeliveryCreate) SetFence(v int64) *WebhookDeliveryCreate {
-	_c.mutation.SetFence(v)
-	return _c
-}
-
-// SetNillableFence sets the "fence" field if the given value is not nil.
-func (_c *WebhookDeliveryCreate) SetNillableFence(v *int64) *WebhookDeliveryCreate {
-	if v != nil {
-		_c.SetFence(*v)
-	}
-	return _c
-}
-
 // SetAttempts sets the "attempts" field.
 func (_c *WebhookDeliveryCreate) SetAttempts(v int) *WebhookDeliveryCreate {
 	_c.mutation.SetAttempts(v)
@@ -109,20 +95,6 @@ func (_c *WebhookDeliveryCreate) SetAttempts(v int) *WebhookDeliveryCreate {
 func (_c *WebhookDeliveryCreate) SetNillableAttempts(v *int) *WebhookDeliveryCreate {
 	if v != nil {
 		_c.SetAttempts(*v)
-	}
-	return _c
-}
-
-// SetRound sets the "round" field.
-func (_c *WebhookDeliveryCreate) SetRound(v int) *WebhookDeliveryCreate {
-	_c.mutation.SetRound(v)
-	return _c
-}
-
-// SetNillableRound sets the "round" field if the given value is not nil.
-func (_c *WebhookDeliveryCreate) SetNillableRound(v *int) *WebhookDeliveryCreate {
-	if v != nil {
-		_c.SetRound(*v)
 	}
 	return _c
 }
@@ -242,17 +214,9 @@ func (_c *WebhookDeliveryCreate) defaults() {
 		v := webhookdelivery.DefaultState
 		_c.mutation.SetState(v)
 	}
-	if _, ok := _c.mutation.Fence(); !ok {
-		v := webhookdelivery.DefaultFence
-		_c.mutation.SetFence(v)
-	}
 	if _, ok := _c.mutation.Attempts(); !ok {
 		v := webhookdelivery.DefaultAttempts
 		_c.mutation.SetAttempts(v)
-	}
-	if _, ok := _c.mutation.Round(); !ok {
-		v := webhookdelivery.DefaultRound
-		_c.mutation.SetRound(v)
 	}
 	if _, ok := _c.mutation.Replays(); !ok {
 		v := webhookdelivery.DefaultReplays
@@ -313,14 +277,8 @@ func (_c *WebhookDeliveryCreate) check() error {
 			return &ValidationError{Name: "state", err: fmt.Errorf(`ent: validator failed for field "WebhookDelivery.state": %w`, err)}
 		}
 	}
-	if _, ok := _c.mutation.Fence(); !ok {
-		return &ValidationError{Name: "fence", err: errors.New(`ent: missing required field "WebhookDelivery.fence"`)}
-	}
 	if _, ok := _c.mutation.Attempts(); !ok {
 		return &ValidationError{Name: "attempts", err: errors.New(`ent: missing required field "WebhookDelivery.attempts"`)}
-	}
-	if _, ok := _c.mutation.Round(); !ok {
-		return &ValidationError{Name: "round", err: errors.New(`ent: missing required field "WebhookDelivery.round"`)}
 	}
 	if _, ok := _c.mutation.Replays(); !ok {
 		return &ValidationError{Name: "replays", err: errors.New(`ent: missing required field "WebhookDelivery.replays"`)}
@@ -403,17 +361,9 @@ func (_c *WebhookDeliveryCreate) createSpec() (*WebhookDelivery, *sqlgraph.Creat
 		_spec.SetField(webhookdelivery.FieldDueAt, field.TypeTime, value)
 		_node.DueAt = &value
 	}
-	if value, ok := _c.mutation.Fence(); ok {
-		_spec.SetField(webhookdelivery.FieldFence, field.TypeInt64, value)
-		_node.Fence = value
-	}
 	if value, ok := _c.mutation.Attempts(); ok {
 		_spec.SetField(webhookdelivery.FieldAttempts, field.TypeInt, value)
 		_node.Attempts = value
-	}
-	if value, ok := _c.mutation.Round(); ok {
-		_spec.SetField(webhookdelivery.FieldRound, field.TypeInt, value)
-		_node.Round = value
 	}
 	if value, ok := _c.mutation.Replays(); ok {
 		_spec.SetField(webhookdelivery.FieldReplays, field.TypeInt, value)

@@ -125,27 +125,6 @@ func (_u *WebhookDeliveryUpdate) ClearDueAt() *WebhookDeliveryUpdate {
 	return _u
 }
 
-// SetFence sets the "fence" field.
-func (_u *WebhookDeliveryUpdate) SetFence(v int64) *WebhookDeliveryUpdate {
-	_u.mutation.ResetFence()
-	_u.mutation.SetFence(v)
-	return _u
-}
-
-// SetNillableFence sets the "fence" field if the given value is not nil.
-func (_u *WebhookDeliveryUpdate) SetNillableFence(v *int64) *WebhookDeliveryUpdate {
-	if v != nil {
-		_u.SetFence(*v)
-	}
-	return _u
-}
-
-// AddFence adds value to the "fence" field.
-func (_u *WebhookDeliveryUpdate) AddFence(v int64) *WebhookDeliveryUpdate {
-	_u.mutation.AddFence(v)
-	return _u
-}
-
 // SetAttempts sets the "attempts" field.
 func (_u *WebhookDeliveryUpdate) SetAttempts(v int) *WebhookDeliveryUpdate {
 	_u.mutation.ResetAttempts()
@@ -164,27 +143,6 @@ func (_u *WebhookDeliveryUpdate) SetNillableAttempts(v *int) *WebhookDeliveryUpd
 // AddAttempts adds value to the "attempts" field.
 func (_u *WebhookDeliveryUpdate) AddAttempts(v int) *WebhookDeliveryUpdate {
 	_u.mutation.AddAttempts(v)
-	return _u
-}
-
-// SetRound sets the "round" field.
-func (_u *WebhookDeliveryUpdate) SetRound(v int) *WebhookDeliveryUpdate {
-	_u.mutation.ResetRound()
-	_u.mutation.SetRound(v)
-	return _u
-}
-
-// SetNillableRound sets the "round" field if the given value is not nil.
-func (_u *WebhookDeliveryUpdate) SetNillableRound(v *int) *WebhookDeliveryUpdate {
-	if v != nil {
-		_u.SetRound(*v)
-	}
-	return _u
-}
-
-// AddRound adds value to the "round" field.
-func (_u *WebhookDeliveryUpdate) AddRound(v int) *WebhookDeliveryUpdate {
-	_u.mutation.AddRound(v)
 	return _u
 }
 
@@ -374,23 +332,11 @@ func (_u *WebhookDeliveryUpdate) sqlSave(ctx context.Context) (_node int, err er
 	if _u.mutation.DueAtCleared() {
 		_spec.ClearField(webhookdelivery.FieldDueAt, field.TypeTime)
 	}
-	if value, ok := _u.mutation.Fence(); ok {
-		_spec.SetField(webhookdelivery.FieldFence, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedFence(); ok {
-		_spec.AddField(webhookdelivery.FieldFence, field.TypeInt64, value)
-	}
 	if value, ok := _u.mutation.Attempts(); ok {
 		_spec.SetField(webhookdelivery.FieldAttempts, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.AddedAttempts(); ok {
 		_spec.AddField(webhookdelivery.FieldAttempts, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.Round(); ok {
-		_spec.SetField(webhookdelivery.FieldRound, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.AddedRound(); ok {
-		_spec.AddField(webhookdelivery.FieldRound, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.Replays(); ok {
 		_spec.SetField(webhookdelivery.FieldReplays, field.TypeInt, value)
@@ -532,27 +478,6 @@ func (_u *WebhookDeliveryUpdateOne) ClearDueAt() *WebhookDeliveryUpdateOne {
 	return _u
 }
 
-// SetFence sets the "fence" field.
-func (_u *WebhookDeliveryUpdateOne) SetFence(v int64) *WebhookDeliveryUpdateOne {
-	_u.mutation.ResetFence()
-	_u.mutation.SetFence(v)
-	return _u
-}
-
-// SetNillableFence sets the "fence" field if the given value is not nil.
-func (_u *WebhookDeliveryUpdateOne) SetNillableFence(v *int64) *WebhookDeliveryUpdateOne {
-	if v != nil {
-		_u.SetFence(*v)
-	}
-	return _u
-}
-
-// AddFence adds value to the "fence" field.
-func (_u *WebhookDeliveryUpdateOne) AddFence(v int64) *WebhookDeliveryUpdateOne {
-	_u.mutation.AddFence(v)
-	return _u
-}
-
 // SetAttempts sets the "attempts" field.
 func (_u *WebhookDeliveryUpdateOne) SetAttempts(v int) *WebhookDeliveryUpdateOne {
 	_u.mutation.ResetAttempts()
@@ -571,27 +496,6 @@ func (_u *WebhookDeliveryUpdateOne) SetNillableAttempts(v *int) *WebhookDelivery
 // AddAttempts adds value to the "attempts" field.
 func (_u *WebhookDeliveryUpdateOne) AddAttempts(v int) *WebhookDeliveryUpdateOne {
 	_u.mutation.AddAttempts(v)
-	return _u
-}
-
-// SetRound sets the "round" field.
-func (_u *WebhookDeliveryUpdateOne) SetRound(v int) *WebhookDeliveryUpdateOne {
-	_u.mutation.ResetRound()
-	_u.mutation.SetRound(v)
-	return _u
-}
-
-// SetNillableRound sets the "round" field if the given value is not nil.
-func (_u *WebhookDeliveryUpdateOne) SetNillableRound(v *int) *WebhookDeliveryUpdateOne {
-	if v != nil {
-		_u.SetRound(*v)
-	}
-	return _u
-}
-
-// AddRound adds value to the "round" field.
-func (_u *WebhookDeliveryUpdateOne) AddRound(v int) *WebhookDeliveryUpdateOne {
-	_u.mutation.AddRound(v)
 	return _u
 }
 
@@ -811,23 +715,11 @@ func (_u *WebhookDeliveryUpdateOne) sqlSave(ctx context.Context) (_node *Webhook
 	if _u.mutation.DueAtCleared() {
 		_spec.ClearField(webhookdelivery.FieldDueAt, field.TypeTime)
 	}
-	if value, ok := _u.mutation.Fence(); ok {
-		_spec.SetField(webhookdelivery.FieldFence, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedFence(); ok {
-		_spec.AddField(webhookdelivery.FieldFence, field.TypeInt64, value)
-	}
 	if value, ok := _u.mutation.Attempts(); ok {
 		_spec.SetField(webhookdelivery.FieldAttempts, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.AddedAttempts(); ok {
 		_spec.AddField(webhookdelivery.FieldAttempts, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.Round(); ok {
-		_spec.SetField(webhookdelivery.FieldRound, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.AddedRound(); ok {
-		_spec.AddField(webhookdelivery.FieldRound, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.Replays(); ok {
 		_spec.SetField(webhookdelivery.FieldReplays, field.TypeInt, value)

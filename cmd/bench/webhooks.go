@@ -155,7 +155,7 @@ func (h *hooks) deliver(ctx context.Context, r *receivers.Webhook, n int, events
 
 // settled waits until all outcomes are stored, so that rounds do not mix.
 func (h *hooks) settled(ctx context.Context) error {
-	return h.until(ctx, `SELECT count(*) = 0 FROM webhook_deliveries WHERE due_at IS NOT NULL`)
+	return h.until(ctx, `SELECT count(*) = 0 FROM webhook_works`)
 }
 
 func (h *hooks) until(ctx context.Context, question string) error {
@@ -188,10 +188,13 @@ WITH stored AS (
 func (h *hooks) fannedOut(ctx context.Context, n int) error {
 	return h.store(ctx, n, storeFactsSQL+`, handled AS (
 	INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) SELECT 'webhooks', min(id), max(id), array_agg(id) FROM stored
+), made AS (
+	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, due_at, attempts, replays, error, created_at)
+	SELECT 'whd' || substr(f.id, 4), f.account_id, w.id, f.id, 'email.delivered', f.created_at, 'pending', now(), 0, 0, '', now()
+	FROM stored f JOIN webhooks w ON w.account_id = f.account_id
+	RETURNING id, webhook_id
 )
-INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, due_at, fence, attempts, round, replays, error, created_at)
-SELECT 'whd' || substr(f.id, 4), f.account_id, w.id, f.id, 'email.delivered', f.created_at, 'pending', now(), 0, 0, 0, 0, '', now()
-FROM stored f JOIN webhooks w ON w.account_id = f.account_id`, "webhooks")
+INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, now(), 0, 0, 0 FROM made`, "webhooks")
 }
 
 // onTheBus stores events as they are published.

@@ -621,6 +621,18 @@ func (f WebhookDeliveryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Va
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WebhookDeliveryMutation", m)
 }
 
+// The WebhookWorkFunc type is an adapter to allow the use of ordinary
+// function as WebhookWork mutator.
+type WebhookWorkFunc func(context.Context, *ent.WebhookWorkMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f WebhookWorkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.WebhookWorkMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WebhookWorkMutation", m)
+}
+
 // Condition is a hook condition function.
 type Condition func(context.Context, ent.Mutation) bool
 

@@ -1798,9 +1798,7 @@ var (
 		{Name: "data", Type: field.TypeJSON, Nullable: true},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"pending", "delivered", "failed"}, Default: "pending"},
 		{Name: "due_at", Type: field.TypeTime, Nullable: true},
-		{Name: "fence", Type: field.TypeInt64, Default: 0},
 		{Name: "attempts", Type: field.TypeInt, Default: 0},
-		{Name: "round", Type: field.TypeInt, Default: 0},
 		{Name: "replays", Type: field.TypeInt, Default: 0},
 		{Name: "status_code", Type: field.TypeInt, Nullable: true},
 		{Name: "error", Type: field.TypeString, Default: ""},
@@ -1831,13 +1829,27 @@ var (
 					Where: "data IS NOT NULL",
 				},
 			},
+		},
+	}
+	// WebhookWorksColumns holds the columns for the "webhook_works" table.
+	WebhookWorksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "webhook_id", Type: field.TypeString, Collation: "C"},
+		{Name: "due_at", Type: field.TypeTime},
+		{Name: "fence", Type: field.TypeInt64, Default: 0},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "round", Type: field.TypeInt, Default: 0},
+	}
+	// WebhookWorksTable holds the schema information for the "webhook_works" table.
+	WebhookWorksTable = &schema.Table{
+		Name:       "webhook_works",
+		Columns:    WebhookWorksColumns,
+		PrimaryKey: []*schema.Column{WebhookWorksColumns[0]},
+		Indexes: []*schema.Index{
 			{
-				Name:    "webhookdelivery_due",
+				Name:    "webhookwork_due",
 				Unique:  false,
-				Columns: []*schema.Column{WebhookDeliveriesColumns[2], WebhookDeliveriesColumns[8]},
-				Annotation: &entsql.IndexAnnotation{
-					Where: "due_at IS NOT NULL",
-				},
+				Columns: []*schema.Column{WebhookWorksColumns[1], WebhookWorksColumns[2]},
 			},
 		},
 	}
@@ -1894,6 +1906,7 @@ var (
 		WebhooksTable,
 		WebhookAttemptsTable,
 		WebhookDeliveriesTable,
+		WebhookWorksTable,
 	}
 )
 

@@ -158,3 +158,6 @@ type WebhookAttempt func(*sql.Selector)
 
 // WebhookDelivery is the predicate function for webhookdelivery builders.
 type WebhookDelivery func(*sql.Selector)
+
+// WebhookWork is the predicate function for webhookwork builders.
+type WebhookWork func(*sql.Selector)

@@ -30,12 +30,8 @@ const (
 	FieldState = "state"
 	// FieldDueAt holds the string denoting the due_at field in the database.
 	FieldDueAt = "due_at"
-	// FieldFence holds the string denoting the fence field in the database.
-	FieldFence = "fence"
 	// FieldAttempts holds the string denoting the attempts field in the database.
 	FieldAttempts = "attempts"
-	// FieldRound holds the string denoting the round field in the database.
-	FieldRound = "round"
 	// FieldReplays holds the string denoting the replays field in the database.
 	FieldReplays = "replays"
 	// FieldStatusCode holds the string denoting the status_code field in the database.
@@ -61,9 +57,7 @@ var Columns = []string{
 	FieldData,
 	FieldState,
 	FieldDueAt,
-	FieldFence,
 	FieldAttempts,
-	FieldRound,
 	FieldReplays,
 	FieldStatusCode,
 	FieldError,
@@ -90,12 +84,8 @@ var (
 	EventIDValidator func(string) error
 	// EventTypeValidator is a validator for the "event_type" field. It is called by the builders before save.
 	EventTypeValidator func(string) error
-	// DefaultFence holds the default value on creation for the "fence" field.
-	DefaultFence int64
 	// DefaultAttempts holds the default value on creation for the "attempts" field.
 	DefaultAttempts int
-	// DefaultRound holds the default value on creation for the "round" field.
-	DefaultRound int
 	// DefaultReplays holds the default value on creation for the "replays" field.
 	DefaultReplays int
 	// DefaultError holds the default value on creation for the "error" field.
@@ -176,19 +166,9 @@ func ByDueAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDueAt, opts...).ToFunc()
 }
 
-// ByFence orders the results by the fence field.
-func ByFence(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFence, opts...).ToFunc()
-}
-
 // ByAttempts orders the results by the attempts field.
 func ByAttempts(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAttempts, opts...).ToFunc()
-}
-
-// ByRound orders the results by the round field.
-func ByRound(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRound, opts...).ToFunc()
 }
 
 // ByReplays orders the results by the replays field.

@@ -94,19 +94,9 @@ func DueAt(v time.Time) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldDueAt, v))
 }
 
-// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
-func Fence(v int64) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldFence, v))
-}
-
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
 func Attempts(v int) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldAttempts, v))
-}
-
-// Round applies equality check predicate on the "round" field. It's identical to RoundEQ.
-func Round(v int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldRound, v))
 }
 
 // Replays applies equality check predicate on the "replays" field. It's identical to ReplaysEQ.
@@ -514,46 +504,6 @@ func DueAtNotNil() predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldNotNull(FieldDueAt))
 }
 
-// FenceEQ applies the EQ predicate on the "fence" field.
-func FenceEQ(v int64) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldFence, v))
-}
-
-// FenceNEQ applies the NEQ predicate on the "fence" field.
-func FenceNEQ(v int64) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldNEQ(FieldFence, v))
-}
-
-// FenceIn applies the In predicate on the "fence" field.
-func FenceIn(vs ...int64) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldIn(FieldFence, vs...))
-}
-
-// FenceNotIn applies the NotIn predicate on the "fence" field.
-func FenceNotIn(vs ...int64) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldNotIn(FieldFence, vs...))
-}
-
-// FenceGT applies the GT predicate on the "fence" field.
-func FenceGT(v int64) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldGT(FieldFence, v))
-}
-
-// FenceGTE applies the GTE predicate on the "fence" field.
-func FenceGTE(v int64) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldGTE(FieldFence, v))
-}
-
-// FenceLT applies the LT predicate on the "fence" field.
-func FenceLT(v int64) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldLT(FieldFence, v))
-}
-
-// FenceLTE applies the LTE predicate on the "fence" field.
-func FenceLTE(v int64) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldLTE(FieldFence, v))
-}
-
 // AttemptsEQ applies the EQ predicate on the "attempts" field.
 func AttemptsEQ(v int) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldAttempts, v))
@@ -592,46 +542,6 @@ func AttemptsLT(v int) predicate.WebhookDelivery {
 // AttemptsLTE applies the LTE predicate on the "attempts" field.
 func AttemptsLTE(v int) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldLTE(FieldAttempts, v))
-}
-
-// RoundEQ applies the EQ predicate on the "round" field.
-func RoundEQ(v int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldEQ(FieldRound, v))
-}
-
-// RoundNEQ applies the NEQ predicate on the "round" field.
-func RoundNEQ(v int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldNEQ(FieldRound, v))
-}
-
-// RoundIn applies the In predicate on the "round" field.
-func RoundIn(vs ...int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldIn(FieldRound, vs...))
-}
-
-// RoundNotIn applies the NotIn predicate on the "round" field.
-func RoundNotIn(vs ...int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldNotIn(FieldRound, vs...))
-}
-
-// RoundGT applies the GT predicate on the "round" field.
-func RoundGT(v int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldGT(FieldRound, v))
-}
-
-// RoundGTE applies the GTE predicate on the "round" field.
-func RoundGTE(v int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldGTE(FieldRound, v))
-}
-
-// RoundLT applies the LT predicate on the "round" field.
-func RoundLT(v int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldLT(FieldRound, v))
-}
-
-// RoundLTE applies the LTE predicate on the "round" field.
-func RoundLTE(v int) predicate.WebhookDelivery {
-	return predicate.WebhookDelivery(sql.FieldLTE(FieldRound, v))
 }
 
 // ReplaysEQ applies the EQ predicate on the "replays" field.

@@ -100,8 +100,9 @@ func (s *Service) Delete(ctx context.Context, accountID, webhookID string) error
 			return err
 		}
 		const endSQL = `
-UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, fence = fence + 1, settled_at = now(), error = $3
-WHERE webhook_id = $1 AND account_id = $2 AND due_at IS NOT NULL`
+WITH over AS (DELETE FROM webhook_works WHERE webhook_id = $1 RETURNING id)
+UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, settled_at = now(), error = $3
+FROM over WHERE d.id = over.id AND d.account_id = $2`
 		if _, err := tx.ExecContext(ctx, endSQL, webhookID, accountID, deleted); err != nil {
 			return err
 		}

@@ -37,9 +37,9 @@ type delivery struct {
 // index, one look for each.
 const waitingSQL = `
 WITH RECURSIVE waiting AS (
-	(SELECT webhook_id FROM webhook_deliveries WHERE due_at IS NOT NULL ORDER BY webhook_id LIMIT 1)
+	(SELECT webhook_id FROM webhook_works ORDER BY webhook_id LIMIT 1)
 	UNION ALL
-	SELECT (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.due_at IS NOT NULL AND d.webhook_id > w.webhook_id ORDER BY d.webhook_id LIMIT 1)
+	SELECT (SELECT q.webhook_id FROM webhook_works q WHERE q.webhook_id > w.webhook_id ORDER BY q.webhook_id LIMIT 1)
 	FROM waiting w WHERE w.webhook_id IS NOT NULL
 )`
 
@@ -57,15 +57,17 @@ WITH RECURSIVE waiting AS (
 // From the time @until on, where there is one, nothing is taken: the process that has sent it
 // may have been silent since, and others may be about to store what is due.
 var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
-	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, fence = fence + 1, settled_at = now(), error = @deleted
-	FROM waiting LEFT JOIN webhooks w ON w.id = waiting.webhook_id
-	WHERE d.webhook_id = waiting.webhook_id AND d.due_at IS NOT NULL AND w.id IS NULL
+	DELETE FROM webhook_works q USING waiting LEFT JOIN webhooks w ON w.id = waiting.webhook_id
+	WHERE q.webhook_id = waiting.webhook_id AND w.id IS NULL
+	RETURNING q.id
+), ended AS (
+	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, settled_at = now(), error = @deleted FROM orphaned o WHERE d.id = o.id
 ), rated AS (
 	SELECT w.id, rate.every, rate.every * least(w.rate_limit, @per_endpoint) AS most, greatest((extract(epoch FROM w.rate_full_at - now()) * 1000000)::bigint, 0) AS ahead
 	FROM webhooks w CROSS JOIN LATERAL (SELECT ceil(1000000.0 / w.rate_limit)::bigint AS every) rate
 	WHERE w.id IN (SELECT webhook_id FROM waiting) AND w.enabled AND w.rate_limit IS NOT NULL
 		AND (w.rate_full_at IS NULL OR w.rate_full_at <= now() + rate.every * (least(w.rate_limit, @per_endpoint) - 1) * interval '1 microsecond')
-		AND EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.due_at <= now())
+		AND EXISTS (SELECT FROM webhook_works q WHERE q.webhook_id = w.id AND q.due_at <= now())
 	ORDER BY w.id FOR UPDATE OF w SKIP LOCKED
 ), endpoints AS (
 	SELECT w.id, least(coalesce(k.room, @room), CASE WHEN r.id IS NOT NULL THEN greatest((r.most - r.ahead) / r.every, 0) END) AS room, coalesce(k.doubtful, false) AS doubtful
@@ -74,17 +76,20 @@ var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
 	LEFT JOIN ` + roomRows.Source() + ` ON k.id = w.id
 	WHERE w.rate_limit IS NULL OR r.id IS NOT NULL
 ), candidates AS (
-	SELECT d.id, d.due_at, e.doubtful FROM endpoints e CROSS JOIN LATERAL (
-		SELECT id, due_at FROM webhook_deliveries WHERE webhook_id = e.id AND due_at <= now() AND (@until::timestamptz IS NULL OR now() < @until)
+	SELECT q.id, q.due_at, e.doubtful FROM endpoints e CROSS JOIN LATERAL (
+		SELECT id, due_at FROM webhook_works WHERE webhook_id = e.id AND due_at <= now() AND (@until::timestamptz IS NULL OR now() < @until)
 		ORDER BY due_at LIMIT e.room FOR UPDATE SKIP LOCKED
-	) d WHERE e.room > 0
+	) q WHERE e.room > 0
 ), picked AS (
 	SELECT id FROM (SELECT id, due_at, doubtful, row_number() OVER (PARTITION BY doubtful ORDER BY due_at) AS place FROM candidates) c
 	WHERE NOT doubtful OR place <= @shared ORDER BY due_at LIMIT @limit
+), taken AS (
+	UPDATE webhook_works q SET due_at = now() + @lease * interval '1 microsecond', fence = q.fence + 1, attempts = q.attempts + 1, round = q.round + 1
+	FROM picked p WHERE q.id = p.id
+	RETURNING q.id, q.fence, q.attempts, q.round
 ), claimed AS (
-	UPDATE webhook_deliveries d SET due_at = now() + @lease * interval '1 microsecond', fence = d.fence + 1, attempts = d.attempts + 1, round = d.round + 1
-	FROM picked p WHERE d.id = p.id
-	RETURNING d.id, d.fence, d.account_id, d.webhook_id, d.event_id, d.event_type, d.event_created_at, d.attempts, d.round, d.data
+	SELECT t.id, t.fence, d.account_id, d.webhook_id, d.event_id, d.event_type, d.event_created_at, t.attempts, t.round, d.data
+	FROM taken t JOIN webhook_deliveries d ON d.id = t.id
 ), counted AS (
 	SELECT r.id, r.most, r.every, r.ahead + count(*) * r.every AS ahead FROM rated r JOIN claimed c ON c.webhook_id = r.id GROUP BY r.id, r.most, r.every, r.ahead
 ), used AS (
@@ -135,10 +140,10 @@ func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) 
 // handBackSQL undoes a claim: no attempt was made, so none is left in the records.
 const handBackSQL = `
 WITH back AS (
-	UPDATE webhook_deliveries d SET due_at = now(), attempts = d.attempts - 1, round = d.round - 1, fence = d.fence + 1
+	UPDATE webhook_works q SET due_at = now(), attempts = q.attempts - 1, round = q.round - 1, fence = q.fence + 1
 	FROM unnest($1::text[], $2::bigint[]) AS v (id, fence)
-	WHERE d.id = v.id AND d.fence = v.fence AND d.due_at IS NOT NULL
-	RETURNING d.id, v.fence
+	WHERE q.id = v.id AND q.fence = v.fence
+	RETURNING q.id, v.fence
 )
 DELETE FROM webhook_attempts a USING back WHERE a.delivery_id = back.id AND a.fence = back.fence`
 

@@ -6,6 +6,10 @@
 // subscribes to. A delivery (whd_…) is one event on its way to one endpoint; there
 // is one for each pair at most. An attempt is one POST of it.
 //
+// A delivery that waits has a row of work with the delivery's id: when it is due, and who holds
+// it. That row is what a claim, a retry and a hand-back change. The row of the delivery is the
+// log: it changes with the outcome of an attempt.
+//
 // # What is promised
 //
 //   - At least once: the delivery is a row before the bus has forgotten the fact, an

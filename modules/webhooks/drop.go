@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 )
 
-const countDueSQL = `SELECT count(*) FROM webhook_deliveries WHERE due_at < $1`
+const countDueSQL = `SELECT count(*) FROM webhook_works WHERE due_at < $1`
 
 // CountDue counts the deliveries that are due before a time, of all accounts.
 func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
@@ -23,9 +23,11 @@ func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
 // changed, so that these failures switch none of them off.
 const dropDueSQL = `
 WITH due AS (
-	SELECT id FROM webhook_deliveries WHERE due_at < $1 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
+	SELECT id FROM webhook_works WHERE due_at < $1 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
+), over AS (
+	DELETE FROM webhook_works q USING due WHERE q.id = due.id
 ), ended AS (
-	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, fence = d.fence + 1, settled_at = now(), error = $2
+	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, settled_at = now(), error = $2
 	FROM due WHERE d.id = due.id RETURNING d.webhook_id
 ), spared AS (
 	UPDATE webhooks w SET updated_at = clock_timestamp() WHERE w.id IN (SELECT webhook_id FROM ended)

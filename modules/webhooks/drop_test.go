@@ -22,7 +22,7 @@ func TestDropEndsWhatWasDueBefore(t *testing.T) {
 		}
 	}
 	failure := time.Now().Add(time.Hour)
-	w.exec(t, `UPDATE webhook_deliveries SET due_at = $1 WHERE id = (SELECT max(id) FROM webhook_deliveries)`, failure.Add(time.Minute))
+	w.exec(t, `UPDATE webhook_works SET due_at = $1 WHERE id = (SELECT max(id) FROM webhook_works)`, failure.Add(time.Minute))
 	if n, err := w.CountDue(t.Context(), failure); err != nil || n != old {
 		t.Errorf("before the failure %d deliveries are due, %v; want %d", n, err, old)
 	}

@@ -128,7 +128,7 @@ func TestAnEndpointThatFailsIsSwitchedOff(t *testing.T) {
 			w.happens(t, ada, event.EmailSent)
 		}
 		within(t, "all have failed", func() bool {
-			w.exec(t, `UPDATE webhook_deliveries SET round = 4, due_at = now() WHERE state = 'pending' AND NOT EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = webhook_deliveries.id AND a.outcome IS NULL)`)
+			w.exec(t, `UPDATE webhook_works SET round = 4, due_at = now() WHERE NOT EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = webhook_works.id AND a.outcome IS NULL)`)
 			return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed'`) == before+n
 		})
 	}

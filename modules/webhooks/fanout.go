@@ -54,20 +54,26 @@ WITH subscribed AS (
 	WHERE account_id = $2 AND enabled AND (jsonb_array_length(events) = 0 OR events ? $4::text)
 		AND (enabled_at IS NULL OR enabled_at <= $7::timestamptz)
 ), made AS (
-	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, fence, attempts, round, replays, error, created_at)
-	SELECT v.id, $2, s.id, $3, $4, $5, $6::jsonb, 'pending', now(), 0, 0, 0, 0, '', now()
+	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, attempts, replays, error, created_at)
+	SELECT v.id, $2, s.id, $3, $4, $5, $6::jsonb, 'pending', now(), 0, 0, '', now()
 	FROM subscribed s JOIN unnest($1::text[]) WITH ORDINALITY AS v (id, n) ON v.n = s.n
 	ON CONFLICT (webhook_id, event_id) DO NOTHING
-	RETURNING id
-)
+	RETURNING id, webhook_id, due_at
+), waits AS (` + workSQL + `)
 SELECT id, (SELECT count(*) FROM subscribed) FROM made UNION ALL SELECT '', count(*) FROM subscribed`
 
+// workSQL makes the work of deliveries that were made.
+const workSQL = `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, due_at, 0, 0, 0 FROM made`
+
 const insertSQL = `
-INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, fence, attempts, round, replays, error, created_at)
-SELECT v.id, $3, v.webhook_id, $4, $5, $6, $7::jsonb, 'pending', now(), 0, 0, 0, 0, '', now()
-FROM unnest($1::text[], $2::text[]) AS v (id, webhook_id)
-ON CONFLICT (webhook_id, event_id) DO NOTHING
-RETURNING id`
+WITH made AS (
+	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, attempts, replays, error, created_at)
+	SELECT v.id, $3, v.webhook_id, $4, $5, $6, $7::jsonb, 'pending', now(), 0, 0, '', now()
+	FROM unnest($1::text[], $2::text[]) AS v (id, webhook_id)
+	ON CONFLICT (webhook_id, event_id) DO NOTHING
+	RETURNING id, webhook_id, due_at
+), waits AS (` + workSQL + `)
+SELECT id FROM made`
 
 // fanOut makes one delivery for each subscribed endpoint. data is that of an event
 // which is no fact; nil: the fact has it.

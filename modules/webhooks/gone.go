@@ -11,14 +11,14 @@ import (
 // minute. Whether the endpoint has heard an attempt is unknown. The fence goes up: should
 // the node live after all, its outcomes change nothing.
 const handBackOfSQL = waitingSQL + `, held AS (
-	SELECT d.id, a.id AS attempt FROM waiting w JOIN webhook_deliveries d ON d.webhook_id = w.webhook_id
-	JOIN webhook_attempts a ON a.delivery_id = d.id AND a.fence = d.fence
-	WHERE d.due_at > now() AND d.due_at <= now() + interval '1 minute' AND a.outcome IS NULL AND a.node = $1
-	ORDER BY d.id FOR UPDATE OF d SKIP LOCKED
+	SELECT q.id, a.id AS attempt FROM waiting w JOIN webhook_works q ON q.webhook_id = w.webhook_id
+	JOIN webhook_attempts a ON a.delivery_id = q.id AND a.fence = q.fence
+	WHERE q.due_at > now() AND q.due_at <= now() + interval '1 minute' AND a.outcome IS NULL AND a.node = $1
+	ORDER BY q.id FOR UPDATE OF q SKIP LOCKED
 ), closed AS (
 	UPDATE webhook_attempts a SET outcome = 'unknown', finished_at = now() FROM held WHERE a.id = held.attempt
 ), back AS (
-	UPDATE webhook_deliveries d SET due_at = now(), fence = d.fence + 1 FROM held WHERE d.id = held.id RETURNING 1
+	UPDATE webhook_works q SET due_at = now(), fence = q.fence + 1 FROM held WHERE q.id = held.id RETURNING 1
 )
 SELECT count(*) FROM back`
 

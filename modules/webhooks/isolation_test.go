@@ -87,13 +87,14 @@ func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := id.Since(id.WebhookDelivery, time.Now().Add(-Kept-time.Hour))
-	w.exec(t, `WITH o AS (SELECT id FROM webhook_deliveries ORDER BY id LIMIT 1), a AS (UPDATE webhook_attempts SET delivery_id = $1 WHERE delivery_id IN (SELECT id FROM o))
+	w.exec(t, `WITH o AS (SELECT id FROM webhook_deliveries ORDER BY id LIMIT 1), a AS (UPDATE webhook_attempts SET delivery_id = $1 WHERE delivery_id IN (SELECT id FROM o)),
+		q AS (UPDATE webhook_works SET id = $1 WHERE id IN (SELECT id FROM o))
 		UPDATE webhook_deliveries SET id = $1 WHERE id IN (SELECT id FROM o)`, old)
 	if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
 		t.Fatalf("Sweep deleted %d deliveries, %v, want the one that is too old", n, err)
 	}
-	if d, a := w.count(t, `SELECT count(*) FROM webhook_deliveries`), w.count(t, `SELECT count(*) FROM webhook_attempts`); d != 1 || a != 0 {
-		t.Errorf("%d deliveries and %d attempts are left", d, a)
+	if d, a, q := w.count(t, `SELECT count(*) FROM webhook_deliveries`), w.count(t, `SELECT count(*) FROM webhook_attempts`), w.count(t, `SELECT count(*) FROM webhook_works`); d != 1 || a != 0 || q != 1 {
+		t.Errorf("%d deliveries, %d attempts and %d rows of work are left, want 1, 0 and 1", d, a, q)
 	}
 }
 

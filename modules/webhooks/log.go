@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/ent/webhookwork"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -49,7 +50,36 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f
 	if err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, fmt.Errorf("list webhook deliveries: %w", err)
 	}
+	if err := s.countRunning(ctx, rows...); err != nil {
+		return page.Page[*ent.WebhookDelivery]{}, err
+	}
 	return page.Of(s.cursors, list, rows, limit, func(d *ent.WebhookDelivery) string { return d.ID }), nil
+}
+
+// countRunning adds to the attempts of deliveries those that are not over, which their work
+// counts.
+func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery) error {
+	var waiting []string
+	for _, d := range rows {
+		if d.State == webhookdelivery.StatePending {
+			waiting = append(waiting, d.ID)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	work, err := s.db.Ent.WebhookWork.Query().Where(webhookwork.IDIn(waiting...)).All(ctx)
+	if err != nil {
+		return fmt.Errorf("read webhook work: %w", err)
+	}
+	attempts := make(map[string]int, len(work))
+	for _, w := range work {
+		attempts[w.ID] = w.Attempts
+	}
+	for _, d := range rows {
+		d.Attempts = max(d.Attempts, attempts[d.ID])
+	}
+	return nil
 }
 
 // Delivery gives one delivery, also of an endpoint that was deleted.
@@ -61,7 +91,7 @@ func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*
 	case err != nil:
 		return nil, fmt.Errorf("get webhook delivery: %w", err)
 	}
-	return found, nil
+	return found, s.countRunning(ctx, found)
 }
 
 // Attempts gives the attempts of deliveries of the account by the delivery's id, the

@@ -59,9 +59,9 @@ func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 }
 
 const (
-	waitingCountSQL  = `SELECT count(*)::float8 FROM (SELECT FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT 100000) waiting`
+	waitingCountSQL  = `SELECT count(*)::float8 FROM (SELECT FROM webhook_works LIMIT 100000) waiting`
 	oldestWaitingSQL = `SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::float8
-		FROM (SELECT webhook_id, due_at FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT 100000) waiting`
+		FROM (SELECT due_at FROM webhook_works LIMIT 100000) waiting`
 )
 
 // count counts attempts whose outcome is stored.

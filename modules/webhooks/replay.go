@@ -15,10 +15,16 @@ import (
 	"github.com/postrider/postrider/runtime/idempotency"
 )
 
-// replaySQL queues settled deliveries again, with the whole schedule before them.
+// replaySQL queues settled deliveries again, with the whole schedule before them. No attempt
+// gets the fence of an earlier one.
 const replaySQL = `
-UPDATE webhook_deliveries SET state = 'pending', due_at = now(), round = 0, replays = replays + 1, fence = fence + 1, settled_at = NULL
-WHERE id = ANY($1) AND account_id = $2 AND state <> 'pending'`
+WITH again AS (
+	UPDATE webhook_deliveries SET state = 'pending', due_at = now(), replays = replays + 1, settled_at = NULL
+	WHERE id = ANY($1) AND account_id = $2 AND state <> 'pending'
+	RETURNING id, webhook_id, due_at, attempts
+)
+INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round)
+SELECT id, webhook_id, due_at, (SELECT coalesce(max(a.fence), 0) + 1 FROM webhook_attempts a WHERE a.delivery_id = again.id), attempts, 0 FROM again`
 
 // KeepReplay stores the caller's answer in the transaction that queues a delivery
 // again. Its error undoes both and is returned.

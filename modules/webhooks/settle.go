@@ -19,7 +19,8 @@ const failingAfter = 30
 
 // The attempt's outcome is the truth whoever holds the delivery by now; the delivery
 // changes only under the fence of the claim that made the attempt. The fence goes
-// up, so that a batch whose commit was not heard of can be repeated. Of an event
+// up, or the row of work goes, so that a batch whose commit was not heard of can be
+// repeated. Who holds a row of work alone changes the row of its delivery. Of an event
 // that was erased meanwhile no answer is kept, which may repeat it.
 var settleSQL = db.Compile(`
 WITH done AS (
@@ -29,11 +30,19 @@ WITH done AS (
 		response = CASE WHEN d.data IS NOT NULL OR EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id) THEN v.response ELSE '' END,
 		remote_addr = v.remote, duration_ms = v.took
 	FROM done v JOIN webhook_deliveries d ON d.id = v.id WHERE a.delivery_id = v.id AND a.fence = v.fence
+), again AS (
+	UPDATE webhook_works q SET due_at = now() + v.wait * interval '1 microsecond', fence = q.fence + 1
+	FROM done v WHERE q.id = v.id AND q.fence = v.fence AND v.state = 'pending'
+	RETURNING q.id, q.due_at
+), over AS (
+	DELETE FROM webhook_works q USING done v WHERE q.id = v.id AND q.fence = v.fence AND v.state <> 'pending'
+	RETURNING q.id
+), held AS (
+	SELECT id, due_at FROM again UNION ALL SELECT id, NULL FROM over
 )
-UPDATE webhook_deliveries d SET state = v.state, fence = d.fence + 1, status_code = NULLIF(v.status, 0), error = v.error,
-	due_at = CASE WHEN v.state = 'pending' THEN now() + v.wait * interval '1 microsecond' END,
+UPDATE webhook_deliveries d SET state = v.state, attempts = v.attempt, status_code = NULLIF(v.status, 0), error = v.error, due_at = h.due_at,
 	settled_at = CASE WHEN v.state <> 'pending' THEN clock_timestamp() END
-FROM done v WHERE d.id = v.id AND d.fence = v.fence AND d.due_at IS NOT NULL
+FROM done v JOIN held h ON h.id = v.id WHERE d.id = v.id
 RETURNING d.webhook_id, d.state`)
 
 // attempt is what came of a claimed delivery and what follows from that.
@@ -46,6 +55,7 @@ type attempt struct {
 var attemptRows = batch.New("v",
 	batch.Text("id", func(a *attempt) string { return a.id }),
 	batch.Int("fence", func(a *attempt) int64 { return a.fence }),
+	batch.Int("attempt", func(a *attempt) int { return a.delivery.attempt }),
 	batch.Text("state", func(a *attempt) webhookdelivery.State { return a.state }),
 	batch.Int("wait", func(a *attempt) int64 { return a.wait.Microseconds() }),
 	batch.Text("outcome", func(a *attempt) webhookattempt.Outcome { return a.outcome }),

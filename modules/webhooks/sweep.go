@@ -13,6 +13,15 @@ import (
 // sweepBatch keeps a sweep's transactions short beside the traffic.
 const sweepBatch = 500
 
+// Work that a process holds stays, and its delivery with it.
+const (
+	sweepWorkSQL = `
+DELETE FROM webhook_works WHERE id IN (SELECT id FROM webhook_works WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`
+	sweepSQL = `
+DELETE FROM webhook_deliveries WHERE id = ANY($3) OR id IN (
+	SELECT id FROM webhook_deliveries WHERE id < $1 AND state <> 'pending' ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`
+)
+
 // Sweep deletes deliveries that are older than 30 days, by the database's clock, with
 // their attempts. Those that still wait, for an endpoint that is switched off, go too.
 func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
@@ -24,8 +33,11 @@ func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
 	for {
 		n := 0
 		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-			ids, err := db.All(ctx, tx, db.Value[string], `
-DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`, before, sweepBatch)
+			waiting, err := db.All(ctx, tx, db.Value[string], sweepWorkSQL, before, sweepBatch)
+			if err != nil {
+				return err
+			}
+			ids, err := db.All(ctx, tx, db.Value[string], sweepSQL, before, sweepBatch, db.Array(waiting))
 			if err != nil {
 				return err
 			}

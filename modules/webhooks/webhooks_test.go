@@ -305,7 +305,7 @@ func TestFailuresAreRetriedOnScheduleThenKeptAndReplayed(t *testing.T) {
 		if due < wait-1 || due > wait+1 {
 			t.Errorf("after attempt %d it waits %v s, want %v", attempt+1, due, wait)
 		}
-		w.exec(t, `UPDATE webhook_deliveries SET due_at = now() WHERE webhook_id = $1`, made.ID)
+		w.exec(t, `UPDATE webhook_works SET due_at = now() WHERE webhook_id = $1`, made.ID)
 	}
 	within(t, "it has failed", func() bool { return w.only(t, made.ID).State == "failed" })
 	d := w.only(t, made.ID)

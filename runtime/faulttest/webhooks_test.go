@@ -138,7 +138,7 @@ func number(t *testing.T, text string) (n int) {
 // passTime makes what waits for another attempt due, and what a killed process held:
 // as if the five minutes of the schedule, and a lease, were over.
 func passTime(s *faulttest.Server) {
-	s.Query(`UPDATE webhook_deliveries d SET due_at = now() WHERE state = 'pending' AND due_at > now() + interval '1 second' AND NOT EXISTS (
+	s.Query(`UPDATE webhook_works d SET due_at = now() WHERE due_at > now() + interval '1 second' AND NOT EXISTS (
 		SELECT FROM webhook_attempts a WHERE a.delivery_id = d.id AND a.outcome IS NULL AND a.started_at > now() - interval '15 seconds')`)
 	noDeferral(s)
 }

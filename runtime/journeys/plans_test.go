@@ -276,7 +276,7 @@ func growTables(t *testing.T, handle *sql.DB, rows int) map[string]bool {
 	if _, err := conn.ExecContext(t.Context(), `SET session_replication_role = replica`); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"emails", "recipients", "attempts", "facts", "webhook_deliveries", "webhook_attempts", "idempotency_keys", "suppressions",
+	for _, table := range []string{"emails", "recipients", "attempts", "facts", "webhook_deliveries", "webhook_works", "webhook_attempts", "idempotency_keys", "suppressions",
 		"received_emails", "custom_events", "automation_runs", "automation_steps", "automation_entries"} {
 		var exists bool
 		if err := conn.QueryRowContext(t.Context(), `SELECT to_regclass($1) IS NOT NULL`, table).Scan(&exists); err != nil {

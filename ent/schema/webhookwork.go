@@ -1,0 +1,29 @@
+// Owner: webhooks. What waits to be told to an endpoint, and when.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// WebhookWork has the id of its delivery and goes when the delivery is settled. It is narrow:
+// each attempt changes it twice, and the row of the delivery, which is the log, once.
+type WebhookWork struct{ ent.Schema }
+
+// Fields of the WebhookWork.
+func (WebhookWork) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("webhook_id").required(),
+		field.Time("due_at").Comment("next attempt; while a worker holds the row, the end of its lease"),
+		field.Int64("fence").Default(0),
+		field.Int("attempts").Default(0).Comment("in all"),
+		field.Int("round").Default(0).Comment("attempts since it was queued or replayed last: what the schedule counts"),
+	}
+}
+
+// Indexes of the WebhookWork.
+func (WebhookWork) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("webhook_id", "due_at").StorageKey("webhookwork_due")}
+}
