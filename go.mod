@@ -35,11 +35,13 @@ require (
 	github.com/libdns/libdns v1.1.1
 	github.com/libdns/ovh v1.1.0
 	github.com/libdns/rfc2136 v1.0.1
+	github.com/linxGnu/gosmpp v0.3.1
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/miekg/dns v1.1.73
 	github.com/minio/minio-go/v7 v7.0.97
 	github.com/mjl-/adns v0.0.0-20260809141028-22f885debe71
 	github.com/mjl-/mox v0.0.17
+	github.com/nyaruka/phonenumbers v1.8.1
 	github.com/osteele/liquid v1.9.2
 	github.com/osteele/tuesday v1.1.1
 	github.com/prometheus/client_golang v1.24.1
@@ -48,6 +50,7 @@ require (
 	github.com/tink-crypto/tink-go/v2 v2.9.0
 	github.com/vanng822/go-premailer v1.35.0
 	github.com/vektah/gqlparser/v2 v2.5.36
+	github.com/warthog618/sms v0.3.0
 	go.jetify.com/typeid v1.3.0
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.72.0
 	go.opentelemetry.io/otel v1.47.0

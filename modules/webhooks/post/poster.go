@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/x509"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/postrider/postrider/runtime/egress"
@@ -45,7 +43,7 @@ type Poster struct {
 
 // New makes a poster.
 func New(c Config, log *slog.Logger) *Poster {
-	lookup, guard := withLocalhost(c.Lookup), egress.NewGuard(c.Allow)
+	lookup, guard := egress.WithLocalhost(c.Lookup), egress.NewGuard(c.Allow)
 	return &Poster{guard: guard, lookup: lookup, plainLoopback: c.PlainLoopback, timeout: c.Timeout, log: log,
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: lookup})}
@@ -53,19 +51,3 @@ func New(c Config, log *slog.Logger) *Poster {
 
 // Close closes the connections that no POST uses.
 func (p *Poster) Close() { p.client.CloseIdleConnections() }
-
-// withLocalhost keeps the names of this machine from DNS servers (RFC 6761 section
-// 6.3). The guard judges them like other addresses.
-func withLocalhost(lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
-	if lookup == nil {
-		lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
-			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-		}
-	}
-	return func(ctx context.Context, host string) ([]netip.Addr, error) {
-		if onThisMachine(strings.ToLower(strings.TrimSuffix(host, "."))) {
-			return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
-		}
-		return lookup(ctx, host)
-	}
-}

@@ -1,0 +1,67 @@
+package number
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNumbersThatMayBeWrittenTo(t *testing.T) {
+	t.Parallel()
+	for text, region := range map[string]string{
+		"+4915112345678":    "DE",
+		" +4915112345678\n": "DE",
+		"+15005550006":      "US", // no area code that is given out: the country of its code
+		"+12125550123":      "US",
+		"+18765550123":      "JM",
+		"+14165550123":      "CA",
+		"+447911123456":     "GB",
+		"+77011234567":      "KZ",
+		"+79161234567":      "RU",
+		"+390612345678":     "IT",
+		"+881612345678":     NoRegion,
+	} {
+		n, err := Parse(text)
+		if err != nil || n.E164 != strings.TrimSpace(text) || n.Region != region {
+			t.Errorf("Parse(%q) = %+v, %v; want it as it is, of %s", text, n, err, region)
+		}
+	}
+}
+
+func TestTextsThatAreNoNumbers(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "+", "4915112345678", "0151 12345678", "+49 151 12345678", "+49(151)12345678", "+4915112345678x5", "tel:+4915112345678", "+0123456789",
+		"+491", "+49", "+49151123456781234567", "+1500555000", "+999123456789", "+49\x0015112345678", "＋4915112345678", "+４９15112345678", "+49015112345678",
+		"alice@example.com", "+49151\n12345678", "+1-800-FLOWERS", "110", "+" + strings.Repeat("1", 4000)} {
+		if n, err := Parse(text); err == nil {
+			t.Errorf("Parse(%q) = %+v, want an error", text, n)
+		}
+	}
+}
+
+func TestRegionsAreCountries(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]bool{"DE": true, "US": true, "XK": true, "ZZ": false, "de": false, "001": false, "": false, "EU": false} {
+		if IsRegion(code) != want {
+			t.Errorf("IsRegion(%q) = %t, want %t", code, !want, want)
+		}
+	}
+	if n := len(Regions()); n < 200 {
+		t.Errorf("there are %d regions, want all countries", n)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"+4915112345678", "+15005550006", "+1", "0049", "+８", "\x00", "+881612345678", "+49015112345678"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		n, err := Parse(text)
+		if err != nil {
+			return
+		}
+		again, err := Parse(n.E164)
+		if err != nil || again != n || !form.MatchString(n.E164) || n.Region != NoRegion && !IsRegion(n.Region) {
+			t.Errorf("Parse(%q) = %+v, and of that %+v, %v", text, n, again, err)
+		}
+	})
+}
