@@ -22,11 +22,12 @@ type Plan struct {
 	RequestsPerSecond int
 	DailyEmails       *int
 	MonthlyEmails     *int
+	DailySMS          *int // text messages by the operator's provider
 	MaxDomains        int
 	Sandboxed         bool // sends only to the account email until production is unlocked
 }
 
 func planOf(p *ent.Plan) Plan {
 	return Plan{ID: p.ID, Name: p.Name, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
-		MonthlyEmails: p.MonthlyEmails, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
+		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySms, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
 }

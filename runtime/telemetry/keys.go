@@ -22,7 +22,8 @@ const (
 	KeyKeyID       = "key_id"
 	KeyMethod      = "method"
 	KeyOutcome     = "outcome"
-	KeyPhase       = "phase" // of an SMTP dialogue
+	KeyPhase       = "phase"    // of an SMTP dialogue
+	KeyProvider    = "provider" // of text messages
 	KeyReason      = "reason"
 	KeyRecipientID = "recipient_id"
 	KeyRemote      = "remote" // the client's or server's IP address
@@ -32,6 +33,7 @@ const (
 	KeyReply       = "reply" // an SMTP server's words
 	KeyRequestID   = "request_id"
 	KeyRoute       = "route"
+	KeySMSID       = "sms_id"
 	KeySpanID      = "span_id"
 	KeyStack       = "stack"
 	KeyStatus      = "status"

@@ -71,3 +71,22 @@ func IsRegion(code string) bool {
 	_, found := slices.BinarySearch(regions, code)
 	return found
 }
+
+var (
+	service = regexp.MustCompile(`^MG[0-9a-f]{32}$`)                                                    // Twilio's name for a pool of numbers
+	short   = regexp.MustCompile(`^[0-9]{3,8}$`)                                                        // a number of one country
+	word    = regexp.MustCompile(`^[A-Za-z0-9+&#*._-](?:[A-Za-z0-9 +&#*._-]{0,9}[A-Za-z0-9+&#*._-])?$`) // 11 characters are all that GSM has for it
+	letter  = regexp.MustCompile(`[A-Za-z]`)
+)
+
+// CheckSender judges from what a message may be: a number as Parse takes it, a short number, a word,
+// or a Twilio messaging service. The error continues a sentence that begins with the name of a field.
+func CheckSender(text string) error {
+	if service.MatchString(text) || short.MatchString(text) || word.MatchString(text) && letter.MatchString(text) {
+		return nil
+	}
+	if _, err := Parse(text); err == nil && !strings.ContainsAny(text, " \t\r\n") {
+		return nil
+	}
+	return errors.New("must be a number as +4915112345678, a short number, or a word of at most 11 letters and digits")
+}

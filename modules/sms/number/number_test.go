@@ -14,7 +14,7 @@ func TestNumbersThatMayBeWrittenTo(t *testing.T) {
 		"+12125550123":      "US",
 		"+18765550123":      "JM",
 		"+14165550123":      "CA",
-		"+447911123456":     "GB",
+		"+447400123456":     "GB",
 		"+77011234567":      "KZ",
 		"+79161234567":      "RU",
 		"+390612345678":     "IT",
@@ -64,4 +64,14 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("Parse(%q) = %+v, and of that %+v, %v", text, n, again, err)
 		}
 	})
+}
+
+func TestSenders(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"+4915112345678": true, "12345": true, "Postrider": true, "My Shop 24": true, "MG0123456789abcdef0123456789abcdef": true,
+		"": false, "12": false, "123456789": false, "Abcdefghijkl": false, " Shop": false, "Shop\r\n": false, "Ünïcode": false, "+49": false, " +4915112345678": false} {
+		if err := CheckSender(text); (err == nil) != want {
+			t.Errorf("CheckSender(%q) = %v, want it to be taken: %t", text, err, want)
+		}
+	}
 }

@@ -1,0 +1,129 @@
+package sms
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/ent/smssettings"
+	"github.com/postrider/postrider/modules/sms/handover"
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Settings are those of an account, as it may see them.
+type Settings struct {
+	Provider  string // operator, none, twilio, http
+	Config    shape.SMSProvider
+	Countries []string
+	DailyCap  int
+	UpdatedAt *time.Time // nil: they were never set
+
+	HasSecret bool   // an own provider's
+	Usable    bool   // a message could be handed over
+	Carrier   string // the kind of provider that it would go to: capture, twilio, http; "": none
+	ReplyURL  string // for the provider
+}
+
+// defaultDailyCap holds for accounts that have set nothing.
+const defaultDailyCap = 100
+
+// credentials are the secrets of an own provider, sealed as JSON.
+type credentials struct {
+	AuthToken string            `json:"auth_token,omitempty"` // of twilio
+	Headers   map[string]string `json:"headers,omitempty"`    // of http
+}
+
+func sealedFor(accountID string) []byte { return []byte("sms/" + accountID + "/credentials") }
+
+// Settings gives the settings of an account.
+func (s *Service) Settings(ctx context.Context, accountID string) (Settings, error) {
+	row, err := s.row(ctx, accountID)
+	if err != nil {
+		return Settings{}, err
+	}
+	return s.shown(accountID, row), nil
+}
+
+// row gives nil for an account that has set nothing.
+func (s *Service) row(ctx context.Context, accountID string) (*ent.SMSSettings, error) {
+	row, err := s.db.Ent.SMSSettings.Query().Where(smssettings.ID(accountID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, nil //nolint:nilnil // nothing set is no error
+	case err != nil:
+		return nil, fmt.Errorf("read settings of text messages: %w", err)
+	}
+	return row, nil
+}
+
+func (s *Service) shown(accountID string, row *ent.SMSSettings) Settings {
+	out := Settings{Provider: string(smssettings.ProviderOperator), Countries: []string{}, DailyCap: defaultDailyCap}
+	if row != nil {
+		out = Settings{Provider: string(row.Provider), Config: row.Config, Countries: row.Countries, DailyCap: row.DailyCap, UpdatedAt: &row.UpdatedAt, HasSecret: row.Credentials != nil && len(*row.Credentials) > 0}
+	}
+	if route, err := s.route(accountID, row); err == nil && route.Provider != nil {
+		out.Usable, out.Carrier = true, route.Provider.Name()
+	}
+	if out.Provider == kindTwilio || out.Provider == kindHTTP {
+		out.ReplyURL = s.ReplyURL(accountID)
+	}
+	return out
+}
+
+// Route implements handover.Account.
+func (s *Service) Route(ctx context.Context, accountID string) (handover.Route, error) {
+	row, err := s.row(ctx, accountID)
+	if err != nil {
+		return handover.Route{}, err
+	}
+	return s.route(accountID, row)
+}
+
+// route makes the provider of an account. The error says that its secrets cannot be opened, or that
+// what is stored is not usable any more.
+func (s *Service) route(accountID string, row *ent.SMSSettings) (handover.Route, error) {
+	if row == nil || row.Provider == smssettings.ProviderOperator {
+		return handover.Route{Provider: s.ways.operator}, nil
+	}
+	out := handover.Route{Own: true, Since: row.UpdatedAt}
+	if row.Provider == smssettings.ProviderNone {
+		return out, nil
+	}
+	held, err := s.open(accountID, row)
+	if err != nil {
+		return handover.Route{}, err
+	}
+	if row.Provider == smssettings.ProviderTwilio {
+		out.Provider = &provider.Twilio{BaseURL: row.Config.BaseURL, AccountSID: row.Config.AccountSID, AuthToken: secret.New(held.AuthToken), From: row.Config.From, Client: s.ways.client}
+		return out, nil
+	}
+	c := provider.GatewayConfig{URL: row.Config.URL, ContentType: row.Config.ContentType, Body: row.Config.Body, From: row.Config.From, IDPath: row.Config.IDPath, Idempotent: row.Config.Idempotent}
+	for _, name := range row.Config.HeaderNames {
+		c.Headers = append(c.Headers, shape.Header{Name: name, Value: held.Headers[name]})
+	}
+	gateway, err := provider.NewGateway(c, s.ways.client)
+	if err != nil {
+		return handover.Route{}, fmt.Errorf("gateway of an account: %w", err)
+	}
+	out.Provider = gateway
+	return out, nil
+}
+
+// open gives the secrets of an account's own provider.
+func (s *Service) open(accountID string, row *ent.SMSSettings) (held credentials, err error) {
+	if row == nil || row.Credentials == nil || len(*row.Credentials) == 0 {
+		return held, nil
+	}
+	opened, err := s.box.Open(*row.Credentials, sealedFor(accountID))
+	if err != nil {
+		return held, fmt.Errorf("open the secrets of a provider of text messages: %w", err)
+	}
+	if err := json.Unmarshal(opened, &held); err != nil {
+		return held, fmt.Errorf("read the secrets of a provider of text messages: %w", err)
+	}
+	return held, nil
+}

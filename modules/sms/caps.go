@@ -1,0 +1,50 @@
+package sms
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// countSQL counts a message in the present day of UTC. The counter stays locked until the
+// transaction ends: messages of one account are counted one after another, and the count of a number
+// within the hour is exact for the same reason.
+const countSQL = `
+INSERT INTO sms_days (account_id, day, messages, by_operator) VALUES ($1, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), 1, $2)
+ON CONFLICT (account_id, day) DO UPDATE SET messages = sms_days.messages + 1, by_operator = sms_days.by_operator + $2
+RETURNING messages, by_operator`
+
+const lastHourSQL = `
+SELECT count(*) FROM (
+	SELECT FROM sms_messages WHERE account_id = $1 AND number_hash = ANY($2::bytea[]) AND created_at > clock_timestamp() - interval '1 hour' AND error_code <> 'suppressed'
+	ORDER BY id DESC LIMIT $3
+) recent`
+
+// count takes one message from the caps. The error is Limit if there is none left.
+func (s *Service) count(ctx context.Context, tx db.Execer, accountID string, a accepted, w way) error {
+	type day struct{ messages, byOperator int }
+	operator := 0
+	if !w.Own {
+		operator = 1
+	}
+	used, err := db.One(ctx, tx, func(d *day) []any { return []any{&d.messages, &d.byOperator} }, countSQL, accountID, operator)
+	if err != nil {
+		return fmt.Errorf("count a text message: %w", err)
+	}
+	switch {
+	case used.messages > w.dailyCap:
+		return refuse(fault.Limit, CodeCap, "the account sends at most %d text messages a day", w.dailyCap)
+	case w.planCap != nil && used.byOperator > *w.planCap:
+		return refuse(fault.Limit, CodeCap, "the plan %s allows %d text messages a day by the operator's provider", w.plan, *w.planCap)
+	}
+	recent, err := db.One(ctx, tx, db.Value[int], lastHourSQL, accountID, db.Array(s.numbers.all(a.number.E164)), perHour)
+	if err != nil {
+		return fmt.Errorf("count the text messages to a number: %w", err)
+	}
+	if recent >= perHour {
+		return refuse(fault.Limit, CodeCap, "one number gets at most %d text messages in an hour", perHour)
+	}
+	return nil
+}

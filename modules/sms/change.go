@@ -1,0 +1,244 @@
+package sms
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/ent/smssettings"
+	"github.com/postrider/postrider/modules/sms/number"
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Change is what the settings of an account become, all of them.
+type Change struct {
+	Provider  string
+	From      string
+	Countries []string
+	DailyCap  int // 0: defaultDailyCap
+	Twilio    *TwilioChange
+	HTTP      *HTTPChange
+}
+
+// TwilioChange is an account at Twilio or at one that is compatible.
+type TwilioChange struct {
+	AccountSID string
+	AuthToken  secret.String // empty: as it is, if nothing else of the account changes
+	BaseURL    string        // "": Twilio's own
+}
+
+// HTTPChange is a gateway.
+type HTTPChange struct {
+	URL         string
+	Headers     map[string]string // nil: as they are, if the URL does not change
+	ContentType string
+	Body        string
+	IDPath      string
+	Idempotent  bool
+}
+
+// MaxDailyCap bounds what an account may set.
+const MaxDailyCap = 1_000_000
+
+const (
+	maxHeaders     = 20
+	maxHeaderValue = 4096
+)
+
+var (
+	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
+	pathForm   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,9}$`)
+	sidForm    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+)
+
+// ownHeaders are written by the service.
+var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "content-type", "idempotency-key", "x-idempotency-key", "user-agent", "accept"}
+
+// SetSettings replaces the settings of an account. The error is Invalid and names every wrong field.
+func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (Settings, error) {
+	var stored *ent.SMSSettings
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		// One at a time: what is kept of the secrets has to be what is there.
+		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('sms/settings/' || $1, 0))`, accountID); err != nil {
+			return err
+		}
+		before, err := tx.SMSSettings.Query().Where(smssettings.ID(accountID)).Only(ctx)
+		if err != nil && !ent.IsNotFound(err) {
+			return err
+		}
+		kept, err := s.open(accountID, before)
+		if err != nil {
+			kept = credentials{} // they can be replaced, and not kept
+		}
+		config, held, wrong := s.judge(c, before, kept)
+		if err := wrong.Err(); err != nil {
+			return err
+		}
+		if err := s.store(ctx, tx, accountID, c, config, held); err != nil {
+			return err
+		}
+		stored, err = tx.SMSSettings.Query().Where(smssettings.ID(accountID)).Only(ctx)
+		return err
+	})
+	switch {
+	case fault.KindOf(err) == fault.Invalid:
+		return Settings{}, err
+	case err != nil:
+		return Settings{}, fmt.Errorf("change settings of text messages: %w", err)
+	}
+	return s.shown(accountID, stored.Unwrap()), nil
+}
+
+// storeSQL takes the clock of the database: what an earlier attempt may still mean is decided by it.
+const storeSQL = `
+INSERT INTO sms_settings (id, provider, config, credentials, countries, daily_cap, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, now(), clock_timestamp())
+ON CONFLICT (id) DO UPDATE SET provider = $2, config = $3, credentials = $4, countries = $5, daily_cap = $6, updated_at = clock_timestamp()`
+
+func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c Change, config shape.SMSProvider, held credentials) error {
+	var sealed []byte
+	if held.AuthToken != "" || len(held.Headers) > 0 {
+		plain, err := json.Marshal(held)
+		if err != nil {
+			return err
+		}
+		sealed = s.box.Seal(plain, sealedFor(accountID))
+	}
+	described, err := json.Marshal(config)
+	if err != nil {
+		return err
+	}
+	countries, err := json.Marshal(slices.Compact(slices.Sorted(slices.Values(c.Countries))))
+	if err != nil {
+		return err
+	}
+	if len(c.Countries) == 0 {
+		countries = []byte("[]")
+	}
+	dailyCap := c.DailyCap
+	if dailyCap == 0 {
+		dailyCap = defaultDailyCap
+	}
+	_, err = tx.ExecContext(ctx, storeSQL, accountID, c.Provider, string(described), sealed, string(countries), dailyCap)
+	return err
+}
+
+// judge gives what would be stored, and what is wrong with the change.
+func (s *Service) judge(c Change, before *ent.SMSSettings, kept credentials) (config shape.SMSProvider, held credentials, wrong fault.Fields) {
+	wrong = fault.Fields{}
+	if err := smssettings.ProviderValidator(smssettings.Provider(c.Provider)); err != nil {
+		wrong.Add("provider", "must be operator, none, twilio or http")
+	}
+	for i, region := range c.Countries {
+		if !number.IsRegion(region) && region != number.NoRegion {
+			wrong.Add(fmt.Sprintf("countries[%d]", i), "is no country; write two capital letters of ISO 3166, as DE, or 001 for numbers that belong to no country")
+		}
+	}
+	if c.DailyCap < 0 || c.DailyCap > MaxDailyCap {
+		wrong.Add("daily_cap", "must be between 1 and %d", MaxDailyCap)
+	}
+	config.From = c.From
+	if c.From != "" {
+		if err := number.CheckSender(c.From); err != nil {
+			wrong.Add("from", "%s", err)
+		}
+	}
+	if before == nil || string(before.Provider) != c.Provider {
+		kept, before = credentials{}, &ent.SMSSettings{}
+	}
+	for kind, given := range map[string]bool{kindTwilio: c.Twilio != nil, kindHTTP: c.HTTP != nil} {
+		switch {
+		case c.Provider == kind && !given:
+			wrong.Add(kind, "is required with this provider")
+		case c.Provider != kind && given:
+			wrong.Add(kind, "belongs to the provider %s", kind)
+		}
+	}
+	switch {
+	case c.Provider == kindTwilio && c.Twilio != nil:
+		held = s.judgeTwilio(c, &config, before.Config, kept, wrong)
+	case c.Provider == kindHTTP && c.HTTP != nil:
+		held = s.judgeHTTP(*c.HTTP, &config, before.Config, kept, wrong)
+	case c.From != "":
+		wrong.Add("from", "belongs to an own provider: twilio or http")
+	}
+	return config, held, wrong
+}
+
+func (s *Service) judgeTwilio(c Change, config *shape.SMSProvider, before shape.SMSProvider, kept credentials, wrong fault.Fields) (held credentials) {
+	t := *c.Twilio
+	config.AccountSID, config.BaseURL = t.AccountSID, strings.TrimSuffix(t.BaseURL, "/")
+	if !sidForm.MatchString(t.AccountSID) {
+		wrong.Add("twilio.account_sid", "must be the SID of the account, of letters and digits")
+	}
+	if t.BaseURL != "" {
+		if _, reason := egress.CheckURL(t.BaseURL, s.ways.plainLoopback); reason != "" {
+			wrong.Add("twilio.base_url", "%s", reason)
+		}
+		if strings.Contains(t.BaseURL, "?") {
+			wrong.Add("twilio.base_url", "must not have a query (?…)")
+		}
+	}
+	if c.From == "" {
+		wrong.Add("from", "is required with twilio: a number, a word or a messaging service")
+	}
+	held.AuthToken = t.AuthToken.Reveal()
+	switch {
+	case held.AuthToken != "" && !isHeaderValue(held.AuthToken):
+		wrong.Add("twilio.auth_token", "has characters that no token has")
+	case held.AuthToken == "" && (kept.AuthToken == "" || before.AccountSID != config.AccountSID || before.BaseURL != config.BaseURL):
+		wrong.Add("twilio.auth_token", "is required: for a new account, and for another address")
+	case held.AuthToken == "":
+		held.AuthToken = kept.AuthToken
+	}
+	return held
+}
+
+func (s *Service) judgeHTTP(h HTTPChange, config *shape.SMSProvider, before shape.SMSProvider, kept credentials, wrong fault.Fields) (held credentials) {
+	config.URL, config.Body, config.ContentType, config.IDPath, config.Idempotent = h.URL, h.Body, h.ContentType, h.IDPath, h.Idempotent
+	if _, reason := egress.CheckURL(h.URL, s.ways.plainLoopback); reason != "" {
+		wrong.Add("http.url", "%s", reason)
+	}
+	if h.IDPath != "" && !pathForm.MatchString(h.IDPath) {
+		wrong.Add("http.id_path", "must be names and positions joined by dots, as messages.0.id")
+	}
+	if _, err := provider.NewBody(h.ContentType, h.Body); err != nil {
+		wrong.Add("http.body", "%s", err)
+	}
+	held.Headers = h.Headers
+	switch {
+	case h.Headers == nil && before.URL == config.URL:
+		held.Headers = kept.Headers
+	case h.Headers == nil && len(kept.Headers) > 0:
+		wrong.Add("http.headers", "are required: they are not kept for another address")
+	case len(h.Headers) > maxHeaders:
+		wrong.Add("http.headers", "has more than %d members", maxHeaders)
+	}
+	for name, value := range h.Headers {
+		path := "http.headers." + name
+		switch {
+		case !headerName.MatchString(name):
+			wrong.Add("http.headers", "has a member whose name is no header name")
+		case slices.Contains(ownHeaders, strings.ToLower(name)):
+			wrong.Add(path, "is written by the service")
+		case len(value) > maxHeaderValue || !isHeaderValue(value):
+			wrong.Add(path, "must be at most %d visible characters of ASCII", maxHeaderValue)
+		}
+	}
+	config.HeaderNames = slices.Sorted(maps.Keys(held.Headers))
+	return held
+}
+
+// isHeaderValue tells whether a text may stand in a header: visible characters of ASCII and spaces.
+func isHeaderValue(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+}

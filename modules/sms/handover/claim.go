@@ -1,0 +1,141 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
+)
+
+// job is one claimed message.
+type job struct {
+	provider.Message
+
+	accountID string
+	fence     int64
+	attempts  int       // before this claim
+	expired   bool      // no attempt may be made any more
+	cutOff    time.Time // an earlier attempt that began then has no outcome; zero: all have
+}
+
+// claimSQL takes of each account no more than there is room for, so that messages of an account
+// whose provider hangs are not read again and again. From the time @until on, where there is one,
+// nothing is taken: the process that has sent it may have been silent since.
+var claimSQL = db.Compile(`
+WITH RECURSIVE waiting AS (
+	(SELECT account_id FROM sms_messages WHERE due_at IS NOT NULL ORDER BY account_id LIMIT 1)
+	UNION ALL
+	SELECT (SELECT m.account_id FROM sms_messages m WHERE m.due_at IS NOT NULL AND m.account_id > w.account_id ORDER BY m.account_id LIMIT 1)
+	FROM waiting w WHERE w.account_id IS NOT NULL
+), candidates AS (
+	SELECT m.id, m.due_at FROM waiting w LEFT JOIN ` + busyRows.Source() + ` ON b.account_id = w.account_id CROSS JOIN LATERAL (
+		SELECT id, due_at FROM sms_messages WHERE account_id = w.account_id AND due_at <= now() AND (@until::timestamptz IS NULL OR now() < @until)
+		ORDER BY due_at LIMIT greatest(coalesce(b.room, @room), 0) FOR UPDATE SKIP LOCKED
+	) m WHERE w.account_id IS NOT NULL
+), picked AS (
+	SELECT id FROM candidates ORDER BY due_at LIMIT @limit
+), claimed AS (
+	UPDATE sms_messages m SET due_at = now() + @lease * interval '1 microsecond', fence = m.fence + 1
+	FROM picked p WHERE m.id = p.id
+	RETURNING m.id, m.account_id, m."to", m."from", m.text, m.encoding, m.segments, m.fence, m.attempts, m.expires_at
+)
+SELECT c.id, c.account_id, c."to", c."from", c.text, c.encoding, c.segments, c.fence, c.attempts, now() >= c.expires_at,
+	(SELECT min(a.started_at) FROM sms_attempts a WHERE a.message_id = c.id AND a.outcome IS NULL)
+FROM claimed c`)
+
+// room is how many more requests of an account may be under way.
+type room struct {
+	accountID string
+	more      int
+}
+
+var busyRows = batch.New("b",
+	batch.Text("account_id", func(r room) string { return r.accountID }),
+	batch.Int("room", func(r room) int { return r.more }),
+)
+
+// claim takes due messages under a lease.
+func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]*job, error) {
+	var until *time.Time
+	if at := s.node.Until(); !at.IsZero() {
+		until = &at
+	}
+	type row struct {
+		job
+		cutOff *time.Time
+	}
+	rows, err := db.All(ctx, s.db.Hot, func(r *row) []any {
+		return []any{&r.ID, &r.accountID, &r.To, &r.From, &r.Text, &r.Encoding, &r.Segments, &r.fence, &r.attempts, &r.expired, &r.cutOff}
+	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.flights.rooms(s.config.PerAccount)), db.Arg("until", until), db.Arg("room", s.config.PerAccount),
+		db.Arg("limit", limit), db.Arg("lease", lease.Microseconds()))...)
+	if err != nil {
+		return nil, fmt.Errorf("claim text messages: %w", err)
+	}
+	jobs := make([]*job, 0, len(rows))
+	for i := range rows {
+		j := rows[i].job
+		if rows[i].cutOff != nil {
+			j.cutOff = *rows[i].cutOff
+		}
+		j.ReceiptURL = s.account.ReceiptURL(j.ID)
+		jobs = append(jobs, &j)
+	}
+	s.flights.begin(jobs)
+	return jobs, nil
+}
+
+var jobRows = batch.New("v",
+	batch.Text("id", func(j *job) string { return j.ID }),
+	batch.Int("fence", func(j *job) int64 { return j.fence }),
+)
+
+var releaseSQL = db.Compile(`
+UPDATE sms_messages m SET due_at = now(), fence = m.fence + 1 FROM ` + jobRows.Source() + ` WHERE m.id = v.id AND m.fence = v.fence AND m.due_at IS NOT NULL`)
+
+// release gives back messages that were claimed and never begun.
+func (s *Service) release(ctx context.Context, jobs []*job) error {
+	if _, err := s.db.Hot.ExecContext(ctx, releaseSQL.Text, releaseSQL.Args(jobRows.Rows(jobs))...); err != nil {
+		return fmt.Errorf("hand back text messages: %w", err)
+	}
+	for _, j := range jobs {
+		s.flights.end(j)
+	}
+	return nil
+}
+
+// flights counts the claimed messages of each account in this process.
+type flights struct {
+	mu    sync.Mutex
+	under map[string]int
+}
+
+func (f *flights) begin(jobs []*job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, j := range jobs {
+		f.under[j.accountID]++
+	}
+}
+
+func (f *flights) end(j *job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.under[j.accountID]--; f.under[j.accountID] <= 0 {
+		delete(f.under, j.accountID)
+	}
+}
+
+// rooms gives what is left to the accounts that have something under way.
+func (f *flights) rooms(most int) []room {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := make([]room, 0, len(f.under))
+	for accountID, n := range f.under {
+		out = append(out, room{accountID, max(most-n, 0)})
+	}
+	return out
+}

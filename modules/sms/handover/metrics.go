@@ -1,0 +1,76 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// results counts claims that were settled, by what the message is then.
+type results map[string]prometheus.Counter
+
+const scrapeLimit = 3 * time.Second
+
+// newResults registers the counters and the gauges of what waits; without a registry they count for
+// nobody.
+func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
+	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sms_attempts_total",
+		Help: "Attempts to hand text messages over, by what the message is afterwards: queued is tried again, unknown may have been sent."}, []string{"result"})
+	counters := results{}
+	for _, name := range []string{"queued", "sent", "delivered", "failed", "unknown"} {
+		counters[name] = all.WithLabelValues(name)
+	}
+	if reg == nil {
+		return counters, nil
+	}
+	gauge := func(name, help string, statement string) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: name, Help: help}, func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
+			defer cancel()
+			value, err := db.One(ctx, d.Hot, db.Value[float64], statement)
+			if err != nil {
+				return math.NaN()
+			}
+			return value
+		})
+	}
+	for _, c := range []prometheus.Collector{all,
+		gauge("sms_queue_messages", "Text messages that wait, 100,000 at most. It is the database's: dashboards take the maximum over processes.", waitingSQL),
+		gauge("sms_queue_late_seconds", "How long the oldest text message has been due. It is the database's: dashboards take the maximum over processes.", lateSQL)} {
+		if err := reg.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return counters, nil
+}
+
+const (
+	waitingSQL = `SELECT count(*)::float8 FROM (SELECT FROM sms_messages WHERE due_at IS NOT NULL LIMIT 100000) waiting`
+	lateSQL    = `SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::float8
+		FROM (SELECT account_id, due_at FROM sms_messages WHERE due_at IS NOT NULL LIMIT 100000) waiting`
+)
+
+func (r results) count(status string) {
+	if c := r[status]; c != nil {
+		c.Inc()
+	}
+}
+
+// lateLimit is from when on the queue is called degraded.
+const lateLimit = 5 * time.Minute
+
+// Condition tells how late the queue is.
+func (s *Service) Condition(ctx context.Context) (module.Condition, error) {
+	late, err := db.One(ctx, s.db.Hot, db.Value[float64], lateSQL)
+	if err != nil {
+		return module.Condition{}, fmt.Errorf("ask how late text messages are: %w", err)
+	}
+	return module.Condition{Degraded: late > lateLimit.Seconds(), Figures: map[string]float64{"late_seconds": math.Floor(late)}}, nil
+}

@@ -1,0 +1,285 @@
+package sms
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/sms/smstest"
+)
+
+func TestAMessageGoesToTwilio(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	r := w.send(t, ours, german)
+	w.is(t, ours, r.ID, "queued")
+	w.drain(t)
+	w.is(t, ours, r.ID, "sent sent")
+	got := w.twilio.Messages()
+	if len(got) != 1 || got[0].To != german || got[0].From != "+15005550006" || got[0].Body != "Invoice 7 is open." || got[0].CallbackURL != w.ReceiptURL(r.ID) {
+		t.Errorf("Twilio has %+v, want the message once, with the URL for receipts", got)
+	}
+	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || m.ProviderID != got[0].SID || m.SentAt == nil || m.DueAt != nil {
+		t.Errorf("the message is %+v, %v; want it with the provider's id and settled", m.SMSMessage, err)
+	}
+	if said := w.logged.String(); strings.Contains(said, german) || strings.Contains(said, "Invoice") || strings.Contains(said, smstest.Token) || !strings.Contains(said, r.ID) {
+		t.Errorf("the log is %q, want the id of the message and neither number, text nor token", said)
+	}
+}
+
+func TestWhatTwilioRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	invalid, out := w.send(t, ours, smstest.Invalid), w.send(t, ours, smstest.Unsubscribed)
+	w.drain(t)
+	w.is(t, ours, invalid.ID, "failed 21211 failed")
+	w.is(t, ours, out.ID, "failed 21610 failed")
+	if again := w.send(t, ours, smstest.Unsubscribed); !again.Suppressed {
+		t.Error("a number of which Twilio says 21610 is written to again, want it suppressed")
+	} else {
+		w.is(t, ours, again.ID, "failed suppressed")
+	}
+	if w.drain(t); w.twilio.Asked() != 2 {
+		t.Errorf("Twilio was asked %d times, want 2: nothing goes to a suppressed number", w.twilio.Asked())
+	}
+}
+
+func TestBusyProvidersAreAskedAgainForFourHours(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	w.twilio.Answer(func(n int, rw http.ResponseWriter, _ *http.Request) bool {
+		if n <= 2 {
+			rw.Header().Set("Retry-After", "600")
+			rw.WriteHeader([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[n-1])
+		}
+		return n <= 2
+	})
+	r := w.send(t, ours, german)
+	w.drain(t)
+	w.is(t, ours, r.ID, "queued busy temporary")
+	m, err := w.Get(t.Context(), ours, r.ID)
+	if err != nil || m.DueAt == nil || m.DueAt.Sub(*m.Attempts[0].FinishedAt).Minutes() < 9.9 {
+		t.Errorf("the next attempt is at %v, %v; want it after the 10 minutes that the provider asked for", m.DueAt, err)
+	}
+	w.due(t)
+	w.drain(t)
+	w.is(t, ours, r.ID, "queued busy temporary temporary")
+	w.due(t)
+	w.drain(t)
+	w.is(t, ours, r.ID, "sent temporary temporary sent")
+
+	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool {
+		rw.WriteHeader(http.StatusInternalServerError)
+		return true
+	})
+	r = w.send(t, ours, german)
+	w.exec(t, `UPDATE sms_messages SET expires_at = now() + interval '30 seconds' WHERE id = $1`, r.ID)
+	w.drain(t)
+	w.is(t, ours, r.ID, "failed busy temporary")
+	r = w.send(t, ours, german)
+	w.exec(t, `UPDATE sms_messages SET expires_at = now() WHERE id = $1`, r.ID)
+	w.drain(t)
+	w.is(t, ours, r.ID, "failed expired")
+}
+
+func TestNobodyIsReached(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	w.twilio.Close()
+	r := w.send(t, ours, german)
+	w.drain(t)
+	w.is(t, ours, r.ID, "queued unreachable temporary")
+}
+
+// takesAndHangsUp has the double take the message and close the connection without an answer.
+func takesAndHangsUp(w *world) {
+	w.twilio.Answer(func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		w.twilio.Take(r)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+func TestARequestWithoutAnAnswerIsUnknownAndNotRepeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	takesAndHangsUp(w)
+	r := w.send(t, ours, german)
+	w.drain(t)
+	w.is(t, ours, r.ID, "unknown no_answer unknown")
+	w.due(t)
+	w.drain(t)
+	if n := len(w.twilio.Messages()); n != 1 {
+		t.Errorf("Twilio has the message %d times, want once", n)
+	}
+	// A receipt says what became of it.
+	form, signature := w.twilio.Messages()[0].Callback("delivered", "")
+	if err := w.Receipt(t.Context(), told(w.twilio.Messages()[0].CallbackURL, form, signature)); err != nil {
+		t.Errorf("the receipt was refused: %v", err)
+	}
+	w.is(t, ours, r.ID, "delivered unknown")
+}
+
+func TestAnIdempotentGatewayIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.set(t, ours, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: w.twilio.URL, Idempotent: true, IDPath: "data.0.id", Headers: map[string]string{"X-Api-Key": "s3cret"}}})
+	keys := make(chan string, 3)
+	w.twilio.Answer(func(n int, rw http.ResponseWriter, r *http.Request) bool {
+		keys <- r.Header.Get("Idempotency-Key") + " " + r.Header.Get("X-Api-Key")
+		if n == 1 {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = rw.Write([]byte(`{"data": [{"id": 4711}]}`))
+		return true
+	})
+	r := w.send(t, ours, german)
+	w.drain(t)
+	w.is(t, ours, r.ID, "queued no_answer temporary")
+	w.due(t)
+	w.drain(t)
+	w.is(t, ours, r.ID, "sent temporary sent")
+	for range 2 {
+		if got := <-keys; got != r.ID+" s3cret" {
+			t.Errorf("the request has the key and header %q, want the id of the message and the secret", got)
+		}
+	}
+	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || m.ProviderID != "4711" {
+		t.Errorf("the provider's id is %q, %v; want 4711", m.ProviderID, err)
+	}
+}
+
+// cutOff plays a process that is killed while a request is under way: the message is claimed, its
+// attempt is a row, the provider has it, and nobody settles.
+func cutOff(t *testing.T, w *world, messageID string) {
+	t.Helper()
+	w.exec(t, `UPDATE sms_messages SET fence = fence + 1, attempts = attempts + 1, due_at = now() WHERE id = $1`, messageID)
+	w.exec(t, `INSERT INTO sms_attempts (message_id, account_id, number, fence, provider, started_at, error) SELECT id, account_id, attempts, fence, provider, clock_timestamp(), '' FROM sms_messages WHERE id = $1`, messageID)
+}
+
+func TestAProcessThatDiedDuringARequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	r := w.send(t, ours, german)
+	cutOff(t, w, r.ID)
+	w.drain(t)
+	w.is(t, ours, r.ID, "unknown no_answer unknown")
+
+	w.set(t, theirs, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: w.twilio.URL, Idempotent: true}})
+	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool { rw.WriteHeader(http.StatusAccepted); return true })
+	again := w.send(t, theirs, german)
+	cutOff(t, w, again.ID)
+	w.drain(t)
+	w.is(t, theirs, again.ID, "sent unknown sent")
+
+	// The gateway was changed since: that another one takes a request twice says nothing of the first.
+	changed := w.send(t, theirs, german)
+	cutOff(t, w, changed.ID)
+	w.set(t, theirs, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: w.twilio.URL + "/other", Idempotent: true}})
+	w.drain(t)
+	w.is(t, theirs, changed.ID, "unknown no_answer unknown")
+	if n := w.twilio.Asked(); n != 1 {
+		t.Errorf("the provider was asked %d times, want once", n)
+	}
+}
+
+// The process loses its lease while the provider thinks: another one must not send again, and the
+// late answer must not change what is settled.
+func TestALeaseThatEndsDuringARequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	other := w.process(t, Operator{})
+	r := w.send(t, ours, german)
+	w.twilio.Answer(func(_ int, _ http.ResponseWriter, _ *http.Request) bool {
+		w.due(t)
+		if _, err := other.Drain(t.Context()); err != nil {
+			t.Errorf("the other process: %v", err)
+		}
+		return false
+	})
+	w.drain(t)
+	if n := len(w.twilio.Messages()); n != 1 {
+		t.Errorf("Twilio has the message %d times, want once", n)
+	}
+	w.is(t, ours, r.ID, "unknown no_answer unknown")
+}
+
+func TestAnAccountThatHangsHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	w.byTwilio(t, theirs)
+	for i := range 9 {
+		w.send(t, ours, fmt.Sprintf("+491511234567%d", i))
+	}
+	first := w.send(t, theirs, german)
+	var taken atomic.Int32
+	w.twilio.Answer(func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		_ = r.ParseForm()
+		if r.PostForm.Get("To") == german {
+			taken.CompareAndSwap(0, int32(w.twilio.Asked())) //nolint:gosec // small
+		}
+		return false
+	})
+	w.drain(t)
+	if n := taken.Load(); n == 0 || n > 9 {
+		t.Errorf("the message of the other account was request %d, want it in the first claim, which has 8 of one account", n)
+	}
+	w.is(t, theirs, first.ID, "sent sent")
+}
+
+func TestSuspendedAccountsWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	r := w.send(t, ours, german)
+	w.owner.said.Suspended = true
+	w.drain(t)
+	w.is(t, ours, r.ID, "queued account_suspended")
+	_, err := w.try(t, ours, Message{To: german, Text: "x"})
+	refused(t, "a message of a suspended account", err, "account_suspended")
+	w.owner.said.Suspended = false
+	w.due(t)
+	w.drain(t)
+	w.is(t, ours, r.ID, "sent sent")
+}
+
+func TestCapture(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Service = w.process(t, Operator{Kind: kindCapture})
+	w.set(t, ours, Change{Provider: "operator", Countries: []string{"DE"}})
+	w.caught.away = true
+	r := w.send(t, ours, german)
+	w.drain(t)
+	w.is(t, ours, r.ID, "queued unreachable temporary")
+	w.caught.away = false
+	w.due(t)
+	w.drain(t)
+	w.is(t, ours, r.ID, "delivered temporary sent")
+	if len(w.caught.messages) != 1 || w.caught.messages[0].Encoding != "gsm7" || w.caught.messages[0].Segments != 1 {
+		t.Errorf("the inbox has %+v, want the message with its encoding and parts", w.caught.messages)
+	}
+}
+
+func TestPrivateAddressesAreNotReached(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	r := w.send(t, ours, german)
+	w.exec(t, `UPDATE sms_settings SET config = jsonb_set(config, '{base_url}', '"https://169.254.169.254"')`)
+	w.drain(t)
+	w.is(t, ours, r.ID, "failed "+provider.CodeSettings+" failed")
+	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || strings.Contains(m.Error, "169") {
+		t.Errorf("the error is %q, %v; want none that names the address", m.Error, err)
+	}
+}

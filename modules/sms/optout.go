@@ -1,0 +1,131 @@
+package sms
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// hasher makes the hashes that numbers are found by.
+type hasher struct {
+	keys [][]byte // the first one is for new rows; look-ups try all
+}
+
+func (h hasher) fresh(number string) []byte { return h.of(h.keys[0], number) }
+
+func (h hasher) all(number string) [][]byte {
+	each := make([][]byte, 0, len(h.keys))
+	for _, key := range h.keys {
+		each = append(each, h.of(key, number))
+	}
+	return each
+}
+
+func (hasher) of(key []byte, number string) []byte {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(number)) // a hash fails at nothing
+	return mac.Sum(nil)
+}
+
+const optedOutSQL = `SELECT EXISTS (SELECT FROM sms_opt_outs WHERE account_id = ANY($1::text[]) AND number_hash = ANY($2::bytea[]))`
+
+// OptedOut implements handover.Account. By the operator's provider nothing goes either to those who
+// wrote STOP to it, whichever account they meant.
+func (s *Service) OptedOut(ctx context.Context, accountID, number string, own bool) (bool, error) {
+	return s.optedOut(ctx, s.db.SQL, accountID, number, own)
+}
+
+func (s *Service) optedOut(ctx context.Context, from db.Execer, accountID, number string, own bool) (bool, error) {
+	of := []string{accountID}
+	if !own {
+		of = append(of, operatorName)
+	}
+	out, err := db.One(ctx, from, db.Value[bool], optedOutSQL, db.Array(of), db.Array(s.numbers.all(number)))
+	if err != nil {
+		return false, fmt.Errorf("look for an opt-out: %w", err)
+	}
+	return out, nil
+}
+
+const (
+	optOutSQL = `INSERT INTO sms_opt_outs (account_id, number_hash, number, reason, created_at) VALUES ($1, $2, $3, $4, now()) ON CONFLICT (account_id, number_hash) DO NOTHING`
+	optInSQL  = `DELETE FROM sms_opt_outs WHERE account_id = $1 AND number_hash = ANY($2::bytea[])`
+)
+
+// The reasons of opt-outs.
+const (
+	reasonReply    = "reply"
+	reasonProvider = "provider"
+)
+
+// OptOut implements handover.Account.
+func (s *Service) OptOut(ctx context.Context, tx db.Execer, accountID, number string) error {
+	return s.optOut(ctx, tx, accountID, number, reasonProvider)
+}
+
+func (s *Service) optOut(ctx context.Context, on db.Execer, accountID, number, reason string) error {
+	if _, err := on.ExecContext(ctx, optOutSQL, accountID, s.numbers.fresh(number), number, reason); err != nil {
+		return fmt.Errorf("opt a number out: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) optIn(ctx context.Context, accountID, number string) error {
+	if _, err := s.db.SQL.ExecContext(ctx, optInSQL, accountID, db.Array(s.numbers.all(number))); err != nil {
+		return fmt.Errorf("opt a number in: %w", err)
+	}
+	return nil
+}
+
+// After a rotation of the master key the rows of numbers that are known are moved to the hash of the
+// first key. A number that was erased goes on being found while its key is configured.
+const (
+	passSQL = `SELECT id, number, number_hash FROM sms_opt_outs WHERE id > $1 AND number IS NOT NULL ORDER BY id LIMIT $2`
+	moveSQL = `UPDATE sms_opt_outs o SET number_hash = $2 WHERE o.id = $1 AND NOT EXISTS (SELECT FROM sms_opt_outs h WHERE h.account_id = o.account_id AND h.number_hash = $2)`
+)
+
+const passBatch = 500
+
+var passRetry = worker.Backoff{Min: time.Minute, Max: time.Hour}
+
+func (s *Service) startRehash() {
+	if len(s.numbers.keys) == 1 {
+		return
+	}
+	s.tasks.Start(worker.Task{Name: "pass over older hashes of numbers", Retry: passRetry, Step: func(ctx context.Context) (time.Duration, error) {
+		if err := s.rehash(ctx); err != nil {
+			return passRetry.Max, err
+		}
+		return worker.UntilWoken, nil
+	}})
+}
+
+func (s *Service) rehash(ctx context.Context) error {
+	type row struct {
+		id     int64
+		number string
+		hash   []byte
+	}
+	for after := int64(0); ; {
+		rows, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.number, &r.hash} }, passSQL, after, passBatch)
+		if err != nil {
+			return fmt.Errorf("hash numbers anew: %w", err)
+		}
+		for _, r := range rows {
+			after = r.id
+			if fresh := s.numbers.fresh(r.number); !hmac.Equal(fresh, r.hash) {
+				if _, err := s.db.SQL.ExecContext(ctx, moveSQL, r.id, fresh); err != nil {
+					return fmt.Errorf("hash numbers anew: %w", err)
+				}
+			}
+		}
+		if len(rows) < passBatch {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/modules/templates/language"
+)
+
+// The content types that a body may have.
+const (
+	JSON = "application/json"
+	Form = "application/x-www-form-urlencoded"
+	XML  = "application/xml"
+	Text = "text/plain"
+)
+
+// standardBody is that of a gateway that describes none.
+const standardBody = `{"id": "{{id}}", "to": "{{to}}", "from": "{{from}}", "text": "{{text}}", "receipt_url": "{{receipt_url}}"}`
+
+// names are what the Liquid of a body may speak of.
+var names = []string{"id", "to", "from", "text", "encoding", "segments", "receipt_url"}
+
+// maxBody is the longest body of a gateway, in octets.
+const maxBody = 16 << 10
+
+// Body is a request body with gaps. What fills a gap is encoded as its place demands, so that no
+// text of a stranger ends the string, the field or the element that it stands in.
+type Body struct {
+	ContentType string
+
+	json  any            // the document, in which strings have gaps
+	form  []field        // of Form
+	whole *language.Part // of XML and Text
+	parts map[string]*language.Part
+}
+
+type field struct{ name, value string }
+
+// NewBody reads a body. Of JSON the strings are Liquid, of a form (a={{to}}&b={{text}}) the
+// values, of XML and text the whole. An empty content type is JSON, and an empty text the standard
+// body. The error continues a sentence that begins with the name of the field.
+func NewBody(contentType, text string) (*Body, error) {
+	b := &Body{ContentType: contentType, parts: map[string]*language.Part{}}
+	if contentType == "" {
+		b.ContentType = JSON
+	}
+	if text == "" {
+		text = standardBody
+	}
+	if len(text) > maxBody {
+		return nil, fmt.Errorf("has more than %d octets", maxBody)
+	}
+	kind, _, err := mime.ParseMediaType(b.ContentType)
+	if err != nil {
+		return nil, errors.New("has no content type")
+	}
+	switch kind {
+	case JSON:
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
+		if err := decoder.Decode(&b.json); err != nil || decoder.More() {
+			return nil, errors.New("is no JSON; Liquid stands in its strings")
+		}
+		return b, b.compileJSON(b.json)
+	case Form:
+		for _, pair := range strings.Split(text, "&") {
+			name, value, found := strings.Cut(pair, "=")
+			if name = strings.TrimSpace(name); name == "" || !found {
+				return nil, errors.New("is no form; write it as to={{to}}&text={{text}}")
+			}
+			b.form = append(b.form, field{name, value})
+			if err := b.compile(language.Text, value); err != nil {
+				return nil, err
+			}
+		}
+		return b, nil
+	case XML, "text/xml":
+		b.whole, err = compile(language.HTML, text)
+	case Text:
+		b.whole, err = compile(language.Text, text)
+	default:
+		return nil, fmt.Errorf("cannot be of the content type %s; there are %s", kind, strings.Join([]string{JSON, Form, XML, Text}, ", "))
+	}
+	return b, err
+}
+
+func compile(engine *language.Engine, text string) (*language.Part, error) {
+	part, err := engine.Compile("body", text)
+	if err != nil {
+		return nil, err
+	}
+	for _, variable := range part.Variables() {
+		if !slices.Contains(names, variable) {
+			return nil, fmt.Errorf("line %d: there is no %s; there are %s", part.Line(variable), variable, strings.Join(names, ", "))
+		}
+	}
+	return part, nil
+}
+
+func (b *Body) compile(engine *language.Engine, text string) error {
+	part, err := compile(engine, text)
+	b.parts[text] = part
+	return err
+}
+
+func (b *Body) compileJSON(value any) error {
+	switch v := value.(type) {
+	case string:
+		return b.compile(language.Text, v)
+	case []any:
+		for _, element := range v {
+			if err := b.compileJSON(element); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, member := range v {
+			if err := b.compileJSON(member); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Fill gives the body of one message.
+func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
+	f := filling{b, language.NewBudget(ctx), map[string]any{"id": m.ID, "to": m.To, "from": m.From, "text": m.Text, "encoding": m.Encoding, "segments": m.Segments, "receipt_url": m.ReceiptURL}}
+	switch {
+	case b.whole != nil:
+		return b.whole.Render(f.budget, f.values)
+	case b.form != nil:
+		var out []string
+		for _, pair := range b.form {
+			value, err := f.text(pair.value)
+			if err != nil {
+				return "", err
+			}
+			out = append(out, url.QueryEscape(pair.name)+"="+url.QueryEscape(value))
+		}
+		return strings.Join(out, "&"), nil
+	}
+	filled, err := f.json(b.json)
+	if err != nil {
+		return "", err
+	}
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
+	encoder.SetEscapeHTML(false)
+	err = encoder.Encode(filled)
+	return strings.TrimSuffix(encoded.String(), "\n"), err
+}
+
+type filling struct {
+	body   *Body
+	budget *language.Budget
+	values map[string]any
+}
+
+func (f filling) text(text string) (string, error) {
+	return f.body.parts[text].Render(f.budget, f.values)
+}
+
+func (f filling) json(value any) (any, error) {
+	switch v := value.(type) {
+	case string:
+		return f.text(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			filled, err := f.json(element)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = filled
+		}
+		return out, nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			filled, err := f.json(member)
+			if err != nil {
+				return nil, err
+			}
+			out[name] = filled
+		}
+		return out, nil
+	}
+	return value, nil
+}

@@ -1,0 +1,89 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// TwilioURL is where Twilio itself answers.
+const TwilioURL = "https://api.twilio.com"
+
+// Twilio speaks Twilio's REST interface, version 2010-04-01: one form to Messages.json.
+type Twilio struct {
+	BaseURL    string // of one that is compatible; "": TwilioURL
+	AccountSID string
+	AuthToken  secret.String
+	From       string // for messages that name no sender
+	Client     *http.Client
+}
+
+// Name implements Provider.
+func (*Twilio) Name() string { return "twilio" }
+
+// Idempotent implements Provider: the interface has no key of idempotency.
+func (*Twilio) Idempotent() bool { return false }
+
+// optedOut is Twilio's error for a number that has said STOP.
+const optedOut = 21610
+
+// Submit implements Provider.
+func (t *Twilio) Submit(ctx context.Context, m Message) Answer {
+	from := m.From
+	if from == "" {
+		from = t.From
+	}
+	form := url.Values{"To": {m.To}, "Body": {m.Text}, "StatusCallback": {m.ReceiptURL}}
+	if strings.HasPrefix(from, "MG") && len(from) == 34 {
+		form.Set("MessagingServiceSid", from)
+	} else {
+		form.Set("From", from)
+	}
+	base := t.BaseURL
+	if base == "" {
+		base = TwilioURL
+	}
+	target := strings.TrimSuffix(base, "/") + "/2010-04-01/Accounts/" + url.PathEscape(t.AccountSID) + "/Messages.json"
+	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	header.Set("Authorization", Basic(t.AccountSID, t.AuthToken.Reveal()))
+	x := do(ctx, t.Client, http.MethodPost, target, form.Encode(), header)
+	return t.read(x)
+}
+
+// twilioMessage is a message as the interface shows it, or an error of it.
+type twilioMessage struct {
+	SID          string `json:"sid"`
+	Status       any    `json:"status"` // a word of a message, a number of an error
+	ErrorCode    *int   `json:"error_code"`
+	ErrorMessage string `json:"error_message"`
+	Code         int    `json:"code"` // of an error
+	Message      string `json:"message"`
+}
+
+func (t *Twilio) read(x exchange) Answer {
+	a := x.judge()
+	var said twilioMessage
+	if err := json.Unmarshal(x.body, &said); err != nil {
+		return a // what the status says is enough
+	}
+	switch a.Outcome {
+	case Sent:
+		a.ProviderID = storable(said.SID)
+		if said.ErrorCode != nil && (said.Status == "failed" || said.Status == "undelivered") {
+			a.Outcome, a.Code, a.Reason = Failed, strconv.Itoa(*said.ErrorCode), storable(said.ErrorMessage)
+			a.OptedOut = *said.ErrorCode == optedOut
+		}
+	case Failed:
+		if said.Code != 0 {
+			a.Code, a.Reason = strconv.Itoa(said.Code), storable(fmt.Sprintf("the provider refused it: %s", said.Message))
+			a.OptedOut = said.Code == optedOut
+		}
+	}
+	return a
+}

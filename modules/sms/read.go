@@ -1,0 +1,106 @@
+package sms
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/smsattempt"
+	"github.com/postrider/postrider/ent/smsmessage"
+	"github.com/postrider/postrider/modules/sms/number"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Filter chooses messages. Empty members let everything pass.
+type Filter struct {
+	page.Request
+
+	Status       string
+	To           string // E.164
+	AutomationID string
+	RunID        string
+}
+
+// List gives one page of the account's messages, newest first.
+func (s *Service) List(ctx context.Context, accountID string, f Filter) (out page.Page[*ent.SMSMessage], err error) {
+	wrong := fault.Fields{}
+	q := s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID))
+	if f.Status != "" {
+		if err := smsmessage.StatusValidator(smsmessage.Status(f.Status)); err != nil {
+			wrong.Add("status", "must be queued, sent, delivered, failed or unknown")
+		}
+		q = q.Where(smsmessage.StatusEQ(smsmessage.Status(f.Status)))
+	}
+	if f.To != "" {
+		to, err := number.Parse(f.To)
+		if err != nil {
+			wrong.Add("to", "%s", err)
+		}
+		q = q.Where(smsmessage.NumberHashIn(s.numbers.all(to.E164)...))
+	}
+	if f.AutomationID != "" {
+		q = q.Where(smsmessage.AutomationID(f.AutomationID))
+		if !id.Is(id.Automation, f.AutomationID) {
+			wrong.Add("automation_id", "must be the id of an automation")
+		}
+	}
+	if f.RunID != "" {
+		q = q.Where(smsmessage.RunID(f.RunID))
+		if !id.Is(id.Run, f.RunID) {
+			wrong.Add("run_id", "must be the id of a run")
+		}
+	}
+	if err := wrong.Err(); err != nil {
+		return out, err
+	}
+	list := page.List{Name: "sms messages", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, f.Request)
+	if err != nil {
+		return out, err
+	}
+	if after != "" {
+		q = q.Where(smsmessage.IDLT(after))
+	}
+	rows, err := q.Order(ent.Desc(smsmessage.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return out, fmt.Errorf("list text messages: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, limit, func(m *ent.SMSMessage) string { return m.ID }), nil
+}
+
+// Stored is a message with its attempts, oldest first.
+type Stored struct {
+	*ent.SMSMessage
+
+	Attempts []*ent.SMSAttempt
+}
+
+// Get gives one message of the account.
+func (s *Service) Get(ctx context.Context, accountID, messageID string) (out Stored, err error) {
+	if !id.Is(id.SMS, messageID) {
+		return out, fault.Missing("text message", messageID)
+	}
+	out.SMSMessage, err = s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID), smsmessage.ID(messageID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return out, fault.Missing("text message", messageID)
+	case err != nil:
+		return out, fmt.Errorf("read a text message: %w", err)
+	}
+	out.Attempts, err = s.db.Ent.SMSAttempt.Query().Where(smsattempt.MessageID(messageID), smsattempt.AccountID(accountID)).Order(ent.Asc(smsattempt.FieldID)).All(ctx)
+	if err != nil {
+		return out, fmt.Errorf("read the attempts of a text message: %w", err)
+	}
+	return out, nil
+}
+
+// OfRun gives the messages that a run has sent, oldest first.
+func (s *Service) OfRun(ctx context.Context, accountID, runID string) ([]*ent.SMSMessage, error) {
+	rows, err := s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID), smsmessage.RunID(runID)).Order(ent.Asc(smsmessage.FieldID)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the text messages of a run: %w", err)
+	}
+	return rows, nil
+}

@@ -1,0 +1,81 @@
+package sms
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// purgeStep keeps the statements of a purge short beside the traffic.
+const purgeStep = 500
+
+const purgeSQL = `
+WITH old AS (
+	DELETE FROM sms_messages WHERE id IN (
+		SELECT id FROM sms_messages WHERE account_id = $1 AND id < $2 AND due_at IS NULL ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
+	) RETURNING id
+), attempts AS (DELETE FROM sms_attempts a USING old WHERE a.message_id = old.id)
+SELECT count(*) FROM old`
+
+// Purge deletes an account's messages from before a time, with their attempts. What still waits
+// stays. Opt-outs stay for ever.
+func (s *Service) Purge(ctx context.Context, accountID string, before time.Time) (deleted int64, err error) {
+	for {
+		n, err := db.One(ctx, s.db.SQL, db.Value[int64], purgeSQL, accountID, id.Since(id.SMS, before), purgeStep)
+		if err != nil {
+			return deleted, fmt.Errorf("purge text messages: %w", err)
+		}
+		if deleted += n; n < purgeStep {
+			return deleted, nil
+		}
+	}
+}
+
+// eraseSQL deletes the messages of a person, also those that wait, and takes the numbers out of
+// opt-outs, which go on blocking by their hashes.
+const eraseSQL = `
+WITH gone AS (
+	DELETE FROM sms_messages WHERE account_id = $1 AND email_key = $2 RETURNING id, number_hash
+), attempts AS (
+	DELETE FROM sms_attempts a USING gone WHERE a.message_id = gone.id
+), nameless AS (
+	UPDATE sms_opt_outs o SET number = NULL FROM gone WHERE o.account_id = $1 AND o.number_hash = gone.number_hash
+)
+SELECT count(*) FROM gone`
+
+// Erase forgets the person of an address: the messages that runs have sent to it.
+func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted int64, err error) {
+	deleted, err = db.One(ctx, s.db.SQL, db.Value[int64], eraseSQL, accountID, strings.ToLower(address))
+	if err != nil {
+		return 0, fmt.Errorf("erase text messages: %w", err)
+	}
+	return deleted, nil
+}
+
+// daysKept is how many days back counters are kept.
+const daysKept = 60
+
+const sweepSQL = `
+WITH old AS (
+	DELETE FROM sms_days WHERE id IN (
+		SELECT id FROM sms_days WHERE day < to_char((now() AT TIME ZONE 'UTC') - make_interval(days => $1), 'YYYY-MM-DD') LIMIT $2 FOR UPDATE SKIP LOCKED
+	) RETURNING id
+)
+SELECT count(*) FROM old`
+
+// Sweep deletes counters that have grown old, and tells how many.
+func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
+	for {
+		n, err := db.One(ctx, s.db.SQL, db.Value[int64], sweepSQL, daysKept, purgeStep)
+		if err != nil {
+			return swept, fmt.Errorf("sweep counters of text messages: %w", err)
+		}
+		if swept += n; n < purgeStep {
+			return swept, nil
+		}
+	}
+}

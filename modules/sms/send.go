@@ -1,0 +1,237 @@
+package sms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/smssettings"
+	"github.com/postrider/postrider/modules/sms/handover"
+	"github.com/postrider/postrider/modules/sms/number"
+	"github.com/postrider/postrider/modules/sms/segment"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// Message is a text message to one number.
+type Message struct {
+	To   string // E.164
+	From string // "": the provider's own choice
+	Text string
+
+	// What sends it, if a run does.
+	AutomationID, RunID string
+	Version, Step       int
+	UserID, EmailKey    string // of the person
+}
+
+// Receipt is what is said of a message that was stored.
+type Receipt struct {
+	ID         string
+	Encoding   segment.Encoding
+	Segments   int
+	Suppressed bool // the owner of the number has said STOP: the message has failed
+}
+
+// Guard decides in the transaction that stores a message whether it is stored, and writes down that
+// it is. It is asked last, after caps.
+type Guard func(ctx context.Context, tx db.Execer, r Receipt) (held bool, err error)
+
+// ErrNotHeld says that the guard of a message did not let it be stored. The transaction has to be
+// undone.
+var ErrNotHeld = errors.New("the guard of the text message does not hold any more")
+
+// The codes of refusals.
+const (
+	CodeRecipient  = "invalid_recipient"
+	CodeSender     = "invalid_sender"
+	CodeText       = "invalid_text"
+	CodeTooLong    = "sms_too_long"
+	CodeCountry    = "sms_country_not_allowed"
+	CodeCap        = "sms_cap_reached"
+	CodeNoProvider = "sms_no_provider"
+)
+
+// triesFor is how long a provider may be away.
+const triesFor = 4 * time.Hour
+
+// perHour is how many messages one number gets from an account in an hour.
+const perHour = 10
+
+func refuse(kind fault.Kind, code, format string, args ...any) error {
+	return &fault.Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// accepted is a message that may be stored, as far as it can be judged by itself.
+type accepted struct {
+	Message
+
+	id       string
+	number   number.Number
+	encoding segment.Encoding
+	segments int
+}
+
+func accept(m Message) (accepted, error) {
+	a := accepted{Message: m, id: id.New(id.SMS)}
+	var err error
+	if a.number, err = number.Parse(m.To); err != nil {
+		return a, refuse(fault.Invalid, CodeRecipient, "to %s", err)
+	}
+	if m.From != "" {
+		if err := number.CheckSender(m.From); err != nil {
+			return a, refuse(fault.Invalid, CodeSender, "from %s", err)
+		}
+	}
+	switch {
+	case strings.TrimSpace(m.Text) == "":
+		return a, refuse(fault.Invalid, CodeText, "text is empty")
+	case !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, isControl):
+		return a, refuse(fault.Invalid, CodeText, "text has characters that cannot be sent: control characters, or octets that are no UTF-8")
+	}
+	if a.encoding, a.segments = segment.Count(m.Text); a.segments > segment.Max {
+		return a, refuse(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s; at most %d are sent", a.segments, a.encoding, segment.Max)
+	}
+	return a, nil
+}
+
+func isControl(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\r\f\t", r) }
+
+// maxText is more than any text of segment.Max parts has, in octets: what is longer is not counted.
+const maxText = 64 << 10
+
+// Send stores a message in a transaction and has it handed over once that is committed (Wake). The
+// error is a fault.Error that says why nothing may be sent, or ErrNotHeld; the transaction has to be
+// undone then. Caps are counted first and the guard is asked last, so that locks are taken in one
+// order.
+func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Message, guard Guard) (Receipt, error) {
+	if len(m.Text) > maxText {
+		return Receipt{}, refuse(fault.Invalid, CodeTooLong, "text has more than %d octets", maxText)
+	}
+	a, err := accept(m)
+	if err != nil {
+		return Receipt{}, err
+	}
+	way, err := s.wayOf(ctx, accountID, a.number)
+	if err != nil {
+		return Receipt{}, err
+	}
+	receipt := Receipt{ID: a.id, Encoding: a.encoding, Segments: a.segments}
+	if receipt.Suppressed, err = s.optedOut(ctx, tx, accountID, a.number.E164, way.Own); err != nil {
+		return Receipt{}, err
+	}
+	if !receipt.Suppressed {
+		if err := s.count(ctx, tx, accountID, a, way); err != nil {
+			return Receipt{}, err
+		}
+	}
+	if guard != nil {
+		held, err := guard(ctx, tx, receipt)
+		if err != nil {
+			return Receipt{}, err
+		}
+		if !held {
+			return Receipt{}, ErrNotHeld
+		}
+	}
+	return receipt, s.insert(ctx, tx, accountID, a, way, receipt.Suppressed)
+}
+
+// way is by what a message goes, and what bounds it.
+type way struct {
+	handover.Route
+
+	dailyCap int
+	planCap  *int   // of messages by the operator's provider; nil: none
+	plan     string // its name
+}
+
+// wayOf gives the way of a message. The error says that there is none, that the country is not
+// allowed, or that the account is suspended.
+func (s *Service) wayOf(ctx context.Context, accountID string, to number.Number) (way, error) {
+	account, err := s.accounts.Account(ctx, accountID)
+	if err != nil {
+		return way{}, err
+	}
+	if account.Suspended {
+		return way{}, fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
+	}
+	row, err := s.row(ctx, accountID)
+	if err != nil {
+		return way{}, err
+	}
+	route, err := s.route(accountID, row)
+	if err != nil {
+		return way{}, err
+	}
+	if reason := unusable(row, route); reason != "" {
+		return way{}, refuse(fault.Invalid, CodeNoProvider, "%s", reason)
+	}
+	if !route.Own && !account.Unlocked(true) {
+		return way{}, fault.Forbiddenf(fault.CodeProductionLocked, "Production is not unlocked for this account, so it sends no text messages by the operator's provider")
+	}
+	if row == nil || !slices.Contains(row.Countries, to.Region) {
+		return way{}, refuse(fault.Invalid, CodeCountry, "to is a number of %s, which is not among the countries that this account sends text messages to", to.Region)
+	}
+	w := way{Route: route, dailyCap: row.DailyCap, plan: account.Plan.Name}
+	if !route.Own {
+		w.planCap = account.Plan.DailySMS
+	}
+	return w, nil
+}
+
+// unusable says why no message can be sent; "": one can.
+func unusable(row *ent.SMSSettings, route handover.Route) string {
+	switch {
+	case route.Provider != nil:
+		return ""
+	case row != nil && row.Provider == smssettings.ProviderNone:
+		return "text messages are switched off for this account"
+	}
+	return "this account has no provider of text messages, and the operator of this service has none for it"
+}
+
+// Problem says why an account cannot send text messages now; "": it can.
+func (s *Service) Problem(ctx context.Context, accountID string) (string, error) {
+	row, err := s.row(ctx, accountID)
+	if err != nil {
+		return "", err
+	}
+	route, err := s.route(accountID, row)
+	if err != nil {
+		return "the provider of text messages cannot be used as it is set up; set it up again", nil //nolint:nilerr // this is the answer
+	}
+	if reason := unusable(row, route); reason != "" {
+		return reason, nil
+	}
+	if row == nil || len(row.Countries) == 0 {
+		return "this account has chosen no country that it sends text messages to", nil
+	}
+	return "", nil
+}
+
+var insertSQL = db.Compile(`
+INSERT INTO sms_messages (id, account_id, "to", number_hash, region, "from", text, encoding, segments, own_provider, provider, status, error_code, error, due_at, expires_at,
+	automation_id, run_id, version, step_index, user_id, email_key, created_at, settled_at)
+VALUES (@id, @account, @to, @hash, @region, @from, @text, @encoding, @segments, @own, @provider, CASE WHEN @suppressed THEN 'failed' ELSE 'queued' END,
+	CASE WHEN @suppressed THEN 'suppressed' ELSE '' END, CASE WHEN @suppressed THEN 'the owner of the number has said STOP' ELSE '' END,
+	CASE WHEN NOT @suppressed THEN now() END, now() + @tries * interval '1 second',
+	NULLIF(@automation, ''), NULLIF(@run, ''), @version, @step, NULLIF(@user, ''), NULLIF(@email, ''), now(), CASE WHEN @suppressed THEN now() END)`)
+
+func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, a accepted, w way, suppressed bool) error {
+	_, err := tx.ExecContext(ctx, insertSQL.Text, insertSQL.Args(db.Arg("id", a.id), db.Arg("account", accountID), db.Arg("to", a.number.E164), db.Arg("hash", s.numbers.fresh(a.number.E164)),
+		db.Arg("region", a.number.Region), db.Arg("from", a.From), db.Arg("text", a.Text), db.Arg("encoding", string(a.encoding)), db.Arg("segments", a.segments),
+		db.Arg("own", w.Own), db.Arg("provider", w.Provider.Name()), db.Arg("suppressed", suppressed), db.Arg("tries", triesFor.Seconds()),
+		db.Arg("automation", a.AutomationID), db.Arg("run", a.RunID), db.Arg("version", a.Version), db.Arg("step", a.Step), db.Arg("user", a.UserID), db.Arg("email", a.EmailKey))...)
+	if err != nil {
+		return fmt.Errorf("store a text message: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package sms
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sms/number"
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+// Operator is the provider for accounts that have none of their own.
+type Operator struct {
+	Kind   string // "", capture, twilio, http
+	SID    string // of twilio
+	Secret secret.String
+	User   string // of http
+	URL    string // of twilio its base
+	From   string
+}
+
+// The kinds of providers.
+const (
+	kindCapture = "capture"
+	kindTwilio  = "twilio"
+	kindHTTP    = "http"
+)
+
+// OperatorProvider is how text messages leave for accounts without a provider of their own.
+var OperatorProvider = setting.Declare(setting.Setting[Operator]{
+	Name: "POSTRIDER_SMS", Group: "Text messages", Secret: true, DefaultText: "none; capture in development",
+	Help: "The provider of text messages for accounts without one of their own: none, capture (development only), twilio://SID:TOKEN@host?from=%2B4915112345678 " +
+		"for Twilio (host api.twilio.com) and what is compatible with it, or https://user:password@host/path?from=… for a gateway that takes a JSON object.",
+	Form: setting.Form[Operator]{Placeholder: "URL", Parse: parseOperator},
+	From: func(v setting.Values) Operator {
+		if v.Mode == setting.Dev {
+			return Operator{Kind: kindCapture}
+		}
+		return Operator{}
+	},
+	Check: func(v setting.Values, o Operator) error {
+		if v.Mode == setting.Serve && o.Kind == kindCapture {
+			return errors.New("is capture, which keeps all messages on this machine: only for development mode")
+		}
+		return nil
+	},
+	Show: Operator.LogValue,
+})
+
+// parseOperator reads the setting. Errors never quote the text: it has a secret.
+func parseOperator(text string) (Operator, error) {
+	switch text {
+	case "none":
+		return Operator{}, nil
+	case kindCapture:
+		return Operator{Kind: kindCapture}, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Opaque != "" || u.Fragment != "" {
+		return Operator{}, errors.New("is none of none, capture, twilio://SID:TOKEN@host?from=…, https://… (characters such as @ and / in a secret are written %40, %2F)")
+	}
+	query := u.Query()
+	o := Operator{From: query.Get("from")}
+	if rest, space := strings.CutPrefix(o.From, " "); space { // a + that was not written %2B
+		o.From = "+" + rest
+	}
+	var wrong []error
+	if o.From != "" {
+		if err := number.CheckSender(o.From); err != nil {
+			wrong = append(wrong, errors.New("has a from that "+err.Error()))
+		}
+	}
+	password, given := u.User.Password()
+	o.Secret = secret.New(password)
+	switch u.Scheme {
+	case kindTwilio:
+		o.Kind, o.SID, o.URL = kindTwilio, u.User.Username(), "https://"+u.Host
+		if o.SID == "" || !given {
+			wrong = append(wrong, errors.New("has no account SID and token before the host"))
+		}
+		if o.From == "" {
+			wrong = append(wrong, errors.New("has no ?from="))
+		}
+		if u.Path != "" && u.Path != "/" || len(query) > 1 {
+			wrong = append(wrong, errors.New("has something beside the host and from"))
+		}
+	case "http", "https":
+		o.Kind, o.User = kindHTTP, u.User.Username()
+		if u.User != nil && (o.User == "" || !given) {
+			wrong = append(wrong, errors.New("has a user name without a password, or the other way round"))
+		}
+		query.Del("from")
+		u.User, u.RawQuery = nil, query.Encode()
+		o.URL = u.String()
+	default:
+		wrong = append(wrong, errors.New("begins with none of twilio://, https://, http://"))
+	}
+	return o, errors.Join(wrong...)
+}
+
+// LogValue has no secret.
+func (o Operator) LogValue() slog.Value {
+	if o.Kind == "" || o.Kind == kindCapture {
+		return slog.StringValue(o.Kind)
+	}
+	host := ""
+	if u, err := url.Parse(o.URL); err == nil {
+		host = u.Host
+	}
+	return slog.GroupValue(slog.String("how", o.Kind), slog.String("host", host), slog.String("from", o.From))
+}
+
+// provider makes the operator's provider; nil: there is none.
+func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) {
+	switch o.Kind {
+	case kindCapture:
+		return provider.Capture{Catcher: catcher}, nil
+	case kindTwilio:
+		return &provider.Twilio{BaseURL: o.URL, AccountSID: o.SID, AuthToken: o.Secret, From: o.From, Client: operatorClient()}, nil
+	case kindHTTP:
+		c := provider.GatewayConfig{URL: o.URL, From: o.From, IDPath: "id"}
+		if o.User != "" {
+			c.Headers = []shape.Header{{Name: "Authorization", Value: provider.Basic(o.User, o.Secret.Reveal())}}
+		}
+		return provider.NewGateway(c, operatorClient())
+	}
+	return nil, nil //nolint:nilnil // no provider is no error
+}
+
+// operatorClient reaches what the operator has set up, which may be beside this machine. Redirects
+// are not followed: they would lead elsewhere with the secrets.
+func operatorClient() *http.Client {
+	return &http.Client{Timeout: provider.Timeout, Transport: &http.Transport{TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}

@@ -1,0 +1,165 @@
+package smstest
+
+import (
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // Twilio signs with HMAC-SHA1
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// What Twilio's double knows of its one account.
+const (
+	SID   = "ACaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	Token = "0123456789abcdef0123456789abcdef"
+)
+
+// The numbers that it treats as special.
+const (
+	Unsubscribed = "+15005550009" // has said STOP
+	Invalid      = "+15005550001" // is none
+)
+
+// Message is one that the double has taken.
+type Message struct {
+	SID                         string
+	To, From, Body, CallbackURL string
+	Service                     string // MessagingServiceSid
+	IdempotencyKey              string
+}
+
+// Twilio is the double. It is made by NewTwilio.
+type Twilio struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	messages []Message
+	asked    int
+	answer   func(n int, w http.ResponseWriter, r *http.Request) bool
+}
+
+// NewTwilio starts a double that ends with the test.
+func NewTwilio(t testing.TB) *Twilio {
+	t.Helper()
+	d := &Twilio{}
+	d.Server = httptest.NewServer(d)
+	t.Cleanup(d.Close)
+	return d
+}
+
+// Answer has a function asked first, with the number of the request from 1; it returns true when it
+// has answered. It is called after the message was taken when it is not to be refused.
+func (d *Twilio) Answer(f func(n int, w http.ResponseWriter, r *http.Request) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answer = f
+}
+
+// Messages gives what it has taken, in order.
+func (d *Twilio) Messages() []Message {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]Message{}, d.messages...)
+}
+
+// Asked tells how many requests came.
+func (d *Twilio) Asked() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.asked
+}
+
+// ServeHTTP implements http.Handler.
+func (d *Twilio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	d.asked++
+	n, answer := d.asked, d.answer
+	d.mu.Unlock()
+	if answer != nil && answer(n, w, r) {
+		return
+	}
+	user, password, given := r.BasicAuth()
+	switch {
+	case !given || user != SID || password != Token:
+		refuse(w, http.StatusUnauthorized, 20003, "Authenticate")
+		return
+	case r.URL.Path != "/2010-04-01/Accounts/"+SID+"/Messages.json":
+		refuse(w, http.StatusNotFound, 20404, "The requested resource "+r.URL.Path+" was not found")
+		return
+	case r.Method != http.MethodPost:
+		refuse(w, http.StatusMethodNotAllowed, 20004, "Method not allowed")
+		return
+	case r.ParseForm() != nil || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
+		refuse(w, http.StatusBadRequest, 20001, "Bad Request")
+		return
+	}
+	form := r.PostForm
+	switch to := form.Get("To"); {
+	case form.Get("Body") == "":
+		refuse(w, http.StatusBadRequest, 21602, "Message body is required.")
+	case form.Get("From") == "" && form.Get("MessagingServiceSid") == "":
+		refuse(w, http.StatusBadRequest, 21603, "A 'From' phone number is required.")
+	case to == Unsubscribed:
+		refuse(w, http.StatusBadRequest, 21610, "Attempt to send to unsubscribed recipient")
+	case to == Invalid || !strings.HasPrefix(to, "+"):
+		refuse(w, http.StatusBadRequest, 21211, fmt.Sprintf("Invalid 'To' Phone Number: %s", to))
+	default:
+		m := d.Take(r)
+		send(w, http.StatusCreated, map[string]any{"sid": m.SID, "status": "queued", "to": to, "from": form.Get("From"), "body": form.Get("Body"), "error_code": nil, "error_message": nil,
+			"num_segments": "1", "account_sid": SID})
+	}
+}
+
+// Take keeps the message of a request.
+func (d *Twilio) Take(r *http.Request) Message {
+	_ = r.ParseForm()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m := Message{SID: fmt.Sprintf("SM%032d", len(d.messages)+1), To: r.PostForm.Get("To"), From: r.PostForm.Get("From"), Body: r.PostForm.Get("Body"),
+		CallbackURL: r.PostForm.Get("StatusCallback"), Service: r.PostForm.Get("MessagingServiceSid"), IdempotencyKey: r.Header.Get("Idempotency-Key")}
+	d.messages = append(d.messages, m)
+	return m
+}
+
+func refuse(w http.ResponseWriter, status, code int, message string) {
+	send(w, status, map[string]any{"code": code, "message": message, "more_info": fmt.Sprintf("https://www.twilio.com/docs/errors/%d", code), "status": status})
+}
+
+func send(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client has left
+}
+
+// Callback gives the form and the signature of a status callback of a message.
+func (m Message) Callback(status, errorCode string) (form url.Values, signature string) {
+	form = url.Values{"MessageSid": {m.SID}, "MessageStatus": {status}, "To": {m.To}, "From": {m.From}, "AccountSid": {SID}, "ApiVersion": {"2010-04-01"}}
+	if errorCode != "" {
+		form.Set("ErrorCode", errorCode)
+	}
+	return form, Signature(m.CallbackURL, form)
+}
+
+// Signature signs as the public description says: the URL, then the names and values of the fields
+// in the order of their names, HMAC-SHA1 with the token, in base64.
+func Signature(target string, form url.Values) string {
+	names := make([]string, 0, len(form))
+	for name := range form {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	text := target
+	for _, name := range names {
+		text += name + form.Get(name)
+	}
+	mac := hmac.New(sha1.New, []byte(Token))
+	_, _ = mac.Write([]byte(text))
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,141 @@
+package sms
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/postrider/postrider/modules/sms/number"
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Told is a request by a provider.
+type Told struct {
+	Token     string
+	URI       string // path and query, as the request has them: Twilio signs them
+	Signature string // of Twilio; "": none
+	Fields    url.Values
+}
+
+// errForged is all that is said of a request that is not genuine.
+func errForged() error {
+	return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
+}
+
+// receiptSQL changes a message by what its provider says. Delivered wins over everything; failed does
+// not over delivered; sent ends only what is not certain. A message that waits for another attempt
+// waits no more. The number is what an opt-out needs.
+var receiptSQL = db.Compile(`
+UPDATE sms_messages SET status = @status, error_code = @code, error = @reason, provider_id = CASE WHEN @provider_id <> '' THEN @provider_id ELSE provider_id END,
+	fence = fence + 1, due_at = NULL, sent_at = CASE WHEN @status = 'failed' THEN sent_at ELSE coalesce(sent_at, now()) END, settled_at = coalesce(settled_at, now())
+WHERE id = @id AND attempts > 0 AND CASE @status WHEN 'delivered' THEN status <> 'delivered' WHEN 'failed' THEN status IN ('queued', 'sent', 'unknown') ELSE status IN ('queued', 'unknown') END
+RETURNING account_id, "to"`)
+
+// Receipt takes what a provider says of a message. The error is NotFound for a request that is not
+// genuine. A receipt that changes nothing is no error: providers repeat them, and in any order.
+func (s *Service) Receipt(ctx context.Context, t Told) error {
+	messageID := s.links.read(ReceiptPath, t.Token)
+	if messageID == "" || !id.Is(id.SMS, messageID) {
+		return errForged()
+	}
+	type sender struct {
+		accountID, provider string
+		own                 bool
+	}
+	found, err := db.All(ctx, s.db.SQL, func(r *sender) []any { return []any{&r.accountID, &r.provider, &r.own} },
+		`SELECT account_id, provider, own_provider FROM sms_messages WHERE id = $1`, messageID)
+	if err != nil {
+		return fmt.Errorf("look for the message of a receipt: %w", err)
+	}
+	if len(found) == 0 { // it was deleted: nobody needs to know
+		return nil
+	}
+	var r provider.Receipt
+	if of := found[0]; of.provider == kindTwilio {
+		if err := s.signed(ctx, of.accountID, of.own, t); err != nil {
+			return err
+		}
+		r = provider.ReadTwilioReceipt(t.Fields)
+	} else {
+		r = provider.ReadReceipt(t.Fields)
+	}
+	if r.Outcome == "" {
+		return nil
+	}
+	type changed struct{ accountID, to string }
+	rows, err := db.All(ctx, s.db.SQL, func(c *changed) []any { return []any{&c.accountID, &c.to} }, receiptSQL.Text, receiptSQL.Args(db.Arg("status", string(r.Outcome)),
+		db.Arg("code", r.Code), db.Arg("reason", r.Reason), db.Arg("provider_id", r.ProviderID), db.Arg("id", messageID))...)
+	if err != nil {
+		return fmt.Errorf("store a receipt: %w", err)
+	}
+	s.log.InfoContext(ctx, "sms receipt", telemetry.KeySMSID, messageID, telemetry.KeyAccountID, found[0].accountID, telemetry.KeyOutcome, r.Outcome, telemetry.KeyCode, r.Code,
+		telemetry.KeyEffective, len(rows) > 0)
+	if r.OptedOut && len(rows) > 0 {
+		return s.optOut(ctx, s.db.SQL, rows[0].accountID, rows[0].to, reasonProvider)
+	}
+	return nil
+}
+
+// signed refuses a request without Twilio's signature, by the token of the account or of the
+// operator.
+func (s *Service) signed(ctx context.Context, accountID string, own bool, t Told) error {
+	token := s.ways.settings.Secret
+	if own {
+		row, err := s.row(ctx, accountID)
+		if err != nil {
+			return err
+		}
+		held, err := s.open(accountID, row)
+		if err != nil {
+			return errForged()
+		}
+		token = secret.New(held.AuthToken)
+	}
+	if !provider.Signed(token, s.links.base+t.URI, t.Fields, t.Signature) {
+		return errForged()
+	}
+	return nil
+}
+
+// Reply takes what somebody wrote back. STOP and its like opt the number out of the account's
+// messages, or of all by the operator's provider; START takes that back. Nothing else is kept of a
+// reply. The error is NotFound for a request that is not genuine.
+func (s *Service) Reply(ctx context.Context, t Told) error {
+	of := s.links.read(ReplyPath, t.Token)
+	kind, own := s.ways.settings.Kind, false
+	switch {
+	case of == "":
+		return errForged()
+	case of != operatorName:
+		row, err := s.row(ctx, of)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return errForged()
+		}
+		kind, own = string(row.Provider), true
+	}
+	r := provider.ReadReply(t.Fields)
+	if kind == kindTwilio {
+		if err := s.signed(ctx, of, own, t); err != nil {
+			return err
+		}
+		r = provider.ReadTwilioReply(t.Fields)
+	}
+	from, err := number.Parse(r.From)
+	wish := r.Wish()
+	if err != nil || wish == provider.NoWish {
+		return nil //nolint:nilerr // a reply from a word or a short number says nothing that could be kept
+	}
+	s.log.InfoContext(ctx, "sms reply", telemetry.KeyAccountID, of, telemetry.KeyReason, map[provider.Wish]string{provider.Stop: "stop", provider.Start: "start"}[wish])
+	if wish == provider.Start {
+		return s.optIn(ctx, of, from.E164)
+	}
+	return s.optOut(ctx, s.db.SQL, of, from.E164, reasonReply)
+}

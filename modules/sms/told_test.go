@@ -1,0 +1,224 @@
+package sms
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/modules/sms/smstest"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// told is a request that a provider makes to a URL that it was given.
+func told(target string, form url.Values, signature string) Told {
+	u, err := url.Parse(target)
+	if err != nil {
+		panic(err)
+	}
+	return Told{Token: u.Path[strings.LastIndexByte(u.Path, '/')+1:], URI: u.RequestURI(), Fields: form, Signature: signature}
+}
+
+// sent gives a message that Twilio has.
+func (w *world) sent(t *testing.T, accountID, to string) (string, smstest.Message) {
+	t.Helper()
+	r := w.send(t, accountID, to)
+	w.drain(t)
+	all := w.twilio.Messages()
+	return r.ID, all[len(all)-1]
+}
+
+func TestReceipts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	for name, c := range map[string]struct{ statuses, want string }{
+		"in order":                   {"queued sent delivered", "delivered sent"},
+		"twice":                      {"delivered delivered", "delivered sent"},
+		"in another order":           {"delivered sent failed", "delivered sent"},
+		"refused later":              {"sent undelivered", "failed 30006 sent"},
+		"delivered after all":        {"undelivered delivered", "delivered sent"},
+		"words that nobody knows":    {"gone", "sent sent"},
+		"sent comes behind the fact": {"undelivered sent", "failed 30006 sent"},
+	} {
+		messageID, at := w.sent(t, ours, german)
+		for _, status := range strings.Fields(c.statuses) {
+			code := ""
+			if status == "undelivered" || status == "failed" {
+				code = "30006"
+			}
+			form, signature := at.Callback(status, code)
+			if err := w.Receipt(t.Context(), told(at.CallbackURL, form, signature)); err != nil {
+				t.Errorf("%s: the receipt %s was refused: %v", name, status, err)
+			}
+		}
+		w.is(t, ours, messageID, c.want)
+	}
+}
+
+func TestAReceiptDuringTheRequestEndsTheAttempts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	r := w.send(t, ours, german)
+	cutOff(t, w, r.ID) // the provider has it, and nothing is settled
+	m := smstest.Message{SID: "SM1", To: german, CallbackURL: w.ReceiptURL(r.ID)}
+	form, signature := m.Callback("delivered", "")
+	if err := w.Receipt(t.Context(), told(m.CallbackURL, form, signature)); err != nil {
+		t.Fatalf("the receipt was refused: %v", err)
+	}
+	w.drain(t)
+	w.is(t, ours, r.ID, "delivered open")
+	if w.twilio.Asked() != 0 {
+		t.Errorf("Twilio was asked %d times, want never: the message has arrived", w.twilio.Asked())
+	}
+}
+
+func TestForgedReceipts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	messageID, at := w.sent(t, ours, german)
+	other, _ := w.sent(t, ours, american)
+	form, signature := at.Callback("delivered", "")
+	genuine := told(at.CallbackURL, form, signature)
+	forged := map[string]Told{}
+	with := func(name string, change func(*Told)) {
+		one := genuine
+		change(&one)
+		forged[name] = one
+	}
+	with("no signature", func(r *Told) { r.Signature = "" })
+	with("another signature", func(r *Told) { r.Signature = smstest.Signature("https://elsewhere.example", form) })
+	with("another form", func(r *Told) { r.Fields, _ = at.Callback("failed", "1") })
+	with("another message", func(r *Told) { r.Token = other + r.Token[strings.IndexByte(r.Token, '.'):] })
+	with("no token", func(r *Told) { r.Token = "" })
+	with("half a token", func(r *Told) { r.Token = r.Token[:len(r.Token)-2] })
+	with("a token for replies", func(r *Told) { r.Token = strings.TrimPrefix(w.links.url(ReplyPath, messageID), "https://mail.example.com"+ReplyPath) })
+	with("a token of another installation", func(r *Told) {
+		r.Token = strings.TrimPrefix(linker{"", [][]byte{make([]byte, 32)}}.url(ReceiptPath, messageID), ReceiptPath)
+	})
+	for name, r := range forged {
+		refused(t, "a receipt with "+name, w.Receipt(t.Context(), r), "not_found")
+	}
+	w.is(t, ours, messageID, "sent sent")
+	w.is(t, ours, other, "sent sent")
+}
+
+func TestReceiptsOfAGateway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.set(t, ours, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: w.twilio.URL}})
+	w.exec(t, `UPDATE sms_settings SET config = config - 'nothing'`)
+	r := w.send(t, ours, german)
+	cutOff(t, w, r.ID)
+	w.drain(t)
+	w.is(t, ours, r.ID, "unknown no_answer unknown")
+	for _, c := range []struct{ status, want string }{{"ACCEPTD", "sent unknown"}, {"REJECTD", "failed 7 unknown"}, {"DELIVRD", "delivered unknown"}} {
+		if err := w.Receipt(t.Context(), told(w.ReceiptURL(r.ID), url.Values{"status": {c.status}, "code": {"7"}, "error": {"no\x00such \xff"}}, "")); err != nil {
+			t.Errorf("the receipt %s was refused: %v", c.status, err)
+		}
+		w.is(t, ours, r.ID, c.want)
+	}
+}
+
+func (w *world) reply(t *testing.T, accountID, text string) error {
+	t.Helper()
+	target := w.ReplyURL(accountID)
+	form := url.Values{"From": {german}, "To": {"+15005550006"}, "Body": {text}}
+	return w.Reply(t.Context(), told(target, form, smstest.Signature(target, form)))
+}
+
+func TestStopAndStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	w.byTwilio(t, theirs)
+	for _, text := range []string{"STOP", " stop.\n", "Unsubscribe", "end", "QUIT", "cancel!"} {
+		if err := w.reply(t, ours, text); err != nil {
+			t.Fatalf("the reply %q was refused: %v", text, err)
+		}
+		if r := w.send(t, ours, german); !r.Suppressed {
+			t.Errorf("after the reply %q the number is written to, want it suppressed", text)
+		}
+		if r := w.send(t, theirs, german); r.Suppressed {
+			t.Errorf("after the reply %q to one account the other one is stopped as well", text)
+		}
+		if err := w.reply(t, ours, "Start"); err != nil {
+			t.Fatalf("the reply START was refused: %v", err)
+		}
+		if r := w.send(t, ours, american); r.Suppressed {
+			t.Errorf("another number is suppressed after the reply %q", text)
+		}
+	}
+	w.exec(t, `UPDATE sms_messages SET created_at = now() - interval '2 hours'`)
+	for _, text := range []string{"please stop calling me", "STOPP", "", "yes", strings.Repeat("STOP ", 1000)} {
+		if err := w.reply(t, ours, text); err != nil {
+			t.Errorf("the reply %.20q was refused: %v", text, err)
+		}
+	}
+	if r := w.send(t, ours, german); r.Suppressed {
+		t.Error("a reply that is not one of the words has stopped the messages")
+	}
+	form := url.Values{"From": {german}, "Body": {"STOP"}}
+	refused(t, "a reply without a signature", w.Reply(t.Context(), told(w.ReplyURL(ours), form, "")), "not_found")
+	refused(t, "a reply with the token of nobody", w.Reply(t.Context(), Told{Token: "acc_x.y", Fields: form}), "not_found")
+	if r := w.send(t, ours, german); r.Suppressed {
+		t.Error("a reply that is not genuine has stopped the messages")
+	}
+}
+
+// Who has said STOP between the acceptance and the hand-over gets nothing either.
+func TestStopWhileTheMessageWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	r := w.send(t, ours, german)
+	if err := w.reply(t, ours, "STOP"); err != nil {
+		t.Fatalf("the reply was refused: %v", err)
+	}
+	w.drain(t)
+	w.is(t, ours, r.ID, "failed suppressed")
+}
+
+func TestStopToTheOperatorStopsAllWhoSendByHim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Service = w.process(t, Operator{Kind: kindTwilio, SID: smstest.SID, Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
+	w.set(t, ours, Change{Provider: "operator", Countries: []string{"DE"}})
+	w.byTwilio(t, theirs)
+	target := w.OperatorReplyURL()
+	form := url.Values{"From": {german}, "Body": {"STOP"}}
+	if err := w.Reply(t.Context(), told(target, form, smstest.Signature(target, form))); err != nil {
+		t.Fatalf("the reply was refused: %v", err)
+	}
+	if r := w.send(t, ours, german); !r.Suppressed {
+		t.Error("an account that sends by the operator's provider writes to a number that has said STOP to it")
+	}
+	if r := w.send(t, theirs, german); r.Suppressed {
+		t.Error("an account with a provider of its own is stopped by a reply to the operator's")
+	}
+}
+
+// An opt-out holds after the master key was rotated, also of a number that was erased.
+func TestOptOutsOutliveTheMasterKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	if err := w.reply(t, ours, "STOP"); err != nil {
+		t.Fatalf("the reply was refused: %v", err)
+	}
+	older := w.key
+	w.key = secret.NewKey()
+	w.Service = w.process(t, Operator{}, older)
+	if r := w.send(t, ours, german); !r.Suppressed {
+		t.Error("after a rotation the number is written to, want it suppressed")
+	}
+	if err := w.rehash(t.Context()); err != nil {
+		t.Fatalf("hash anew: %v", err)
+	}
+	w.Service = w.process(t, Operator{})
+	w.set(t, ours, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: "https://sms.example.com"}})
+	if r := w.send(t, ours, german); !r.Suppressed {
+		t.Error("after the older key is gone the number is written to, want it suppressed")
+	}
+}

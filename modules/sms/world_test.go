@@ -1,0 +1,201 @@
+package sms
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/sms/smstest"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Two accounts, and numbers of two countries.
+const (
+	ours   = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+
+	german   = "+4915112345678"
+	american = "+12125550123"
+)
+
+// world is an installation for a test: real PostgreSQL, Twilio's double. Messages are handed over by
+// Drain, so that a test says when.
+type world struct {
+	*Service
+	db     *db.DB
+	twilio *smstest.Twilio
+	caught *caught
+	owner  *owner
+	key    secret.Key
+	logged *expect.Log
+}
+
+// owner stands in for the module accounts.
+type owner struct {
+	mu   sync.Mutex
+	said accounts.Account
+}
+
+func (o *owner) Account(_ context.Context, accountID string) (accounts.Account, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	account := o.said
+	account.ID = accountID
+	return account, nil
+}
+
+func (o *owner) is(change func(*accounts.Account)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change(&o.said)
+}
+
+// caught is a development inbox.
+type caught struct {
+	mu       sync.Mutex
+	messages []provider.Message
+	away     bool
+}
+
+func (c *caught) Catch(_ context.Context, m provider.Message) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.away {
+		return errors.New("away")
+	}
+	c.messages = append(c.messages, m)
+	return nil
+}
+
+type nobody struct{}
+
+func (nobody) Wake(string) {}
+func (nobody) Subscribe(string) (<-chan struct{}, func()) {
+	return make(chan struct{}), func() {}
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{db: dbtest.New(t), twilio: smstest.NewTwilio(t), caught: &caught{}, key: secret.NewKey(), logged: &expect.Log{},
+		owner: &owner{said: accounts.Account{Plan: accounts.Plan{ID: "pro", Name: "Pro"}}}}
+	w.Service = w.process(t, Operator{})
+	return w
+}
+
+// process is one process of the installation with an operator's provider.
+func (w *world) process(t testing.TB, operator Operator, older ...secret.Key) *Service {
+	t.Helper()
+	box, err := secret.NewBox(append([]secret.Key{w.key}, older...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Params{Config: Config{BaseURL: "https://mail.example.com", Operator: operator, PlainLoopback: true, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+		DB: w.db, Accounts: w.owner, Box: box, Signals: nobody{}, Node: node.None{}, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.NewTextHandler(w.logged, nil)), Catcher: w.caught})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Errorf("stop the module: %v", err)
+		}
+	})
+	return s
+}
+
+// byTwilio gives an account Twilio's double as its provider.
+func (w *world) byTwilio(t testing.TB, accountID string) {
+	t.Helper()
+	w.set(t, accountID, Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, Twilio: &TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token), BaseURL: w.twilio.URL}})
+}
+
+func (w *world) set(t testing.TB, accountID string, c Change) {
+	t.Helper()
+	if _, err := w.SetSettings(t.Context(), accountID, c); err != nil {
+		t.Fatalf("set the settings of an account: %v", err)
+	}
+}
+
+// try has a message accepted in a transaction of its own, which an error undoes.
+func (w *world) try(t testing.TB, accountID string, m Message) (r Receipt, err error) {
+	t.Helper()
+	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
+		r, err = w.Send(t.Context(), tx, accountID, m, nil)
+		return err
+	})
+	return r, err
+}
+
+func (w *world) send(t testing.TB, accountID, to string) Receipt {
+	t.Helper()
+	r, err := w.try(t, accountID, Message{To: to, Text: "Invoice 7 is open."})
+	if err != nil {
+		t.Fatalf("send a text message: %v", err)
+	}
+	return r
+}
+
+func (w *world) drain(t testing.TB) {
+	t.Helper()
+	if _, err := w.Drain(t.Context()); err != nil {
+		t.Errorf("hand text messages over: %v", err)
+	}
+}
+
+func (w *world) exec(t testing.TB, statement string, args ...any) {
+	t.Helper()
+	if _, err := w.db.SQL.ExecContext(t.Context(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// due makes everything that waits due now, and ends all leases.
+func (w *world) due(t testing.TB) {
+	t.Helper()
+	w.exec(t, `UPDATE sms_messages SET due_at = now() WHERE due_at IS NOT NULL`)
+}
+
+// is holds a message against what it should be: its status, the code of its error, its attempts.
+func (w *world) is(t testing.TB, accountID, messageID, want string) {
+	t.Helper()
+	m, err := w.Get(t.Context(), accountID, messageID)
+	if err != nil {
+		t.Errorf("read a text message: %v", err)
+		return
+	}
+	got := []string{string(m.Status)}
+	if m.ErrorCode != "" {
+		got = append(got, m.ErrorCode)
+	}
+	for _, a := range m.Attempts {
+		outcome := "open"
+		if a.Outcome != nil {
+			outcome = string(*a.Outcome)
+		}
+		got = append(got, outcome)
+	}
+	if strings.Join(got, " ") != want {
+		t.Errorf("the text message is %q (%s), want %q", strings.Join(got, " "), m.Error, want)
+	}
+}
+
+// refused holds an error against the code that it should have.
+func refused(t testing.TB, what string, err error, code string) {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code != code {
+		t.Errorf("%s: the error is %v, want one with the code %s", what, err, code)
+	}
+}
