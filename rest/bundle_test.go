@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/rest/emails"
 	events "github.com/postrider/postrider/rest/eventlog"
 	"github.com/postrider/postrider/rest/received"
+	restsms "github.com/postrider/postrider/rest/sms"
 	"github.com/postrider/postrider/rest/suppressions"
 	"github.com/postrider/postrider/rest/templates"
 	"github.com/postrider/postrider/rest/webhooks"
@@ -50,6 +51,7 @@ type bundle struct {
 	received    *fakeReceived
 	relay       *fakeRelay
 	automations *fakeAutomations
+	sms         *fakeSMS
 	events      *eventlog.Service
 }
 
@@ -57,7 +59,7 @@ type bundle struct {
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -84,6 +86,8 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 		return []rest.Routes{account.SMTPCredentialRoutes(b.relay)}
 	case "automations", "automation-runs", "events":
 		return []rest.Routes{restautomations.Routes(b.automations)}
+	case "sms-settings", "sms-messages":
+		return []rest.Routes{restsms.Routes(b.sms)}
 	case "event-log":
 		return []rest.Routes{events.Routes(b.events)}
 	default:
@@ -117,7 +121,7 @@ func newFakes(t *testing.T) *bundle {
 	}
 	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
 }
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {

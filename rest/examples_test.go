@@ -112,6 +112,10 @@ var asked = map[string][2]string{
 	"POST /events":                            {"/events", `{"name":"user.created","user_id":"user-17","email":"bob@example.net","data":{"name":"Bob"}}`},
 	"GET /events":                             {"/events"},
 	"GET /events/{id}":                        {"/events/" + customEventID},
+	"GET /sms-settings":                       {"/sms-settings"},
+	"PUT /sms-settings":                       {"/sms-settings", `{"provider":"operator","countries":["DE"]}`},
+	"GET /sms-messages":                       {"/sms-messages"},
+	"GET /sms-messages/{id}":                  {"/sms-messages/" + smsID},
 	"GET /event-log":                          {"/event-log?types=email.delivered"},
 	"GET /event-log/stream":                   {},
 }

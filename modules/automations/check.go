@@ -62,16 +62,32 @@ func (s *Service) problems(ctx context.Context, caller accounts.Caller, document
 				problems = append(problems, Problem{path + ".url", SeverityError, err.Error()})
 			}
 		}
-		if d.Steps[i].Type != definition.SendEmail {
-			continue
+		var found []Problem
+		var err error
+		switch d.Steps[i].Type {
+		case definition.SendEmail:
+			found, err = s.emailProblems(ctx, caller, path, &d.Steps[i])
+		case definition.SendSMS:
+			found, err = s.textProblems(ctx, caller, path)
 		}
-		found, err := s.emailProblems(ctx, caller, path, &d.Steps[i])
 		if err != nil {
 			return nil, err
 		}
 		problems = append(problems, found...)
 	}
 	return problems, nil
+}
+
+// textProblems says why no text message can be sent.
+func (s *Service) textProblems(ctx context.Context, caller accounts.Caller, path string) ([]Problem, error) {
+	if s.texts == nil {
+		return []Problem{{path + ".type", SeverityError, "sends a text message, and they are switched off on this service"}}, nil
+	}
+	reason, err := s.texts.Problem(ctx, caller.AccountID)
+	if err != nil || reason == "" {
+		return nil, err
+	}
+	return []Problem{{path + ".type", SeverityError, "sends a text message, and " + reason}}, nil
 }
 
 // unreachable gives the steps to which no way leads.

@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
@@ -32,6 +33,7 @@ var Module = fx.Module("automations",
 		func(s *domains.Service) Domains { return s },
 		func(s *templates.Service) Templates { return s },
 		func(s *sending.Service) steps.Sender { return s },
+		module.Nearby[Texts, sms.Service],
 		func(s *idempotency.Store) ingest.Answers { return s },
 		func(s *db.Signals) steps.Signals { return s },
 		func(n *node.Node) steps.Node { return n },

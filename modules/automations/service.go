@@ -40,6 +40,12 @@ type Bus interface {
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
 }
 
+// Texts sends text messages and says what speaks against it.
+type Texts interface {
+	steps.Texter
+	Problem(ctx context.Context, accountID string) (string, error)
+}
+
 // Params is what the module needs.
 type Params struct {
 	fx.In
@@ -50,6 +56,7 @@ type Params struct {
 	Domains   Domains
 	Templates Templates
 	Sender    steps.Sender
+	Texts     Texts `optional:"true"` // nil: the module sms is off
 	Answers   ingest.Answers
 	Signals   steps.Signals
 	Node      steps.Node
@@ -64,6 +71,7 @@ type references struct {
 	config    Config
 	domains   Domains
 	templates Templates
+	texts     Texts // nil: the module sms is off
 }
 
 // engine is what runs automations.
@@ -96,11 +104,11 @@ func New(p Params) (*Service, error) {
 	}
 	prover := proof.New(p.Box)
 	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box, Prover: prover})
-	return &Service{references: references{p.Config, p.Domains, p.Templates}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
+	return &Service{references: references{p.Config, p.Domains, p.Templates, p.Texts}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
 		tasks: worker.NewTasks(p.Logger, p.Workers), prover: prover,
 		engine: engine{
 			events: events,
-			steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Sender: p.Sender, Signals: p.Signals, Node: p.Node, Versions: store,
+			steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Sender: p.Sender, Texter: p.Texts, Signals: p.Signals, Node: p.Node, Versions: store,
 				Client: p.Config.Client, Prover: prover, Logger: p.Logger, Workers: p.Workers}),
 			drain: drain.New(drain.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}),
 			facts: facts.New(p.DB, p.Signals, events),

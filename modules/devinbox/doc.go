@@ -10,6 +10,9 @@
 // reply to RCPT, or later as a mail to the return path, a report of RFC 3464 or RFC 5965 that
 // is handed in over SMTP. Nothing else of the product knows that it is played.
 //
+// Text messages come by a call (CatchText), as their provider of development mode is in the same
+// process, and are shown beside the mail.
+//
 // A captured mail belongs to the installation and not to an account: development
 // mode has one user, and no login.
 package devinbox

@@ -101,10 +101,13 @@ func (s *Service) Get(ctx context.Context, id int64) (*ent.CapturedMail, error) 
 	return found, nil
 }
 
-// Clear throws everything away.
+// Clear throws all mail and all text messages away.
 func (s *Service) Clear(ctx context.Context) error {
 	if _, err := s.db.Ent.CapturedMail.Delete().Exec(ctx); err != nil {
 		return fmt.Errorf("clear captured mail: %w", err)
+	}
+	if err := s.clearTexts(ctx); err != nil {
+		return fmt.Errorf("clear captured text messages: %w", err)
 	}
 	return nil
 }

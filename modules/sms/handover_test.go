@@ -174,7 +174,10 @@ func TestAProcessThatDiedDuringARequest(t *testing.T) {
 	w.is(t, ours, r.ID, "unknown no_answer unknown")
 
 	w.set(t, theirs, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: w.twilio.URL, Idempotent: true}})
-	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool { rw.WriteHeader(http.StatusAccepted); return true })
+	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool {
+		rw.WriteHeader(http.StatusAccepted)
+		return true
+	})
 	again := w.send(t, theirs, german)
 	cutOff(t, w, again.ID)
 	w.drain(t)

@@ -93,7 +93,9 @@ func TestForgedReceipts(t *testing.T) {
 	with("another message", func(r *Told) { r.Token = other + r.Token[strings.IndexByte(r.Token, '.'):] })
 	with("no token", func(r *Told) { r.Token = "" })
 	with("half a token", func(r *Told) { r.Token = r.Token[:len(r.Token)-2] })
-	with("a token for replies", func(r *Told) { r.Token = strings.TrimPrefix(w.links.url(ReplyPath, messageID), "https://mail.example.com"+ReplyPath) })
+	with("a token for replies", func(r *Told) {
+		r.Token = strings.TrimPrefix(w.links.url(ReplyPath, messageID), "https://mail.example.com"+ReplyPath)
+	})
 	with("a token of another installation", func(r *Told) {
 		r.Token = strings.TrimPrefix(linker{"", [][]byte{make([]byte, 32)}}.url(ReceiptPath, messageID), ReceiptPath)
 	})

@@ -28,11 +28,14 @@ import (
 )
 
 // Prefix is the path of the list; JSONPath gives it to scripts, and LatestPath gives them
-// the newest mail that matches.
+// the newest mail that matches. TextsPath is the list of text messages, TextsJSONPath gives it to
+// scripts.
 const (
-	Prefix     = "/dev/inbox"
-	JSONPath   = "/dev/inbox.json"
-	LatestPath = "/dev/inbox/latest"
+	Prefix        = "/dev/inbox"
+	JSONPath      = "/dev/inbox.json"
+	LatestPath    = "/dev/inbox/latest"
+	TextsPath     = "/dev/inbox/sms"
+	TextsJSONPath = "/dev/inbox/sms.json"
 )
 
 // Inbox is what the pages need of the module.
@@ -40,6 +43,7 @@ type Inbox interface {
 	List(ctx context.Context, q inbox.Query) ([]inbox.Line, error)
 	Latest(ctx context.Context, w inbox.Wanted) (*ent.CapturedMail, error)
 	Get(ctx context.Context, id int64) (*ent.CapturedMail, error)
+	Texts(ctx context.Context, q inbox.Query) ([]*ent.CapturedSMS, error)
 	Clear(ctx context.Context) error
 }
 
@@ -60,6 +64,8 @@ func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 		"GET " + Prefix + "/{$}":               p.list,
 		"GET " + JSONPath:                      p.listJSON,
 		"GET " + LatestPath:                    p.latest,
+		"GET " + TextsPath:                     p.texts,
+		"GET " + TextsJSONPath:                 p.textsJSON,
 		"POST " + Prefix + "/clear":            p.clear,
 		"GET " + Prefix + "/{id}":              p.message,
 		"GET " + Prefix + "/{id}/json":         p.messageJSON,

@@ -38,7 +38,9 @@ const sample = "From: =?utf-8?q?Gr=C3=BCn?= <gruen@dev.test>\r\n" +
 type fakeInbox struct {
 	mails  []*ent.CapturedMail
 	wanted []inbox.Wanted // what Latest was asked for
-	fail   error          // of Latest
+
+	messages []*ent.CapturedSMS // newest first
+	fail     error              // of Latest
 }
 
 func (f *fakeInbox) List(_ context.Context, q inbox.Query) ([]inbox.Line, error) {
@@ -68,7 +70,17 @@ func (f *fakeInbox) Get(_ context.Context, id int64) (*ent.CapturedMail, error) 
 	return f.mails[i], nil
 }
 
-func (f *fakeInbox) Clear(context.Context) error { f.mails = nil; return nil }
+func (f *fakeInbox) Texts(_ context.Context, q inbox.Query) ([]*ent.CapturedSMS, error) {
+	var found []*ent.CapturedSMS
+	for _, m := range f.messages {
+		if strings.Contains(m.To, q.To) && (q.Before == 0 || m.ID < q.Before) && len(found) < q.Limit {
+			found = append(found, m)
+		}
+	}
+	return found, nil
+}
+
+func (f *fakeInbox) Clear(context.Context) error { f.mails, f.messages = nil, nil; return nil }
 
 func newInbox(n int) *fakeInbox {
 	f := &fakeInbox{}

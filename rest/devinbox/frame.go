@@ -26,6 +26,9 @@ var watch string
 //go:embed list.html
 var listHTML string
 
+//go:embed texts.html
+var textsHTML string
+
 //go:embed message.html
 var messageHTML string
 
@@ -34,6 +37,7 @@ var layoutHTML string
 
 var (
 	listTemplate    = parseTemplate("list", listHTML)
+	textsTemplate   = parseTemplate("texts", textsHTML)
 	messageTemplate = parseTemplate("message", messageHTML)
 )
 

@@ -20,8 +20,16 @@ const (
 	maxPage  = 200
 )
 
+// kind chooses among the kinds of messages.
+type kind struct {
+	Home  string
+	Texts bool
+}
+
 type listPage struct {
 	frame
+
+	Kind   kind
 	Mails  []mailLine
 	To     string
 	Older  string // link to the next page, empty on the last
@@ -46,7 +54,7 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := listPage{frame: newFrame(""), To: q.To, First: q.Before == 0}
+	page := listPage{frame: newFrame(""), Kind: kind{Prefix, false}, To: q.To, First: q.Before == 0}
 	for _, m := range found {
 		page.Mails = append(page.Mails, lineOf(m, time.Now()))
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/release"
+	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
@@ -37,6 +38,7 @@ import (
 	restemails "github.com/postrider/postrider/rest/emails"
 	resteventlog "github.com/postrider/postrider/rest/eventlog"
 	restreceived "github.com/postrider/postrider/rest/received"
+	restsms "github.com/postrider/postrider/rest/sms"
 	restsuppressions "github.com/postrider/postrider/rest/suppressions"
 	resttemplates "github.com/postrider/postrider/rest/templates"
 	restwebhooks "github.com/postrider/postrider/rest/webhooks"
@@ -182,10 +184,17 @@ var registry = []Module{
 		Edges: probes.Queue,
 	},
 	{
+		Name: "sms", Line: "text messages: providers, opt-outs, caps, receipts",
+		Requires: []string{"accounts"}, Uses: []string{"templates"},
+		Option: fx.Options(sms.Module, fx.Provide(textInbox)),
+		Routes: []any{func(s *sms.Service) rest.Routes { return restsms.Routes(s) }},
+		Edges:  textReceipts,
+	},
+	{
 		Name: "automations", Line: "custom events, and sequences of steps that they start: emails, waits, decisions, requests",
-		Requires: []string{"accounts", "domains", "sending", "templates"},
-		Option:   automations.Module,
-		Routes:   []any{func(s *automations.Service) rest.Routes { return restautomations.Routes(s) }},
+		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms"},
+		Option: automations.Module,
+		Routes: []any{func(s *automations.Service) rest.Routes { return restautomations.Routes(s) }},
 	},
 	{
 		Name: "bounces", Line: "bounces and complaints that come back to our return paths",
@@ -224,7 +233,7 @@ var registry = []Module{
 	},
 	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
-		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks", "automations"},
+		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks", "automations", "sms"},
 		Option: retention.Module,
 		Routes: []any{func(s *retention.Service) rest.Routes { return restcontacts.Routes(s) }},
 	},
@@ -236,7 +245,8 @@ var registry = []Module{
 		Graph:    []part{shows[graph.EventLog, eventlog.Service]},
 	},
 	{
-		Name: "devinbox", Line: "catches outbound mail in development mode, shows it at /dev/inbox, plays failures", Dev: true,
+		Name: "devinbox", Line: "catches outbound mail and text messages in development mode, shows them at /dev/inbox, plays failures", Dev: true,
+		Uses:   []string{"sms"},
 		Option: fx.Options(devinbox.Module, development.PlayedFailures), Edges: inboxPages,
 	},
 }

@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -9,9 +10,12 @@ import (
 
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
+	"github.com/postrider/postrider/rest/receipts"
 	"github.com/postrider/postrider/rest/track"
 	"github.com/postrider/postrider/rest/unsubscribe"
 	"github.com/postrider/postrider/runtime/config"
@@ -55,6 +59,27 @@ var unsubscribeLinks = fx.Options(
 		return link{unsubscribe.Prefix, unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Logger: log})}
 	}),
 )
+
+// textReceipts are where providers of text messages tell what became of them.
+var textReceipts = links(func(s *sms.Service, log *slog.Logger) link {
+	return link{receipts.Prefix, receipts.New(receipts.Options{Messages: s, Logger: log})}
+})
+
+// textInbox keeps the text messages of development mode; nil: there is no development inbox.
+func textInbox(inbox module.Optional[devinbox.Service]) provider.Catcher {
+	if inbox.Service == nil {
+		return nil
+	}
+	return texts{inbox.Service}
+}
+
+// texts is the development inbox as a provider sees it.
+type texts struct{ inbox *devinbox.Service }
+
+// Catch implements provider.Catcher.
+func (t texts) Catch(ctx context.Context, m provider.Message) error {
+	return t.inbox.CatchText(ctx, devinbox.Text{MessageID: m.ID, To: m.To, From: m.From, Text: m.Text, Encoding: m.Encoding, Segments: m.Segments})
+}
 
 // newTrackedLinks are links and pixels that are counted.
 func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) link {

@@ -124,6 +124,11 @@ var owned = map[string]struct {
 		})
 		return waiting.Runs[0].ID
 	}},
+	// Two, for a second page.
+	"/sms-messages": {"", "sms_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		return texts(t, app)
+	}},
 	// Two, for there is no other way to a second page of claims.
 	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
 		t.Helper()

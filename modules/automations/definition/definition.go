@@ -38,6 +38,7 @@ type Trigger struct {
 // The types of steps.
 const (
 	SendEmail    = "send_email"
+	SendSMS      = "send_sms"
 	Delay        = "delay"
 	WaitUntil    = "wait_until"
 	WaitForEvent = "wait_for_event"
@@ -55,7 +56,7 @@ type Step struct {
 	Name string `json:"name,omitempty"`
 	Next Target `json:"next,omitzero"`
 
-	// send_email
+	// send_email, send_sms
 	To           Texts       `json:"to,omitempty"`
 	CC           Texts       `json:"cc,omitempty"`
 	BCC          Texts       `json:"bcc,omitempty"`

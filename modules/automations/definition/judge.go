@@ -84,7 +84,7 @@ func (s *Step) Ways() []Way {
 		ways = append(ways, Way{path, t.Or(otherwise)})
 	}
 	switch s.Type {
-	case SendEmail:
+	case SendEmail, SendSMS:
 		add("on_suppressed", s.OnSuppressed, Continue)
 		add("on_error", s.OnError, Fails)
 	case WaitUntil:

@@ -97,6 +97,15 @@ func checkFrom(s string) error {
 	return err
 }
 
+// checkSender lets pass what could be a number or a word; which ones a provider takes is judged
+// when the message is sent.
+func checkSender(s string) error {
+	if strings.TrimSpace(s) == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return errors.New("must be a number or a word of ASCII characters")
+	}
+	return nil
+}
+
 func checkSubject(s string) error {
 	if strings.ContainsAny(s, "\r\n") {
 		return errors.New("contains a line break")
@@ -192,6 +201,12 @@ var typeMembers = map[string][]member{
 		{"headers", members(50, checkHeader, text(998, checkSubject).as(line)), false, ""},
 		{"category", text(200, nil), false, ""}, {"unsubscribe", boolean(), false, ""},
 		expiresAfter, {"on_suppressed", target, false, "If a recipient is suppressed; continue if left out."}, onError,
+	},
+	SendSMS: {
+		{"to", text(MaxString, nil), true, "Liquid, as {{event.data.phone}}; a number as +4915112345678 once it is filled."},
+		{"text", text(MaxString, nil), true, "Liquid; at most 10 segments once it is filled."},
+		{"from", text(34, checkSender), false, "Literal; the sender of the settings of text messages if left out."},
+		expiresAfter, {"on_suppressed", target, false, "If the owner of the number has said STOP; continue if left out."}, onError,
 	},
 	Delay: {{"duration", duration, true, "ISO 8601, as PT30M or P3D; a day has 24 hours."}},
 	WaitUntil: {

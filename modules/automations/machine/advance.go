@@ -177,7 +177,7 @@ func (a *advance) begin() {
 		a.state.Ready = a.now
 	}
 	switch s.Type {
-	case definition.SendEmail, definition.Webhook:
+	case definition.SendEmail, definition.SendSMS, definition.Webhook:
 		a.beginEffect(s)
 	case definition.Delay:
 		a.wait(Waiting{Until: a.now.Add(s.Duration.Duration)})

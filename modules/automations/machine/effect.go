@@ -15,6 +15,7 @@ import (
 type Effect struct {
 	Step  int
 	Email *Email
+	SMS   *SMS
 	Post  *Post
 }
 
@@ -28,6 +29,11 @@ type Email struct {
 	Headers              []shape.Header
 	Category             string
 	Unsubscribe          *bool
+}
+
+// SMS is a text message with its gaps filled.
+type SMS struct {
+	To, From, Text string
 }
 
 // Post is the request of a webhook step.
@@ -44,9 +50,12 @@ func (p *Program) effect(ctx context.Context, step int, run Run, scope expressio
 	t := p.textsOf(ctx, step, run, scope)
 	e := &Effect{Step: step}
 	var err error
-	if s.Type == definition.SendEmail {
+	switch s.Type {
+	case definition.SendEmail:
 		e.Email, err = t.email(s)
-	} else {
+	case definition.SendSMS:
+		e.SMS, err = t.sms(s)
+	default:
 		e.Post, err = t.post(s)
 	}
 	return e, err
@@ -96,6 +105,15 @@ func (t *texts) email(s *definition.Step) (*Email, error) {
 		e.Template = &definition.Template{ID: s.Template.ID, Alias: s.Template.Alias, Variables: filled}
 	}
 	return e, failed
+}
+
+func (t *texts) sms(s *definition.Step) (*SMS, error) {
+	to, err := t.at("to[0]")
+	if err != nil {
+		return nil, err
+	}
+	text, err := t.at("text")
+	return &SMS{To: strings.TrimSpace(to), From: s.From, Text: text}, err
 }
 
 func asObject(variables map[string]any) any {

@@ -135,6 +135,10 @@ func liquidTexts(s *definition.Step) (out []source) {
 			out = append(out, within("template.variables", s.Template.Variables)...)
 		}
 	}
+	if s.Type == definition.SendSMS {
+		list("to", s.To)
+		add("text", s.Text)
+	}
 	if strings.Contains(s.Timezone, "{{") {
 		add("timezone", s.Timezone)
 	}

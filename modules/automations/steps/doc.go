@@ -5,6 +5,9 @@
 // (sending.Guard). So a run sends one mail for each send step, whatever dies when, and a run
 // whose row of work is gone (cancelled) or held by another claim sends nothing.
 //
+// A text message likewise (holdSMS); whether it has left is the matter of module sms, whose record
+// changes and not the run.
+//
 // The request of a webhook step is made outside of a transaction. It may be made again after a
 // crash, with the same Idempotency-Key.
 package steps

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -19,6 +20,12 @@ import (
 // Sender accepts messages.
 type Sender interface {
 	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
+}
+
+// Texter stores text messages in a transaction, and has them handed over behind it.
+type Texter interface {
+	Send(ctx context.Context, tx db.Execer, accountID string, m sms.Message, guard sms.Guard) (sms.Receipt, error)
+	Wake()
 }
 
 // Signals wakes the stepping processes after a commit.
@@ -47,6 +54,7 @@ type Params struct {
 	DB       *db.DB
 	Bus      ingest.Bus
 	Sender   Sender
+	Texter   Texter // nil: the module sms is off
 	Signals  Signals
 	Node     Node
 	Versions *versions.Store
@@ -68,6 +76,7 @@ type Service struct {
 	db       *db.DB
 	bus      ingest.Bus
 	sender   Sender
+	texter   Texter
 	signals  Signals
 	node     Node
 	versions *versions.Store
@@ -78,7 +87,7 @@ type Service struct {
 
 // New makes the service; nothing runs before Start.
 func New(p Params) *Service {
-	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, sender: p.Sender, signals: p.Signals, node: p.Node, versions: p.Versions, caller: caller{p.Client, p.Prover},
+	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, sender: p.Sender, texter: p.Texter, signals: p.Signals, node: p.Node, versions: p.Versions, caller: caller{p.Client, p.Prover},
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.worker = worker.New(worker.Queue[*runs.Claimed, result]{Name: "automations", Claim: s.Claim, Run: s.step, Settle: s.settle, Release: s.release},
 		worker.Config{Concurrency: p.Config.Parallel, Poll: p.Config.Poll, Lease: p.Config.Lease, Process: p.Node}, p.Logger, p.Workers)

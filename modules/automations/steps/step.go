@@ -64,6 +64,8 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 		return result{settlement: taken.settlement()}
 	case outcome.Effect.Email != nil:
 		return s.sendEmail(ctx, taken)
+	case outcome.Effect.SMS != nil:
+		return s.sendSMS(ctx, taken)
 	default:
 		return s.post(ctx, taken)
 	}

@@ -1,0 +1,71 @@
+package devinbox
+
+import (
+	"context"
+	"fmt"
+
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/capturedsms"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Text is a text message as a provider would have got it.
+type Text struct {
+	MessageID string // sms_…
+	To        string
+	From      string
+	Text      string
+	Encoding  string // gsm7, ucs2
+	Segments  int
+}
+
+const (
+	catchTextSQL = `
+INSERT INTO captured_sms (message_id, "to", "from", text, encoding, segments, received_at) VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (message_id) DO NOTHING`
+	trimTextsSQL = `DELETE FROM captured_sms WHERE id <= (SELECT id FROM captured_sms ORDER BY id DESC OFFSET $1 LIMIT 1)`
+)
+
+// CatchText keeps a text message. Catching the same again is harmless. The newest ones are kept
+// (Keep); older ones go.
+func (s *Service) CatchText(ctx context.Context, t Text) error {
+	if _, err := s.db.SQL.ExecContext(ctx, catchTextSQL, t.MessageID, t.To, t.From, t.Text, t.Encoding, t.Segments); err != nil {
+		return fmt.Errorf("catch a text message: %w", err)
+	}
+	if s.trimmed.due() {
+		if _, err := s.db.SQL.ExecContext(ctx, trimTextsSQL, Keep); err != nil {
+			return fmt.Errorf("delete older text messages: %w", err)
+		}
+	}
+	return nil
+}
+
+// Texts gives text messages, newest first. Query.To is a part of the number.
+func (s *Service) Texts(ctx context.Context, q Query) ([]*ent.CapturedSMS, error) {
+	if q.Limit == 0 {
+		q.Limit = defaultLimit
+	}
+	if q.Limit < 1 || q.Limit > maxLimit {
+		return nil, fault.InvalidField("limit", "must be between 1 and %d", maxLimit)
+	}
+	query := s.db.Ent.CapturedSMS.Query().Order(capturedsms.ByID(sql.OrderDesc())).Limit(q.Limit)
+	if q.Before > 0 {
+		query.Where(capturedsms.IDLT(q.Before))
+	}
+	if q.To != "" {
+		query.Where(capturedsms.ToContains(q.To))
+	}
+	found, err := query.All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list captured text messages: %w", err)
+	}
+	return found, nil
+}
+
+// clearTexts throws all text messages away.
+func (s *Service) clearTexts(ctx context.Context) error {
+	_, err := db.Exec(ctx, s.db.SQL, `DELETE FROM captured_sms`)
+	return err
+}

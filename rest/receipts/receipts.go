@@ -1,0 +1,141 @@
+// Package receipts answers what providers of text messages tell, below /s/: what became of a message
+// (/s/r/), and what somebody wrote back (/s/i/).
+//
+// A provider proves itself by the token in the path, which it got with the message or from the
+// owner of the account, and Twilio by its signature as well. What is not genuine is a 404 that says
+// no more. Providers repeat what was answered with 5xx, so a repetition is answered like the first.
+package receipts
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Messages is what is needed of the module.
+type Messages interface {
+	Receipt(ctx context.Context, t sms.Told) error
+	Reply(ctx context.Context, t sms.Told) error
+}
+
+var _ Messages = (*sms.Service)(nil)
+
+// Options of New.
+type Options struct {
+	Messages Messages
+	Logger   *slog.Logger
+}
+
+// Prefix is the path that everything hangs below.
+const Prefix = sms.LinkPrefix
+
+const (
+	bodyLimit = 64 << 10
+	bodyTime  = 10 * time.Second
+	// atOnce bounds the requests that use the database.
+	atOnce   = 16
+	patience = 5 * time.Second
+)
+
+type handler struct {
+	Options
+
+	turn *intake.Pool
+}
+
+// New makes the handler of everything below Prefix. It stands before any mux, which would answer an
+// unclean path with a redirect.
+func New(o Options) http.Handler { return &handler{Options: o, turn: intake.NewPool(atOnce)} }
+
+// emptyReply is what Twilio wants for a reply that is not answered (TwiML).
+const emptyReply = `<?xml version="1.0" encoding="UTF-8"?><Response/>`
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Robots-Tag", "noindex, nofollow")
+	token, take, route := "", h.Messages.Receipt, sms.ReceiptPath
+	if rest, found := strings.CutPrefix(r.URL.Path, sms.ReceiptPath); found {
+		token = rest
+	} else if rest, found := strings.CutPrefix(r.URL.Path, sms.ReplyPath); found {
+		token, take, route = rest, h.Messages.Reply, sms.ReplyPath
+	}
+	telemetry.SetRoute(r.Context(), route+"{token}")
+	switch {
+	case token == "":
+		http.Error(w, "Not found", http.StatusNotFound)
+		return
+	case r.Method != http.MethodPost:
+		header.Set("Allow", "POST")
+		http.Error(w, "Post what there is to tell", http.StatusMethodNotAllowed)
+		return
+	}
+	if err := h.take(w, r, token, take); err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	if route == sms.ReplyPath {
+		header.Set("Content-Type", "text/xml")
+		if _, err := w.Write([]byte(emptyReply)); err != nil {
+			h.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+		}
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, take func(context.Context, sms.Told) error) error {
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge, Message: "The body is too large"}
+	case err != nil:
+		return fault.Invalidf("The body could not be read")
+	}
+	fields, err := provider.Fields(r.Header.Get("Content-Type"), body)
+	if err != nil {
+		return fault.Invalidf("%s", err)
+	}
+	about, _, _ := strings.Cut(token, ".")
+	release, err := h.turn.Take(r.Context(), intake.Owner{Account: about}, 1, patience)
+	if err != nil {
+		return fault.Unavailable(err)
+	}
+	defer release()
+	return take(r.Context(), sms.Told{Token: token, URI: r.URL.RequestURI(), Signature: r.Header.Get(provider.SignatureHeader), Fields: fields})
+}
+
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.From(err)
+	telemetry.SetError(r.Context(), f.Code, err)
+	switch f.Kind {
+	case fault.NotFound:
+		http.Error(w, "Not found", http.StatusNotFound)
+	case fault.Invalid:
+		http.Error(w, f.Message, http.StatusBadRequest)
+	case fault.TooLarge:
+		http.Error(w, f.Message, http.StatusRequestEntityTooLarge)
+	case fault.Away:
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, "Try again later", http.StatusServiceUnavailable)
+	default:
+		h.Logger.ErrorContext(r.Context(), "what a provider of text messages tells could not be stored", telemetry.KeyError, err)
+		http.Error(w, "Internal error", http.StatusInternalServerError)
+	}
+}

@@ -1,0 +1,105 @@
+package sms
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// SMSMessage is a message in a list. It is embedded, and so exported.
+type SMSMessage struct {
+	ID           string            `json:"id" example:"sms_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	To           string            `json:"to" example:"+4915112345678"`
+	Country      string            `json:"country" doc:"Of the number; 001: none." example:"DE"`
+	From         *string           `json:"from" doc:"As the step has it; null: the sender of the settings."`
+	Text         string            `json:"text"`
+	Encoding     string            `json:"encoding" enum:"gsm7,ucs2" doc:"gsm7: 160 characters in one part, 153 in each of several. ucs2: 70 and 67; one character outside the GSM alphabet is enough."`
+	Segments     int               `json:"segments" doc:"Parts, which providers bill."`
+	Status       string            `json:"status" enum:"queued,sent,delivered,failed,unknown" doc:"unknown: it was handed over without an answer, and is not sent again."`
+	ErrorCode    *string           `json:"error_code" doc:"Why it failed, is unknown or waits, in one word: of the provider, or suppressed, busy, unreachable, no_answer, expired, refused, settings, no_provider, not_delivered, account_suspended, internal." example:"suppressed"`
+	Error        *string           `json:"error" doc:"The same in a sentence."`
+	Provider     *string           `json:"provider" enum:"capture,twilio,http"`
+	ProviderID   *string           `json:"provider_id" doc:"The provider's name for it."`
+	AutomationID *string           `json:"automation_id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	RunID        *string           `json:"run_id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	CreatedAt    wire.Time         `json:"created_at"`
+	SentAt       wire.OptionalTime `json:"sent_at"`
+	NextAt       wire.OptionalTime `json:"next_at" doc:"When it is tried again; null: nothing waits."`
+}
+
+type smsAttempt struct {
+	Number     int               `json:"number"`
+	Provider   string            `json:"provider"`
+	Outcome    *string           `json:"outcome" enum:"sent,temporary,failed,unknown" doc:"null: it goes on, or was cut off."`
+	StatusCode *int              `json:"status_code" doc:"Of the provider's answer."`
+	Error      *string           `json:"error"`
+	StartedAt  wire.Time         `json:"started_at"`
+	FinishedAt wire.OptionalTime `json:"finished_at"`
+}
+
+type smsMessageDetail struct {
+	SMSMessage
+
+	Attempts []smsAttempt `json:"attempts" nullable:"false" doc:"Requests to the provider, oldest first."`
+}
+
+type messageAnswer struct {
+	Message smsMessageDetail `json:"sms_message"`
+}
+
+type query struct {
+	rest.Page
+
+	Status       string `query:"status" enum:"queued,sent,delivered,failed,unknown" doc:"Only those."`
+	To           string `query:"to" doc:"Only to this number, as +4915112345678."`
+	AutomationID string `query:"automation_id" doc:"Only of this automation."`
+	RunID        string `query:"run_id" doc:"Only of this run."`
+}
+
+var message = rest.Noun{Name: "text message", About: "Id of the text message.", Example: "sms_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is: func(word string) bool { return id.Is(id.SMS, word) }}
+
+func (e *edge) messages(g *rest.Group) {
+	rest.ListBy(g, rest.Operation{
+		Path: "/sms-messages", ID: "listSMSMessages", Needs: accounts.Read,
+		Summary: "List text messages", Description: "Newest first.", Example: messageExample(),
+	}, rest.Plural{Member: "sms_messages", Schema: "SMSMessageList"}, e.list, newMessage)
+	detail := messageExample()
+	detail["attempts"] = []any{map[string]any{"number": 1, "provider": "twilio", "outcome": "sent", "status_code": 201, "error": nil, "started_at": "2026-01-15T09:30:01.000Z", "finished_at": "2026-01-15T09:30:02.000Z"}}
+	rest.Get(g, rest.Operation{
+		Path: "/sms-messages/{id}", ID: "getSMSMessage", Needs: accounts.Read,
+		Summary: "Retrieve a text message", Description: "With its attempts.", Example: map[string]any{"sms_message": detail}, Of: message,
+	}, e.sms.Get, newDetail)
+}
+
+func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.SMSMessage], error) {
+	return e.sms.List(ctx, c.AccountID, sms.Filter{Request: in.Request(), Status: in.Status, To: in.To, AutomationID: in.AutomationID, RunID: in.RunID})
+}
+
+func newMessage(m *ent.SMSMessage) SMSMessage {
+	out := SMSMessage{ID: m.ID, To: m.To, Country: m.Region, From: wire.OrNull(m.From), Text: m.Text, Encoding: string(m.Encoding), Segments: m.Segments, Status: string(m.Status),
+		ErrorCode: wire.OrNull(m.ErrorCode), Error: wire.OrNull(m.Error), Provider: wire.OrNull(m.Provider), ProviderID: wire.OrNull(m.ProviderID), AutomationID: m.AutomationID, RunID: m.RunID,
+		CreatedAt: wire.Time(m.CreatedAt), SentAt: wire.OptionalTime{At: m.SentAt}, NextAt: wire.OptionalTime{At: m.DueAt}}
+	return out
+}
+
+func newDetail(s sms.Stored) messageAnswer {
+	return messageAnswer{smsMessageDetail{SMSMessage: newMessage(s.SMSMessage), Attempts: wire.ListOf(s.Attempts, newAttempt)}}
+}
+
+func newAttempt(a *ent.SMSAttempt) smsAttempt {
+	return smsAttempt{Number: a.Number, Provider: a.Provider, Outcome: (*string)(a.Outcome), StatusCode: a.StatusCode, Error: wire.OrNull(a.Error), StartedAt: wire.Time(a.StartedAt),
+		FinishedAt: wire.OptionalTime{At: a.FinishedAt}}
+}
+
+func messageExample() map[string]any {
+	return map[string]any{"id": "sms_01kf0m4w7he6x8q2v5b3n9c1ta", "to": "+4915112345678", "country": "DE", "from": nil, "text": "Invoice 7 is open.", "encoding": "gsm7", "segments": 1, "status": "sent",
+		"error_code": nil, "error": nil, "provider": "twilio", "provider_id": "SM0123456789abcdef0123456789abcdef", "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"created_at": "2026-01-15T09:30:00.000Z", "sent_at": "2026-01-15T09:30:02.000Z", "next_at": nil}
+}

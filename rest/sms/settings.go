@@ -1,0 +1,192 @@
+package sms
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Service is what these operations need of the module.
+type Service interface {
+	Settings(ctx context.Context, accountID string) (sms.Settings, error)
+	SetSettings(ctx context.Context, accountID string, c sms.Change) (sms.Settings, error)
+	List(ctx context.Context, accountID string, f sms.Filter) (page.Page[*ent.SMSMessage], error)
+	Get(ctx context.Context, accountID, messageID string) (sms.Stored, error)
+}
+
+var _ Service = (*sms.Service)(nil)
+
+type settingsRecord struct {
+	Provider  string            `json:"provider" enum:"operator,none,twilio,http" doc:"operator: the one that the operator of this service has set up."`
+	Usable    bool              `json:"usable" doc:"There is a provider that messages could be handed to."`
+	Carrier   *string           `json:"carrier" enum:"capture,twilio,http" doc:"The kind of provider that messages go to; null: there is none. capture keeps them in the development inbox."`
+	From      *string           `json:"from" doc:"The sender of messages that name none."`
+	Twilio    *twilioSettings   `json:"twilio" doc:"null with another provider."`
+	HTTP      *httpSettings     `json:"http" doc:"null with another provider."`
+	Countries []string          `json:"countries" nullable:"false" doc:"That messages may go to; none: no message is sent."`
+	DailyCap  int               `json:"daily_cap" doc:"Messages in a day of UTC."`
+	ReplyURL  *string           `json:"reply_url" doc:"Where the own provider posts what people write back, so that STOP is heard. Keep it secret."`
+	UpdatedAt wire.OptionalTime `json:"updated_at" doc:"null: nothing was set yet."`
+}
+
+type twilioSettings struct {
+	AccountSID   string  `json:"account_sid"`
+	BaseURL      *string `json:"base_url" doc:"null: Twilio's own."`
+	HasAuthToken bool    `json:"has_auth_token"`
+}
+
+type httpSettings struct {
+	URL         string   `json:"url"`
+	HeaderNames []string `json:"header_names" nullable:"false" doc:"Their values are not shown."`
+	ContentType *string  `json:"content_type"`
+	Body        *string  `json:"body"`
+	IDPath      *string  `json:"id_path"`
+	Idempotent  bool     `json:"idempotent"`
+}
+
+type settingsAnswer struct {
+	Settings settingsRecord `json:"sms_settings"`
+}
+
+func newSettings(s sms.Settings) settingsAnswer {
+	out := settingsRecord{Provider: s.Provider, Usable: s.Usable, Carrier: wire.OrNull(s.Carrier), From: wire.OrNull(s.Config.From), Countries: wire.List(s.Countries), DailyCap: s.DailyCap,
+		ReplyURL: wire.OrNull(s.ReplyURL), UpdatedAt: wire.OptionalTime{At: s.UpdatedAt}}
+	switch s.Provider {
+	case "twilio":
+		out.Twilio = &twilioSettings{AccountSID: s.Config.AccountSID, BaseURL: wire.OrNull(s.Config.BaseURL), HasAuthToken: s.HasSecret}
+	case "http":
+		out.HTTP = &httpSettings{URL: s.Config.URL, HeaderNames: wire.List(s.Config.HeaderNames), ContentType: wire.OrNull(s.Config.ContentType), Body: wire.OrNull(s.Config.Body),
+			IDPath: wire.OrNull(s.Config.IDPath), Idempotent: s.Config.Idempotent}
+	}
+	return settingsAnswer{out}
+}
+
+type edge struct{ sms Service }
+
+// Routes makes the routes of text messages.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("sms", func(a *rest.API) {
+		e := &edge{sms: service}
+		g := a.Tag("SMS", "Text messages, which steps of automations send: by which provider, to which countries, and what became of each. A message that was handed over without an answer is "+
+			"`unknown` and is not sent again.")
+		one := map[string]any{"sms_settings": settingsExample()}
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/sms-settings", ID: "getSMSSettings", Needs: accounts.Read,
+			Summary: "Retrieve the settings of text messages", Description: "Without the secrets of the provider.", Example: one,
+		}, e.settings)
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: accounts.Write,
+			Summary: "Replace the settings of text messages",
+			Description: "All of them: a field that is left out gets its default. Secrets are encrypted and never shown; those that are left out stay while the provider, its account and its address stay " +
+				"the same. A URL must be `https` and lead to a public address. No country is allowed until some are given: who can have you write to numbers of his choice may earn by it.",
+			Body: &rest.Body{About: "The settings.", Examples: map[string]any{
+				"operator": map[string]any{"provider": "operator", "countries": []any{"DE", "AT", "CH"}},
+				"twilio": map[string]any{"provider": "twilio", "from": "+15005550006", "countries": []any{"US"}, "daily_cap": 500,
+					"twilio": map[string]any{"account_sid": "AC0123456789abcdef0123456789abcdef", "auth_token": "0123456789abcdef0123456789abcdef"}},
+				"http": map[string]any{"provider": "http", "from": "Shop", "countries": []any{"DE"}, "http": map[string]any{"url": "https://sms.example.com/send", "headers": map[string]any{"Authorization": "Bearer s3cret"},
+					"body": `{"recipient": "{{to}}", "sender": "{{from}}", "message": "{{text}}", "dlr": "{{receipt_url}}"}`, "id_path": "messages.0.id", "idempotent": false}}}},
+			Example: one,
+		}, changeBody, e.put)
+		e.messages(g)
+	})
+}
+
+func (e *edge) settings(ctx context.Context, c *rest.Call, _ *rest.None) (settingsAnswer, error) {
+	return rest.As(newSettings)(e.sms.Settings(ctx, c.AccountID))
+}
+
+func (e *edge) put(ctx context.Context, c *rest.Call, _ *rest.None, change sms.Change) (settingsAnswer, error) {
+	return rest.As(newSettings)(e.sms.SetSettings(ctx, c.AccountID, change))
+}
+
+func changeBody(c *sms.Change) body.Object {
+	return body.Object{Name: "PutSMSSettings", Fields: []body.Field{
+		{Name: "provider", Type: body.Choice(&c.Provider, "operator", "none", "twilio", "http"), Need: body.Required, About: "Who carries the messages."},
+		{Name: "countries", Type: body.List(&c.Countries, country).Count(0, 300), Need: body.Required,
+			About: "That messages may go to, by the country of the number: two capital letters of ISO 3166; `001` for numbers that belong to no country.", Example: []any{"DE"}},
+		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).From(1).UpTo(sms.MaxDailyCap), Default: 100, About: "Messages in a day of UTC. One number gets 10 in an hour at most."},
+		{Name: "from", Type: body.Text(&c.From).Length(0, 34), About: "The sender of messages that name none, of an own provider: a number, a short number, a word of at most 11 characters, or a messaging service of Twilio."},
+		{Name: "twilio", Type: body.Maybe(&c.Twilio, twilioBody), About: "With `twilio`: an account at Twilio, or at one that is compatible with it."},
+		{Name: "http", Type: body.Maybe(&c.HTTP, httpBody), About: "With `http`: a gateway that takes a message by one POST."},
+	}}
+}
+
+func country(to *string) body.Type { return body.Text(to).Length(2, 3) }
+
+func twilioBody(t *sms.TwilioChange) body.Object {
+	return body.Object{Fields: []body.Field{
+		{Name: "account_sid", Type: body.Text(&t.AccountSID).Length(1, 64), Need: body.Required, About: "Of the account."},
+		{Name: "auth_token", Type: secretText{&t.AuthToken}, About: "Its token; left out: as it is."},
+		{Name: "base_url", Type: body.Text(&t.BaseURL).Length(0, 2048).Format("uri"), About: "Of a compatible provider; left out: Twilio's own.", Example: "https://api.twilio.com"},
+	}}
+}
+
+func httpBody(h *sms.HTTPChange) body.Object {
+	return body.Object{Fields: []body.Field{
+		{Name: "url", Type: body.Text(&h.URL).Length(0, 2048).Format("uri"), Need: body.Required, About: "Where the message is posted."},
+		{Name: "headers", Type: texts{&h.Headers}, About: "Header fields by name, as a key of the gateway; left out: as they are."},
+		{Name: "content_type", Type: body.Text(&h.ContentType).Length(0, 100), Default: "application/json",
+			About: "`application/json`, `application/x-www-form-urlencoded`, `application/xml` or `text/plain`."},
+		{Name: "body", Type: body.Text(&h.Body).Length(0, 16<<10),
+			About: "With Liquid: `id`, `to`, `from`, `text`, `encoding`, `segments`, `receipt_url`. Of JSON the strings are Liquid, of a form (`to={{to}}&text={{text}}`) the values; what fills them is " +
+				"encoded. Left out: an object with `id`, `to`, `from`, `text` and `receipt_url`. The gateway may post to `receipt_url` a form or an object with `status` and perhaps `id`, `code`, `error`."},
+		{Name: "id_path", Type: body.Text(&h.IDPath).Length(0, 200), About: "Where the gateway's id stands in its JSON answer.", Example: "messages.0.id"},
+		{Name: "idempotent", Type: body.Boolean(&h.Idempotent), Default: false,
+			About: "The gateway takes the same `Idempotency-Key`, which is the id of the message, once. Only then a request without an answer is made again."},
+	}}
+}
+
+// secretText reads a text that is not to be shown.
+type secretText struct{ to *secret.String }
+
+// Read implements body.Type.
+func (t secretText) Read(d *body.Decoder, path string, v body.Value) {
+	if text, ok := d.Text(path, v); ok {
+		*t.to = secret.New(text)
+	}
+}
+
+// Schema implements body.Type.
+func (secretText) Schema(body.Components) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "password"}
+}
+
+// texts reads an object of strings.
+type texts struct{ to *map[string]string }
+
+// Read implements body.Type.
+func (t texts) Read(d *body.Decoder, path string, v body.Value) {
+	if !d.Expect(path, v, body.KindObject) {
+		return
+	}
+	object, _ := d.Plain(path, v).(map[string]any)
+	*t.to = make(map[string]string, len(object))
+	for name, value := range object {
+		text, is := value.(string)
+		if !is {
+			d.Refuse(body.Join(path, name), "must be a string")
+		}
+		(*t.to)[name] = text
+	}
+}
+
+// Schema implements body.Type.
+func (texts) Schema(body.Components) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}}
+}
+
+func settingsExample() map[string]any {
+	return map[string]any{"provider": "twilio", "usable": true, "carrier": "twilio", "from": "+15005550006",
+		"twilio": map[string]any{"account_sid": "AC0123456789abcdef0123456789abcdef", "base_url": nil, "has_auth_token": true}, "http": nil,
+		"countries": []any{"CA", "US"}, "daily_cap": 500, "reply_url": "https://mail.example.com/s/i/acc_01kf0m4w7he6x8q2v5b3n9c1ta.Zk3v9QpA1mW5rT8yB2nC4x", "updated_at": "2026-01-15T09:30:00.000Z"}
+}
