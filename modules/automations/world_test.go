@@ -29,6 +29,8 @@ const other = "acc_01kf0m4w7he6x8q2v5b3n9c1tz"
 type world struct {
 	*Service
 	*rooms.Rooms
+
+	Texts Texts // nil: the module sms is off
 }
 
 // noTemplates has no template.
@@ -62,7 +64,7 @@ func (w *world) configured(t *testing.T, c Config) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Answers: w.Idempotency,
+	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Texts: w.Texts, Answers: w.Idempotency,
 		Signals: sendingtest.Nobody{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)

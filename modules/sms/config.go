@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/modules/sms/handover"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/setting"
 )
@@ -28,11 +29,6 @@ type Config struct {
 // ConfigOf takes what the module needs from the installation's configuration. A process that
 // delivers no mail hands no text messages over either.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
-	c := Config{BaseURL: strings.TrimSuffix(config.BaseURL.Of(cfg), "/"), Operator: OperatorProvider.Of(cfg), Handover: handover.Config{Idle: config.DeliveryConcurrency.Of(cfg) == 0},
-		Lookup: resolver.LookupIP}
-	if cfg.Mode == setting.Dev {
-		c.PlainLoopback = true
-		c.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
-	}
-	return c
+	return Config{BaseURL: strings.TrimSuffix(config.BaseURL.Of(cfg), "/"), Operator: OperatorProvider.Of(cfg), Handover: handover.Config{Idle: config.DeliveryConcurrency.Of(cfg) == 0},
+		Allow: egress.Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
 }

@@ -53,6 +53,3 @@ func (s *Service) ReceiptURL(messageID string) string { return s.links.url(Recei
 
 // ReplyURL is where an account's own provider tells what somebody wrote back.
 func (s *Service) ReplyURL(accountID string) string { return s.links.url(ReplyPath, accountID) }
-
-// OperatorReplyURL is where the operator's provider does.
-func (s *Service) OperatorReplyURL() string { return s.links.url(ReplyPath, operatorName) }

@@ -21,7 +21,7 @@ var Module = fx.Module("sms",
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "counters of text messages", Run: s.Sweep}
 	}),
-	module.Healths(func(s *Service) module.Health { return module.Health{Name: "sms", Ask: s.handover.Condition} }),
+	module.Healths(func(s *Service) module.Health { return module.Health{Name: "sms", Ask: s.condition} }),
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/worker"
@@ -97,6 +98,15 @@ func (s *Service) Wake() { s.handover.Wake() }
 
 // Drain hands over every message that is due now. It is for tests, where no worker runs.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.handover.Drain(ctx) }
+
+// condition tells how late the queue is, and the operator where his provider posts replies.
+func (s *Service) condition(ctx context.Context) (module.Condition, error) {
+	c, err := s.handover.Condition(ctx)
+	if kind := s.ways.settings.Kind; err == nil && (kind == kindTwilio || kind == kindHTTP) {
+		c.Details = append(c.Details, "replies to the operator's provider of text messages are taken at "+s.links.url(ReplyPath, operatorName))
+	}
+	return c, err
+}
 
 // Suspended implements handover.Account.
 func (s *Service) Suspended(ctx context.Context, accountID string) (bool, error) {

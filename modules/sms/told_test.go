@@ -188,7 +188,10 @@ func TestStopToTheOperatorStopsAllWhoSendByHim(t *testing.T) {
 	w.Service = w.process(t, Operator{Kind: kindTwilio, SID: smstest.SID, Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
 	w.set(t, ours, Change{Provider: "operator", Countries: []string{"DE"}})
 	w.byTwilio(t, theirs)
-	target := w.OperatorReplyURL()
+	target := w.links.url(ReplyPath, operatorName)
+	if c, err := w.condition(t.Context()); err != nil || len(c.Details) != 1 || !strings.Contains(c.Details[0], target) {
+		t.Errorf("the condition is %+v, %v; want the address for replies in its details", c, err)
+	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
 	if err := w.Reply(t.Context(), told(target, form, smstest.Signature(target, form))); err != nil {
 		t.Fatalf("the reply was refused: %v", err)

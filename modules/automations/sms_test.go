@@ -1,0 +1,226 @@
+package automations
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations/steps"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// textOwner is an account that may send text messages.
+type textOwner struct{}
+
+func (textOwner) Account(_ context.Context, accountID string) (accounts.Account, error) {
+	return accounts.Account{ID: accountID, Plan: accounts.Plan{ID: "pro", Name: "Pro"}}, nil
+}
+
+// withTexts gives the world a module sms whose messages nobody hands over: they stay queued.
+func (w *world) withTexts(t *testing.T) *sms.Service {
+	t.Helper()
+	box, err := secret.NewBox(boxKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := sms.New(sms.Params{Config: sms.Config{BaseURL: "https://mail.example.com", Operator: sms.Operator{Kind: "capture"}}, DB: w.DB, Accounts: textOwner{}, Box: box,
+		Signals: sendingtest.Nobody{}, Node: node.None{}, Cursors: w.Pages, Logger: w.Logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Texts = texts
+	w.Service = w.another(t)
+	if _, err := texts.SetSettings(t.Context(), sendingtest.Account, sms.Change{Provider: "operator", Countries: []string{"DE"}}); err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+const textStep = `{"key": "text", "type": "send_sms", "to": "{{event.data.phone}}", "text": "Invoice {{event.data.number}} is open."%s},
+	{"key": "after", "type": "condition", "if": "steps.text.status == 'sent' && steps.text.segments == 1 && steps.text.sms_id.startsWith('sms_')"}`
+
+// outcome is how the newest run ended, and what its steps came to.
+func (w *world) outcome(t *testing.T) string {
+	t.Helper()
+	out, err := db.One(t.Context(), w.DB.SQL, db.Value[string], `
+SELECT r.status || ' ' || split_part(r.error, ':', 1) || ' ' || coalesce(string_agg(s.key || '=' || s.status || CASE WHEN s.type = 'condition' THEN '/' || (s.output->>'result') ELSE '' END, ' ' ORDER BY s.id), '')
+FROM (SELECT * FROM automation_runs ORDER BY id DESC LIMIT 1) r LEFT JOIN automation_steps s ON s.run_id = r.id GROUP BY r.id, r.status, r.error`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (w *world) texts(t *testing.T) int {
+	t.Helper()
+	n, err := db.One(t.Context(), w.DB.SQL, db.Value[int], `SELECT count(*) FROM sms_messages`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestAStepSendsATextMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	texts := w.withTexts(t)
+	a := w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	w.post(t, "invoice.failed", `{"phone": "+4915112345678", "number": 7}`)
+	w.drain(t)
+	if got := w.outcome(t); got != "completed  text=sent after=completed/true" {
+		t.Errorf("the run is %q, want it completed with the message sent", got)
+	}
+	list, err := texts.List(t.Context(), sendingtest.Account, sms.Filter{AutomationID: a.ID})
+	if err != nil || len(list.Items) != 1 || list.Items[0].Text != "Invoice 7 is open." || list.Items[0].EmailKey == nil || *list.Items[0].EmailKey != "bob@example.net" || *list.Items[0].UserID != "u1" ||
+		list.Items[0].Version != 1 || list.Items[0].StepIndex != 0 {
+		t.Errorf("the messages are %+v, %v; want one of the run and its person", list.Items, err)
+	}
+	run, err := texts.OfRun(t.Context(), sendingtest.Account, *list.Items[0].RunID)
+	if err != nil || len(run) != 1 {
+		t.Errorf("the run has %d messages, %v; want one", len(run), err)
+	}
+}
+
+func TestWhatAStepCannotSend(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.withTexts(t)
+	w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	for data, want := range map[string]string{
+		`{"phone": "0151 12345678"}`: "failed invalid_recipient text=failed",
+		`{}`:                         "failed invalid_recipient text=failed",
+		`{"phone": "+33612345678"}`:  "failed sms_country_not_allowed text=failed",
+		`{"phone": "+4915112345678", "number": "` + strings.Repeat("x", 2000) + `"}`: "failed sms_too_long text=failed",
+	} {
+		w.post(t, "invoice.failed", data)
+		if w.drain(t); w.outcome(t) != want {
+			t.Errorf("with the data %.60s the run is %q, want %q", data, w.outcome(t), want)
+		}
+	}
+	if n := w.texts(t); n != 0 {
+		t.Errorf("%d messages are stored, want none", n)
+	}
+}
+
+func TestTargetsOfATextStep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	texts := w.withTexts(t)
+	w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, `, "on_error": "continue", "on_suppressed": "end"`))
+	w.post(t, "invoice.failed", `{}`)
+	if w.drain(t); w.outcome(t) != "completed  text=failed after=completed/false" {
+		t.Errorf("after an error with on_error continue the run is %q", w.outcome(t))
+	}
+	if err := texts.OptOut(t.Context(), w.DB.SQL, sendingtest.Account, "+4915112345678"); err != nil {
+		t.Fatal(err)
+	}
+	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
+	if w.drain(t); w.outcome(t) != "completed  text=suppressed" {
+		t.Errorf("with a number that has said STOP the run is %q, want it suppressed and ended", w.outcome(t))
+	}
+	if n := w.texts(t); n != 1 {
+		t.Errorf("%d messages are stored, want the suppressed one", n)
+	}
+}
+
+// A run that is cancelled, or claimed by another process, between the claim and the commit sends
+// nothing.
+func TestACancelledRunSendsNoTextMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.withTexts(t)
+	w.active(t, `{"event": "invoice.failed", "cancel_on_events": ["invoice.paid"]}`, fmt.Sprintf(textStep, ""))
+	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
+	claimed, err := w.Service.steps.Claim(t.Context(), 10, 60e9)
+	if err != nil || len(claimed) != 1 {
+		t.Fatalf("claimed %d runs, %v; want one", len(claimed), err)
+	}
+	if got := counters(w.post(t, "invoice.paid", `{}`)); !strings.Contains(got, "1 cancelled") {
+		t.Fatalf("the event says %s, want one cancelled run", got)
+	}
+	if err := w.Service.steps.Take(t.Context(), claimed); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.texts(t); n != 0 {
+		t.Errorf("a run that was counted as cancelled has sent %d text messages", n)
+	}
+	// Two claims of one step: the first commit wins.
+	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
+	first, err := w.Service.steps.Claim(t.Context(), 10, 60e9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Exec(t, `UPDATE automation_works SET due_at = now()`)
+	second, err := w.Service.steps.Claim(t.Context(), 10, 60e9)
+	if err != nil || len(second) != 1 {
+		t.Fatalf("claimed %d runs again, %v; want one", len(second), err)
+	}
+	for _, claims := range [][]int{{0}, {1}, {0}} {
+		list := first
+		if claims[0] == 1 {
+			list = second
+		}
+		if err := w.Service.steps.Take(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := w.texts(t); n != 1 {
+		t.Errorf("two claims of one step have sent %d text messages, want one", n)
+	}
+}
+
+func TestCheckSaysWhenTextMessagesCannotBeSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	problems := func() string {
+		t.Helper()
+		a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "T", "trigger": {"event": "e"}, "steps": [%s]}`, fmt.Sprintf(textStep, "")), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := w.Check(t.Context(), w.caller(), a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, p := range list {
+			out = append(out, p.Severity+" "+p.Path+" "+p.Message)
+		}
+		return strings.Join(out, "; ")
+	}
+	if got := problems(); !strings.Contains(got, "error steps[0].type sends a text message, and they are switched off on this service") {
+		t.Errorf("with the module off the problems are %q", got)
+	}
+	texts := w.withTexts(t)
+	if got := problems(); got != "" {
+		t.Errorf("with a provider the problems are %q, want none", got)
+	}
+	if _, err := texts.SetSettings(t.Context(), sendingtest.Account, sms.Change{Provider: "none"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := problems(); !strings.Contains(got, "switched off for this account") {
+		t.Errorf("without a provider the problems are %q", got)
+	}
+}
+
+// Settings that go after the activation fail the step, and so does the module.
+func TestAStepOfAnAutomationWhoseModuleIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.withTexts(t)
+	w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	w.Texts = nil
+	w.Service = w.another(t)
+	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
+	if w.drain(t); w.outcome(t) != "failed "+sms.CodeNoProvider+" text=failed" {
+		t.Errorf("with the module off the run is %q", w.outcome(t))
+	}
+}
+
+var _ steps.Texter = (*sms.Service)(nil)

@@ -1,0 +1,286 @@
+package sms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sms/smstest"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+func (w *world) rows(t testing.TB, table string) int {
+	t.Helper()
+	n, err := db.One(t.Context(), w.db.SQL, db.Value[int], "SELECT count(*) FROM "+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestHostileNumbersAndTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	for name, c := range map[string]struct {
+		m    Message
+		code string
+	}{
+		"no number":            {Message{Text: "x"}, CodeRecipient},
+		"a national number":    {Message{To: "0151 12345678", Text: "x"}, CodeRecipient},
+		"two numbers":          {Message{To: german + "," + american, Text: "x"}, CodeRecipient},
+		"a number with a NUL":  {Message{To: german + "\x00", Text: "x"}, CodeRecipient},
+		"a very long number":   {Message{To: "+" + strings.Repeat("4", 100_000), Text: "x"}, CodeRecipient},
+		"a header in the from": {Message{To: german, From: "Shop\r\nX: y", Text: "x"}, CodeSender},
+		"no text":              {Message{To: german, Text: " \n "}, CodeText},
+		"a NUL in the text":    {Message{To: german, Text: "a\x00b"}, CodeText},
+		"an escape in it":      {Message{To: german, Text: "a\x1bb"}, CodeText},
+		"octets":               {Message{To: german, Text: "a\xff"}, CodeText},
+		"11 parts of GSM":      {Message{To: german, Text: strings.Repeat("a", 1531)}, CodeTooLong},
+		"11 parts of UTF-16":   {Message{To: german, Text: strings.Repeat("ж", 671)}, CodeTooLong},
+		"a megabyte":           {Message{To: german, Text: strings.Repeat("ж", 500_000)}, CodeTooLong},
+		"another country":      {Message{To: "+33612345678", Text: "x"}, CodeCountry},
+		"a satellite":          {Message{To: "+881612345678", Text: "x"}, CodeCountry},
+	} {
+		_, err := w.try(t, ours, c.m)
+		refused(t, name, err, c.code)
+	}
+	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
+		t.Errorf("refused messages have left %d rows, want none", n)
+	}
+	for name, text := range map[string]string{"10 parts of GSM": strings.Repeat("a", 1530), "10 parts of UTF-16": strings.Repeat("ж", 670), "lines": "a\r\nb"} {
+		if r, err := w.try(t, ours, Message{To: german, Text: text}); err != nil {
+			t.Errorf("%s: %v, want it accepted (it is %d parts)", name, err, r.Segments)
+		}
+	}
+}
+
+func TestNothingIsSentWithoutAProviderOrACountry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	problem := func(want string) {
+		t.Helper()
+		if got, err := w.Problem(t.Context(), ours); err != nil || !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("the problem is %q, %v; want %q", got, err, want)
+		}
+	}
+	_, err := w.try(t, ours, Message{To: german, Text: "x"})
+	refused(t, "without any settings", err, CodeNoProvider)
+	problem("has no provider")
+	w.set(t, ours, Change{Provider: "none", Countries: []string{"DE"}})
+	_, err = w.try(t, ours, Message{To: german, Text: "x"})
+	refused(t, "switched off", err, CodeNoProvider)
+	problem("switched off")
+	w.set(t, ours, Change{Provider: "twilio", From: "12345", Twilio: &TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
+	_, err = w.try(t, ours, Message{To: german, Text: "x"})
+	refused(t, "without a country", err, CodeCountry)
+	problem("no country")
+	w.byTwilio(t, ours)
+	problem("")
+
+	// The provider goes while a message waits.
+	r := w.send(t, ours, german)
+	w.set(t, ours, Change{Provider: "none"})
+	w.drain(t)
+	w.is(t, ours, r.ID, "failed no_provider")
+}
+
+func TestCaps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	w.byTwilio(t, theirs)
+	for range perHour {
+		w.send(t, ours, german)
+	}
+	_, err := w.try(t, ours, Message{To: german, Text: "x"})
+	refused(t, "the eleventh message to a number within the hour", err, CodeCap)
+	w.send(t, ours, american)
+	w.send(t, theirs, german)
+	w.exec(t, `UPDATE sms_messages SET created_at = now() - interval '61 minutes'`)
+	w.send(t, ours, german)
+
+	w.set(t, theirs, Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, DailyCap: 3, Twilio: &TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL}})
+	w.send(t, theirs, american)
+	w.send(t, theirs, american)
+	_, err = w.try(t, theirs, Message{To: american, Text: "x"})
+	refused(t, "more than the account's cap of the day", err, CodeCap)
+	w.exec(t, `UPDATE sms_days SET day = '2026-01-01'`)
+	w.send(t, theirs, american)
+}
+
+func TestThePlanCapsWhatGoesByTheOperator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Service = w.process(t, Operator{Kind: kindCapture})
+	two := 2
+	w.owner.is(func(a *accounts.Account) { a.Plan.DailySMS = &two })
+	w.set(t, ours, Change{Provider: "operator", Countries: []string{"DE"}})
+	w.send(t, ours, german)
+	w.send(t, ours, german)
+	_, err := w.try(t, ours, Message{To: german, Text: "x"})
+	refused(t, "more than the plan's cap", err, CodeCap)
+	w.byTwilio(t, ours)
+	w.send(t, ours, german) // an own provider is the account's own matter
+
+	w.owner.is(func(a *accounts.Account) { a.Plan.Sandboxed = true })
+	w.set(t, theirs, Change{Provider: "operator", Countries: []string{"DE"}})
+	_, err = w.try(t, theirs, Message{To: german, Text: "x"})
+	refused(t, "an account whose production is locked", err, "production_not_unlocked")
+}
+
+// Messages at the same time never get past the cap together.
+func TestCapsHoldAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	accepted := 0
+	for range 25 {
+		wait.Go(func() {
+			err := w.db.InTx(context.WithoutCancel(t.Context()), func(tx *ent.Tx) error {
+				_, err := w.Send(t.Context(), tx, ours, Message{To: german, Text: "x"}, nil)
+				return err
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				accepted++
+			}
+		})
+	}
+	wait.Wait()
+	if accepted != perHour || w.rows(t, "sms_messages") != perHour {
+		t.Errorf("of 25 messages at the same time %d were accepted and %d are stored, want %d", accepted, w.rows(t, "sms_messages"), perHour)
+	}
+}
+
+func TestTheGuardDecidesInTheTransaction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	try := func(guard Guard) error {
+		return w.db.InTx(t.Context(), func(tx *ent.Tx) error {
+			_, err := w.Send(t.Context(), tx, ours, Message{To: german, Text: "x"}, guard)
+			return err
+		})
+	}
+	broken := errors.New("broken")
+	if err := try(func(context.Context, db.Execer, Receipt) (bool, error) { return false, nil }); !errors.Is(err, ErrNotHeld) {
+		t.Errorf("with a guard that does not hold the error is %v, want ErrNotHeld", err)
+	}
+	if err := try(func(context.Context, db.Execer, Receipt) (bool, error) { return true, broken }); !errors.Is(err, broken) {
+		t.Errorf("with a guard that fails the error is %v, want its own", err)
+	}
+	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
+		t.Errorf("messages that were not held have left %d rows, want none", n)
+	}
+	var asked Receipt
+	if err := try(func(_ context.Context, _ db.Execer, r Receipt) (bool, error) { asked = r; return true, nil }); err != nil || !id.Is(id.SMS, asked.ID) || asked.Segments != 1 {
+		t.Errorf("the guard was asked about %+v, %v; want the message with its id and parts", asked, err)
+	}
+}
+
+func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	w.byTwilio(t, theirs)
+	mine, other := w.send(t, ours, german), w.send(t, theirs, german)
+	for accountID, messageID := range map[string]string{ours: other.ID, theirs: mine.ID} {
+		_, err := w.Get(t.Context(), accountID, messageID)
+		refused(t, "another account's message", err, "not_found")
+		list, err := w.List(t.Context(), accountID, Filter{To: german})
+		if err != nil || len(list.Items) != 1 || list.Items[0].AccountID != accountID {
+			t.Errorf("account %s lists %d messages, %v; want its own", accountID, len(list.Items), err)
+		}
+		if rows, err := w.OfRun(t.Context(), accountID, "run_x"); err != nil || len(rows) != 0 {
+			t.Errorf("a run that is none has %d messages, %v", len(rows), err)
+		}
+	}
+	w.send(t, ours, american)
+	first, err := w.List(t.Context(), ours, Filter{Request: page.Request{Limit: 1}})
+	if err != nil || !first.HasMore {
+		t.Fatalf("the first page: %+v, %v; want one that has more behind it", first, err)
+	}
+	if _, err := w.List(t.Context(), theirs, Filter{Request: page.Request{Limit: 1, Cursor: first.Next}}); err == nil {
+		t.Error("a cursor of another account is taken")
+	}
+	for name, f := range map[string]Filter{"status": {Status: "gone"}, "to": {To: "0151"}, "automation_id": {AutomationID: "x\x00"}, "run_id": {RunID: "run_'"}} {
+		if _, err := w.List(t.Context(), ours, f); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("a wrong %s gives the error %v, want one that names it", name, err)
+		}
+	}
+}
+
+func TestPurgeAndErase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	w.byTwilio(t, theirs)
+	person := Message{To: german, Text: "x", RunID: "run_1", EmailKey: "bob@example.net"}
+	for range 2 {
+		for _, accountID := range []string{ours, theirs} {
+			if _, err := w.try(t, accountID, person); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.drain(t)
+	waiting, err := w.try(t, ours, person)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.reply(t, ours, "STOP"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.Purge(t.Context(), ours, time.Now().Add(-time.Hour)); err != nil || n != 0 {
+		t.Errorf("a purge of what is older than an hour has deleted %d messages, %v; want none", n, err)
+	}
+	if n, err := w.Purge(t.Context(), ours, time.Now().Add(time.Hour)); err != nil || n != 2 || w.rows(t, "sms_attempts") != 2 {
+		t.Errorf("a purge has deleted %d messages and left %d attempts, %v; want 2, and the other account's 2", n, w.rows(t, "sms_attempts"), err)
+	}
+	w.is(t, ours, waiting.ID, "queued")
+	if n, err := w.Erase(t.Context(), ours, "Bob@Example.net"); err != nil || n != 1 {
+		t.Errorf("an erasure has deleted %d messages, %v; want the one that waits", n, err)
+	}
+	w.drain(t)
+	if n := len(w.twilio.Messages()); n != 4 {
+		t.Errorf("Twilio has %d messages, want 4: what was erased is not sent", n)
+	}
+	if left := w.rows(t, "sms_opt_outs WHERE number IS NOT NULL"); left != 0 {
+		t.Error("the opt-out of an erased person has its number still")
+	}
+	if r := w.send(t, ours, german); !r.Suppressed {
+		t.Error("an erased number that has said STOP is written to")
+	}
+	w.exec(t, `UPDATE sms_days SET day = '2020-01-01'`)
+	if n, err := w.Sweep(t.Context()); err != nil || n != 2 {
+		t.Errorf("the sweep has deleted %d counters, %v; want 2", n, err)
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, c := range [][3]string{{german, "Shop", "hello"}, {"+1", "", "\x00"}, {"＋49151", "MG", strings.Repeat("😀", 400)}, {american, "\r\n", "{{x}}"}} {
+		f.Add(c[0], c[1], c[2])
+	}
+	f.Fuzz(func(t *testing.T, to, from, text string) {
+		a, err := accept(Message{To: to, From: from, Text: text})
+		if err != nil {
+			return
+		}
+		if a.segments < 1 || a.segments > 10 || strings.ContainsAny(a.number.E164+from, "\r\n\x00") || strings.ContainsRune(text, 0) {
+			t.Errorf("accepted %q from %q with %q as %+v", to, from, text, fmt.Sprint(a))
+		}
+	})
+}
