@@ -3,6 +3,7 @@ package sms
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/modules/sms/handover"
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
@@ -50,14 +52,33 @@ func (s *Service) Settings(ctx context.Context, accountID string) (Settings, err
 
 // row gives nil for an account that has set nothing.
 func (s *Service) row(ctx context.Context, accountID string) (*ent.SMSSettings, error) {
-	row, err := s.db.Ent.SMSSettings.Query().Where(smssettings.ID(accountID)).Only(ctx)
-	switch {
-	case ent.IsNotFound(err):
-		return nil, nil //nolint:nilnil // nothing set is no error
-	case err != nil:
+	return s.rowIn(ctx, s.db.SQL, accountID)
+}
+
+const rowSQL = `SELECT id, provider, config, credentials, countries, daily_cap, created_at, updated_at FROM sms_settings WHERE id = $1`
+
+// rowIn reads the row within a transaction, which needs no second connection for it: many that wait
+// for each other's would wait for ever.
+func (s *Service) rowIn(ctx context.Context, from db.Execer, accountID string) (*ent.SMSSettings, error) {
+	type stored struct {
+		ent.SMSSettings
+		credentials, config, countries []byte
+	}
+	rows, err := db.All(ctx, from, func(r *stored) []any {
+		return []any{&r.ID, &r.Provider, &r.config, &r.credentials, &r.countries, &r.DailyCap, &r.CreatedAt, &r.UpdatedAt}
+	}, rowSQL, accountID)
+	if err != nil {
 		return nil, fmt.Errorf("read settings of text messages: %w", err)
 	}
-	return row, nil
+	if len(rows) == 0 {
+		return nil, nil //nolint:nilnil // nothing set is no error
+	}
+	row := rows[0].SMSSettings
+	row.Credentials = &rows[0].credentials
+	if err := errors.Join(json.Unmarshal(rows[0].config, &row.Config), json.Unmarshal(rows[0].countries, &row.Countries)); err != nil {
+		return nil, fmt.Errorf("read settings of text messages: %w", err)
+	}
+	return &row, nil
 }
 
 func (s *Service) shown(accountID string, row *ent.SMSSettings) Settings {

@@ -119,7 +119,7 @@ func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Me
 	if err != nil {
 		return Receipt{}, err
 	}
-	way, err := s.wayOf(ctx, accountID, a.number)
+	way, err := s.wayOf(ctx, tx, accountID, a.number)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -155,7 +155,7 @@ type way struct {
 
 // wayOf gives the way of a message. The error says that there is none, that the country is not
 // allowed, or that the account is suspended.
-func (s *Service) wayOf(ctx context.Context, accountID string, to number.Number) (way, error) {
+func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to number.Number) (way, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
 		return way{}, err
@@ -163,7 +163,7 @@ func (s *Service) wayOf(ctx context.Context, accountID string, to number.Number)
 	if account.Suspended {
 		return way{}, fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
 	}
-	row, err := s.row(ctx, accountID)
+	row, err := s.rowIn(ctx, tx, accountID)
 	if err != nil {
 		return way{}, err
 	}

@@ -213,7 +213,7 @@ func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
 	if err != nil || !first.HasMore {
 		t.Fatalf("the first page: %+v, %v; want one that has more behind it", first, err)
 	}
-	if _, err := w.List(t.Context(), theirs, Filter{Request: page.Request{Limit: 1, Cursor: first.Next}}); err == nil {
+	if _, err := w.List(t.Context(), theirs, Filter{Request: page.Request{Limit: 1, Cursor: first.NextCursor}}); err == nil {
 		t.Error("a cursor of another account is taken")
 	}
 	for name, f := range map[string]Filter{"status": {Status: "gone"}, "to": {To: "0151"}, "automation_id": {AutomationID: "x\x00"}, "run_id": {RunID: "run_'"}} {

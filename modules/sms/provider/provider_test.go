@@ -74,10 +74,13 @@ func TestAnswersOfHTTP(t *testing.T) {
 		"a redirect":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, Answer{Outcome: Failed, Status: 302, Code: CodeRefused}},
 		"400":             {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, Answer{Outcome: Failed, Status: 400, Code: CodeRefused}},
 		"429":             {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "90"); w.WriteHeader(429) }, Answer{Outcome: Temporary, Status: 429, Code: CodeBusy, Wait: 90 * time.Second}},
-		"a huge wait":     {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "99999999"); w.WriteHeader(503) }, Answer{Outcome: Temporary, Status: 503, Code: CodeBusy, Wait: time.Hour}},
+		"a huge wait": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "99999999")
+			w.WriteHeader(503)
+		}, Answer{Outcome: Temporary, Status: 503, Code: CodeBusy, Wait: time.Hour}},
 		"a negative wait": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "-5"); w.WriteHeader(503) }, Answer{Outcome: Temporary, Status: 503, Code: CodeBusy}},
 		"hung up":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
-		"no answer": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
+		"no answer":       {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
 		"half an answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte(`{"id": "x"`))
