@@ -146,7 +146,7 @@ func TestSignatures(t *testing.T) {
 		t.Error("a genuine signature is refused")
 	}
 	// The example of Twilio's public description of its signatures.
-	example := url.Values{"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675310"}, "Digits": {"1234"}, "From": {"+14158675310"}, "To": {"+18005551212"}}
+	example := url.Values{"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675309"}, "Digits": {"1234"}, "From": {"+14158675309"}, "To": {"+18005551212"}}
 	if got := Sign(secret.New("12345"), "https://mycompany.com/myapp.php?foo=1&bar=2", example); got != "RSOYDt4T1cUTdK1PDd93/VVr8B8=" {
 		t.Errorf("the signature of the published example is %s", got)
 	}
