@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
@@ -76,7 +77,7 @@ func TestAStepSendsATextMessage(t *testing.T) {
 	if got := w.outcome(t); got != "completed  text=sent after=completed/true" {
 		t.Errorf("the run is %q, want it completed with the message sent", got)
 	}
-	list, err := texts.List(t.Context(), sendingtest.Account, sms.Filter{AutomationID: a.ID})
+	list, err := texts.List(t.Context(), sendingtest.Account, sms.Filter{Request: page.Request{Limit: 10}, AutomationID: a.ID})
 	if err != nil || len(list.Items) != 1 || list.Items[0].Text != "Invoice 7 is open." || list.Items[0].EmailKey == nil || *list.Items[0].EmailKey != "bob@example.net" || *list.Items[0].UserID != "u1" ||
 		list.Items[0].Version != 1 || list.Items[0].StepIndex != 0 {
 		t.Errorf("the messages are %+v, %v; want one of the run and its person", list.Items, err)

@@ -200,7 +200,7 @@ func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
 	for accountID, messageID := range map[string]string{ours: other.ID, theirs: mine.ID} {
 		_, err := w.Get(t.Context(), accountID, messageID)
 		refused(t, "another account's message", err, "not_found")
-		list, err := w.List(t.Context(), accountID, Filter{To: german})
+		list, err := w.List(t.Context(), accountID, Filter{Request: page.Request{Limit: 10}, To: german})
 		if err != nil || len(list.Items) != 1 || list.Items[0].AccountID != accountID {
 			t.Errorf("account %s lists %d messages, %v; want its own", accountID, len(list.Items), err)
 		}

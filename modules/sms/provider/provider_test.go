@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -65,6 +66,7 @@ func TestBodiesOfGatewaysAreEncoded(t *testing.T) {
 
 func TestAnswersOfHTTP(t *testing.T) {
 	t.Parallel()
+	const silent = "no answer" // before the request is given up
 	for name, c := range map[string]struct {
 		handle http.HandlerFunc
 		want   Answer
@@ -80,7 +82,10 @@ func TestAnswersOfHTTP(t *testing.T) {
 		}, Answer{Outcome: Temporary, Status: 503, Code: CodeBusy, Wait: time.Hour}},
 		"a negative wait": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "-5"); w.WriteHeader(503) }, Answer{Outcome: Temporary, Status: 503, Code: CodeBusy}},
 		"hung up":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
-		"no answer":       {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
+		silent: {func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client has gone
+			<-r.Context().Done()
+		}, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
 		"half an answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte(`{"id": "x"`))
@@ -88,13 +93,20 @@ func TestAnswersOfHTTP(t *testing.T) {
 		}, Answer{Outcome: Sent, Status: 200}},
 	} {
 		asked := 0
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked++; c.handle(w, r) }))
-		client := &http.Client{Timeout: 300 * time.Millisecond, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		ctx, cancel := context.WithCancel(t.Context())
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked++; name == silent {
+				cancel()
+			}
+			c.handle(w, r)
+		}))
+		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		g, err := NewGateway(GatewayConfig{URL: server.URL, IDPath: "id", Headers: []shape.Header{{Name: "X-Key", Value: "s3cret"}}}, client)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := g.Submit(t.Context(), hello)
+		got := g.Submit(ctx, hello)
+		cancel()
 		server.CloseClientConnections()
 		server.Close()
 		if got.Outcome != c.want.Outcome || got.Status != c.want.Status || got.Code != c.want.Code || got.Wait != c.want.Wait || got.ProviderID != c.want.ProviderID || asked != 1 {
