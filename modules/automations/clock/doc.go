@@ -3,4 +3,6 @@
 //
 // A time of day that a change skips is the first instant after the gap. One that occurs twice
 // is its first occurrence. time.Date promises neither.
+//
+// It also reads durations as authors write them (ISO 8601).
 package clock

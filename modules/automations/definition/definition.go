@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/automations/clock"
 )
 
 // The bounds of a definition.
@@ -57,39 +58,39 @@ type Step struct {
 	Next Target `json:"next,omitzero"`
 
 	// send_email, send_sms
-	To           Texts       `json:"to,omitempty"`
-	CC           Texts       `json:"cc,omitempty"`
-	BCC          Texts       `json:"bcc,omitempty"`
-	ReplyTo      Texts       `json:"reply_to,omitempty"`
-	From         string      `json:"from,omitempty"`
-	Subject      string      `json:"subject,omitempty"`
-	HTML         string      `json:"html,omitempty"`
-	Text         string      `json:"text,omitempty"`
-	Template     *Template   `json:"template,omitempty"`
-	Tags         []shape.Tag `json:"tags,omitempty"`
-	Headers      Headers     `json:"headers,omitempty"`
-	Category     string      `json:"category,omitempty"`
-	Unsubscribe  *bool       `json:"unsubscribe,omitempty"`
-	ExpiresAfter Duration    `json:"expires_after,omitzero"`
-	OnSuppressed Target      `json:"on_suppressed,omitzero"`
-	OnError      Target      `json:"on_error,omitzero"`
+	To           Texts          `json:"to,omitempty"`
+	CC           Texts          `json:"cc,omitempty"`
+	BCC          Texts          `json:"bcc,omitempty"`
+	ReplyTo      Texts          `json:"reply_to,omitempty"`
+	From         string         `json:"from,omitempty"`
+	Subject      string         `json:"subject,omitempty"`
+	HTML         string         `json:"html,omitempty"`
+	Text         string         `json:"text,omitempty"`
+	Template     *Template      `json:"template,omitempty"`
+	Tags         []shape.Tag    `json:"tags,omitempty"`
+	Headers      Headers        `json:"headers,omitempty"`
+	Category     string         `json:"category,omitempty"`
+	Unsubscribe  *bool          `json:"unsubscribe,omitempty"`
+	ExpiresAfter clock.Duration `json:"expires_after,omitzero"`
+	OnSuppressed Target         `json:"on_suppressed,omitzero"`
+	OnError      Target         `json:"on_error,omitzero"`
 
 	// delay, wait_until
-	Duration Duration `json:"duration,omitzero"`
-	Window   *Window  `json:"window,omitempty"`
-	At       string   `json:"at,omitempty"` // CEL
-	Offset   Duration `json:"offset,omitzero"`
-	Timezone string   `json:"timezone,omitempty"`
-	OnPast   Target   `json:"on_past,omitzero"`
+	Duration clock.Duration `json:"duration,omitzero"`
+	Window   *Window        `json:"window,omitempty"`
+	At       string         `json:"at,omitempty"` // CEL
+	Offset   clock.Duration `json:"offset,omitzero"`
+	Timezone string         `json:"timezone,omitempty"`
+	OnPast   Target         `json:"on_past,omitzero"`
 
 	// wait_for_event
-	Event      Texts    `json:"event,omitempty"`
-	Timeout    Duration `json:"timeout,omitzero"`
-	Conditions string   `json:"conditions,omitempty"` // CEL
-	OfStep     string   `json:"step,omitempty"`       // own events count that are about the mail of this step
-	Since      string   `json:"since,omitempty"`
-	OnEvent    Target   `json:"on_event,omitzero"`
-	OnTimeout  Target   `json:"on_timeout,omitzero"`
+	Event      Texts          `json:"event,omitempty"`
+	Timeout    clock.Duration `json:"timeout,omitzero"`
+	Conditions string         `json:"conditions,omitempty"` // CEL
+	OfStep     string         `json:"step,omitempty"`       // own events count that are about the mail of this step
+	Since      string         `json:"since,omitempty"`
+	OnEvent    Target         `json:"on_event,omitzero"`
+	OnTimeout  Target         `json:"on_timeout,omitzero"`
 
 	// condition, branch, split
 	If        string    `json:"if,omitempty"` // CEL

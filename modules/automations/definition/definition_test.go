@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
@@ -121,17 +122,17 @@ func TestDurations(t *testing.T) {
 		"PT1S": time.Second, "PT1.5S": 1500 * time.Millisecond, "P1W": 7 * 24 * time.Hour, "P1W2DT3H4M5S": 9*24*time.Hour + 3*time.Hour + 4*time.Minute + 5*time.Second,
 		"P366D": 366 * 24 * time.Hour,
 	} {
-		got, err := definition.ParseDuration(text)
+		got, err := clock.ParseDuration(text)
 		if err != nil || got.Duration != want {
 			t.Errorf("%s is read as %s (%v), want %s", text, got.Duration, err, want)
 		}
 	}
 	for _, text := range []string{"", "P", "PT", "P1DT", "P1M", "P1Y", "PT0S", "PT0.5S", "-PT5S", "P-1D", "P1D1D", "PT9999999999H", "P367D", "PT1H1D", "1D", "pt1s", "P1.5D", " PT1S"} {
-		if got, err := definition.ParseDuration(text); err == nil {
+		if got, err := clock.ParseDuration(text); err == nil {
 			t.Errorf("%q is read as %s, and should be refused", text, got.Duration)
 		}
 	}
-	if got, err := definition.ParseOffset("-P3D"); err != nil || got.Duration != -72*time.Hour {
+	if got, err := clock.ParseOffset("-P3D"); err != nil || got.Duration != -72*time.Hour {
 		t.Errorf("the offset -P3D is read as %s (%v)", got.Duration, err)
 	}
 }

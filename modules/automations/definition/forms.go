@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/automations/clock"
 )
 
 // Target says where a run goes on. The zero Target is what the field means when it is left
@@ -139,15 +140,15 @@ const (
 
 // ReEntry says whether a person who had a run may have another one.
 type ReEntry struct {
-	Mode  string   // "": every_time
-	Every Duration // of at_most_every
+	Mode  string         // "": every_time
+	Every clock.Duration // of at_most_every
 }
 
 // UnmarshalJSON reads a mode or {"at_most_every": duration}.
 func (r *ReEntry) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte("{")) {
 		var object struct {
-			Every Duration `json:"at_most_every"`
+			Every clock.Duration `json:"at_most_every"`
 		}
 		err := json.Unmarshal(data, &object)
 		*r = ReEntry{AtMostEvery, object.Every}
@@ -159,7 +160,7 @@ func (r *ReEntry) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes the form that UnmarshalJSON reads.
 func (r ReEntry) MarshalJSON() ([]byte, error) {
 	if r.Mode == AtMostEvery {
-		return json.Marshal(map[string]Duration{AtMostEvery: r.Every})
+		return json.Marshal(map[string]clock.Duration{AtMostEvery: r.Every})
 	}
 	return json.Marshal(r.Mode)
 }

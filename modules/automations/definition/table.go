@@ -73,8 +73,8 @@ func checkName(name string) error {
 	return nil
 }
 
-func checkDuration(s string) error { _, err := ParseDuration(s); return err }
-func checkOffset(s string) error   { _, err := ParseOffset(s); return err }
+func checkDuration(s string) error { _, err := clock.ParseDuration(s); return err }
+func checkOffset(s string) error   { _, err := clock.ParseOffset(s); return err }
 func checkZone(s string) error     { _, err := clock.Zone(s); return err }
 
 // checkStepZone also lets Liquid pass, which is judged when it was rendered.
@@ -142,7 +142,7 @@ var (
 	keyText    = text(40, checkKey).as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
 	title      = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
 	eventName  = text(4*MaxName, checkListened).as(map[string]any{"maxLength": MaxName})
-	duration   = text(64, checkDuration).as(map[string]any{"pattern": durationForm.String()})
+	duration   = text(64, checkDuration).as(map[string]any{"pattern": clock.DurationPattern})
 	line       = map[string]any{"pattern": `^[^\r\n]*$`}
 	expression = text(MaxExpression, nil)
 	content    = text(MaxContent, nil)
@@ -216,7 +216,7 @@ var typeMembers = map[string][]member{
 			member{"days", list(1, 7, oneOf(clock.Days...)), false, "Every day if left out."},
 		), false, "The part of the day in which the run goes on."},
 		{"at", expression, false, "A CEL expression that gives a timestamp, as timestamp(event.data.ends_at)."},
-		{"offset", text(65, checkOffset).as(map[string]any{"pattern": "^-?" + durationForm.String()[1:]}), false, "Added to at; may be negative, as -P3D."},
+		{"offset", text(65, checkOffset).as(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}), false, "Added to at; may be negative, as -P3D."},
 		{"timezone", text(MaxString, checkStepZone), false, "Liquid, or a name of the IANA database."},
 		{"on_past", target, false, "If at is in the past; continue if left out."},
 	},

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/expression"
 )
@@ -211,7 +212,7 @@ func (a *advance) since(s *definition.Step) time.Time {
 	case "", definition.SinceRun:
 		return a.run.StartedAt
 	}
-	back, err := definition.ParseDuration(s.Since)
+	back, err := clock.ParseDuration(s.Since)
 	if err != nil {
 		return a.run.StartedAt
 	}

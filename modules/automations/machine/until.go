@@ -19,7 +19,7 @@ func (a *advance) beginUntil(s *definition.Step) {
 		}
 		named = named.Add(s.Offset.Duration)
 		switch {
-		case named.After(a.now.Add(definition.MaxDuration)):
+		case named.After(a.now.Add(clock.MaxDuration)):
 			a.finish(Record{Status: StatusFailed, Error: "invalid_time: at is more than 366 days ahead"}, definition.Target{Kind: definition.Fails})
 			return
 		case named.Before(a.now) && s.OnPast.Kind != "" && s.OnPast.Kind != definition.Continue:

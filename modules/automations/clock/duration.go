@@ -1,4 +1,4 @@
-package definition
+package clock
 
 import (
 	"encoding/json"
@@ -23,7 +23,10 @@ type Duration struct {
 }
 
 // The parts: weeks, days, hours, minutes, seconds.
-var durationForm = regexp.MustCompile(`^P(?:(\d{1,3})W)?(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,7})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`)
+var durationForm = regexp.MustCompile(DurationPattern)
+
+// DurationPattern is the form of a duration, as a regular expression. Its bounds are not in it.
+const DurationPattern = `^P(?:(\d{1,3})W)?(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,7})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`
 
 var (
 	errDurationForm   = errors.New(`must be a duration of ISO 8601, as PT30M or P3D`)
