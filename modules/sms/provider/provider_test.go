@@ -89,6 +89,7 @@ func TestAnswersOfHTTP(t *testing.T) {
 		"half an answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte(`{"id": "x"`))
+			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}, Answer{Outcome: Sent, Status: 200}},
 	} {
