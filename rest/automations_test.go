@@ -176,7 +176,7 @@ func (f *fakeAutomations) RetryFailed(ctx context.Context, _, id string, in auto
 	return 17, in.Keep(ctx, nil, 17)
 }
 
-func (f *fakeAutomations) WebhookSecret(account string) secret.String {
+func (f *fakeAutomations) WebhookSecret(string) secret.String {
 	return secret.New("whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo")
 }
 
@@ -293,7 +293,7 @@ func TestActionsOnAutomations(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{`{"action":"pause"}`: `"held_runs":3`, `{"action":"archive"}`: `"cancelling_runs":3`} {
-		if got := b.do(t, request{method: "POST", path: "/api/automations/" + automationID, body: body}); !strings.Contains(string(got.body), want) {
+		if got := b.do(t, request{method: "POST", path: "/api/automations/" + automationID, body: body}); !strings.Contains(got.body, want) {
 			t.Errorf("%s is answered without %s: %s", body, want, got.body)
 		}
 	}
@@ -304,14 +304,14 @@ func TestFailedRunsAreTriedAgain(t *testing.T) {
 	b := newBundle(t)
 	path := "/api/automations/" + automationID + "/retry-failed"
 	got := b.do(t, request{method: "POST", path: path, body: `{"since":"2026-01-15T10:30:00+01:00","step":"tips"}`})
-	if want := `{"runs":17}`; got.status != 200 || strings.TrimSpace(string(got.body)) != want {
+	if want := `{"runs":17}`; got.status != 200 || strings.TrimSpace(got.body) != want {
 		t.Errorf("retry-failed: %d %s, want %s", got.status, got.body, want)
 	}
 	if done := strings.Join(b.automations.done, ","); done != "retry since 2026-01-15T09:30:00Z tips" {
 		t.Errorf("the service was asked %q", done)
 	}
 	for body, field := range map[string]string{`{}`: "since", `{"since":"yesterday"}`: "since", `{"since":"2026-01-15T09:30:00Z","step":7}`: "step", `{"since":"2026-01-15T09:30:00Z","steps":"a"}`: "steps"} {
-		if got := b.do(t, request{method: "POST", path: path, body: body}); got.status != 400 || !strings.Contains(string(got.body), `"`+field+`"`) {
+		if got := b.do(t, request{method: "POST", path: path, body: body}); got.status != 400 || !strings.Contains(got.body, `"`+field+`"`) {
 			t.Errorf("%s: %d %s, want 400 that names %s", body, got.status, got.body, field)
 		}
 	}
@@ -322,7 +322,7 @@ func TestListsOfRunsNameWrongFilters(t *testing.T) {
 	b := newBundle(t)
 	for query, field := range map[string]string{"step=hello": "step", "since=now": "since", "until=now": "until", "since=2026-01-16T09:30:00Z&until=2026-01-15T09:30:00Z": "until", "version=0": "version",
 		"status=lost": "status"} {
-		if got := b.do(t, request{method: "GET", path: "/api/automation-runs?" + query}); got.status != 400 || !strings.Contains(string(got.body), field) {
+		if got := b.do(t, request{method: "GET", path: "/api/automation-runs?" + query}); got.status != 400 || !strings.Contains(got.body, field) {
 			t.Errorf("?%s: %d %s, want 400 that names %s", query, got.status, got.body, field)
 		}
 	}

@@ -41,7 +41,7 @@ func TestReceipts(t *testing.T) {
 		"sent comes behind the fact": {"undelivered sent", "failed 30006 sent"},
 	} {
 		messageID, at := w.sent(t, ours, german)
-		for _, status := range strings.Fields(c.statuses) {
+		for status := range strings.FieldsSeq(c.statuses) {
 			code := ""
 			if status == "undelivered" || status == "failed" {
 				code = "30006"

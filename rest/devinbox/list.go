@@ -1,6 +1,7 @@
 package devinbox
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -26,15 +27,36 @@ type kind struct {
 	Texts bool
 }
 
-type listPage struct {
-	frame
-
+// place is where a page stands in the list of one kind of messages.
+type place struct {
 	Kind   kind
-	Mails  []mailLine
 	To     string
 	Older  string // link to the next page, empty on the last
 	Newest int64  // id, for the script that watches for more
 	First  bool   // nothing newer is left out
+}
+
+// placeOf returns the place of a page that shows the messages with the given ids, newest first.
+func placeOf(k kind, path string, q inbox.Query, ids []int64, more bool) place {
+	out := place{Kind: k, To: q.To, First: q.Before == 0}
+	if len(ids) > 0 {
+		out.Newest = ids[0]
+	}
+	if more {
+		next := url.Values{"before": {strconv.FormatInt(ids[len(ids)-1], 10)}}
+		if q.To != "" {
+			next.Set("to", q.To)
+		}
+		out.Older = path + "?" + next.Encode()
+	}
+	return out
+}
+
+type listPage struct {
+	frame
+	place
+
+	Mails []mailLine
 }
 
 type mailLine struct {
@@ -46,43 +68,32 @@ type mailLine struct {
 }
 
 func (p *pages) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := queryOf(r.URL.Query())
+	q, found, more, err := find(r, p.inbox.List)
 	if err != nil {
 		return err
 	}
-	found, more, err := p.find(r, q)
-	if err != nil {
-		return err
+	ids, lines := make([]int64, len(found)), make([]mailLine, len(found))
+	for i, m := range found {
+		ids[i], lines[i] = m.ID, lineOf(m, time.Now())
 	}
-	page := listPage{frame: newFrame(""), Kind: kind{Prefix, false}, To: q.To, First: q.Before == 0}
-	for _, m := range found {
-		page.Mails = append(page.Mails, lineOf(m, time.Now()))
-	}
-	if len(found) > 0 {
-		page.Newest = found[0].ID
-	}
-	if more {
-		next := url.Values{"before": {strconv.FormatInt(found[len(found)-1].ID, 10)}}
-		if q.To != "" {
-			next.Set("to", q.To)
-		}
-		page.Older = Prefix + "?" + next.Encode()
-	}
-	return render(w, listTemplate, page)
+	return render(w, listTemplate, listPage{newFrame(""), placeOf(kind{Prefix, false}, Prefix, q, ids, more), lines})
 }
 
-// find asks for one mail more than it gives, to know whether there are more.
-func (p *pages) find(r *http.Request, q inbox.Query) (found []inbox.Line, more bool, err error) {
-	limit := q.Limit
-	q.Limit = min(limit+1, maxPage)
-	found, err = p.inbox.List(r.Context(), q)
-	if err != nil {
-		return nil, false, err
+// find returns the messages that a request asks for. It asks for one message more than it returns,
+// to know whether there are more.
+func find[T any](r *http.Request, list func(context.Context, inbox.Query) ([]T, error)) (q inbox.Query, found []T, more bool, err error) {
+	if q, err = queryOf(r.URL.Query()); err != nil {
+		return q, nil, false, err
 	}
-	if len(found) > limit {
-		return found[:limit], true, nil
+	asked := q
+	asked.Limit = min(q.Limit+1, maxPage)
+	if found, err = list(r.Context(), asked); err != nil {
+		return q, nil, false, err
 	}
-	return found, false, nil
+	if len(found) > q.Limit {
+		return q, found[:q.Limit], true, nil
+	}
+	return q, found, false, nil
 }
 
 // queryOf reads ?to= &before= &limit=.
@@ -184,11 +195,7 @@ func newMailJSON(m *ent.CapturedMail) mailJSON {
 
 // listJSON answers {mails, has_more}, newest first.
 func (p *pages) listJSON(w http.ResponseWriter, r *http.Request) error {
-	q, err := queryOf(r.URL.Query())
-	if err != nil {
-		return err
-	}
-	found, more, err := p.find(r, q)
+	_, found, more, err := find(r, p.inbox.List)
 	if err != nil {
 		return err
 	}

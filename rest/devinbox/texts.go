@@ -3,25 +3,18 @@ package devinbox
 import (
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent"
-	inbox "github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/sms/segment"
 )
 
 type textsPage struct {
 	frame
+	place
 
-	Kind     kind
 	Messages []textLine
-	To       string
-	Older    string // link to the next page, empty on the last
-	Newest   int64  // id, for the script that watches for more
-	First    bool   // nothing newer is left out
 }
 
 type textLine struct {
@@ -33,43 +26,15 @@ type textLine struct {
 }
 
 func (p *pages) texts(w http.ResponseWriter, r *http.Request) error {
-	q, err := queryOf(r.URL.Query())
+	q, found, more, err := find(r, p.inbox.Texts)
 	if err != nil {
 		return err
 	}
-	found, more, err := p.findTexts(r, q)
-	if err != nil {
-		return err
+	ids, lines := make([]int64, len(found)), make([]textLine, len(found))
+	for i, m := range found {
+		ids[i], lines[i] = m.ID, textLineOf(m, time.Now())
 	}
-	page := textsPage{frame: newFrame("Text messages"), Kind: kind{Prefix, true}, To: q.To, First: q.Before == 0}
-	for _, m := range found {
-		page.Messages = append(page.Messages, textLineOf(m, time.Now()))
-	}
-	if len(found) > 0 {
-		page.Newest = found[0].ID
-	}
-	if more {
-		next := url.Values{"before": {strconv.FormatInt(found[len(found)-1].ID, 10)}}
-		if q.To != "" {
-			next.Set("to", q.To)
-		}
-		page.Older = TextsPath + "?" + next.Encode()
-	}
-	return render(w, textsTemplate, page)
-}
-
-// findTexts asks for one more than it gives, to know whether there are more.
-func (p *pages) findTexts(r *http.Request, q inbox.Query) (found []*ent.CapturedSMS, more bool, err error) {
-	limit := q.Limit
-	q.Limit = min(limit+1, maxPage)
-	found, err = p.inbox.Texts(r.Context(), q)
-	if err != nil {
-		return nil, false, err
-	}
-	if len(found) > limit {
-		return found[:limit], true, nil
-	}
-	return found, false, nil
+	return render(w, textsTemplate, textsPage{newFrame("Text messages"), placeOf(kind{Prefix, true}, TextsPath, q, ids, more), lines})
 }
 
 func textLineOf(m *ent.CapturedSMS, now time.Time) textLine {
@@ -99,11 +64,7 @@ type textJSON struct {
 
 // textsJSON answers {texts, has_more}, newest first.
 func (p *pages) textsJSON(w http.ResponseWriter, r *http.Request) error {
-	q, err := queryOf(r.URL.Query())
-	if err != nil {
-		return err
-	}
-	found, more, err := p.findTexts(r, q)
+	_, found, more, err := find(r, p.inbox.Texts)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // SMSMessage is a message in a list. It is embedded, and so exported.
-type SMSMessage struct {
+type SMSMessage struct { //nolint:revive // the schema in the document has this name
 	ID           string            `json:"id" example:"sms_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	To           string            `json:"to" example:"+4915112345678"`
 	Country      string            `json:"country" doc:"Of the number; 001: none." example:"DE"`

@@ -71,7 +71,7 @@ func NewBody(contentType, text string) (*Body, error) {
 		}
 		return b, b.compileJSON(b.json)
 	case Form:
-		for _, pair := range strings.Split(text, "&") {
+		for pair := range strings.SplitSeq(text, "&") {
 			name, value, found := strings.Cut(pair, "=")
 			if name = strings.TrimSpace(name); name == "" || !found {
 				return nil, errors.New("is no form; write it as to={{to}}&text={{text}}")

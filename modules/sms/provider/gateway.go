@@ -78,7 +78,7 @@ func find(answer []byte, path string) string {
 	if err := decoder.Decode(&at); err != nil {
 		return ""
 	}
-	for _, part := range strings.Split(path, ".") {
+	for part := range strings.SplitSeq(path, ".") {
 		switch v := at.(type) {
 		case map[string]any:
 			at = v[part]
