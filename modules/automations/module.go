@@ -22,7 +22,7 @@ import (
 var Module = fx.Module("automations",
 	fx.Provide(ConfigOf, New),
 	module.Keeps(func(s *Service) module.Kept {
-		return module.Kept{What: "custom events and runs", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
+		return module.Kept{What: "custom events and runs", Acts: true, Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "runs of archived automations", Run: s.Sweep}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/steps"
@@ -106,6 +107,56 @@ func TestWhatAStepCannotSend(t *testing.T) {
 	}
 	if n := w.texts(t); n != 0 {
 		t.Errorf("%d messages are stored, want none", n)
+	}
+}
+
+// A number that has got its ten messages in the hour fails the step with the code of the cap, and
+// on_error says where the run goes on.
+func TestATextStepWhoseCapIsReached(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.withTexts(t)
+	w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	event := `{"phone": "+4915112345678"}`
+	for range 10 {
+		w.post(t, "invoice.failed", event)
+		if w.drain(t); w.outcome(t) != "completed  text=sent after=completed/true" {
+			t.Fatalf("below the cap the run is %q", w.outcome(t))
+		}
+	}
+	w.post(t, "invoice.failed", event)
+	if w.drain(t); w.outcome(t) != "failed sms_cap_reached text=failed" {
+		t.Errorf("with the eleventh message of the hour the run is %q", w.outcome(t))
+	}
+	w.active(t, `{"event": "invoice.due"}`, fmt.Sprintf(textStep, `, "on_error": "end"`))
+	w.post(t, "invoice.due", event)
+	if w.drain(t); w.outcome(t) != "completed  text=failed" {
+		t.Errorf("with the eleventh message of the hour and on_error end the run is %q", w.outcome(t))
+	}
+	if n := w.texts(t); n != 10 {
+		t.Errorf("%d messages are stored, want 10", n)
+	}
+}
+
+func TestALateTextStepExpires(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.withTexts(t)
+	w.active(t, `{"event": "invoice.failed"}`, `{"key": "wait", "type": "delay", "duration": "PT1H"}, `+fmt.Sprintf(textStep, `, "expires_after": "PT1H"`))
+	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
+	w.drain(t)
+	w.pass(t, 3*time.Hour) // the delay was over 2 hours ago
+	if w.drain(t); w.outcome(t) != "completed  wait=completed text=expired after=completed/false" {
+		t.Errorf("two hours late the run is %q, want the step expired", w.outcome(t))
+	}
+	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
+	w.drain(t)
+	w.pass(t, 90*time.Minute)
+	if w.drain(t); w.outcome(t) != "completed  wait=completed text=sent after=completed/true" {
+		t.Errorf("half an hour late the run is %q, want the message sent", w.outcome(t))
+	}
+	if n := w.texts(t); n != 1 {
+		t.Errorf("%d messages are stored, want the one that was not too late", n)
 	}
 }
 

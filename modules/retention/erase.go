@@ -36,6 +36,9 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 	}
 	addr := strings.ToLower(parsed.AddrSpec())
 	var done Erased
+	if err := s.eraseKept(ctx, accountID, addr, true); err != nil {
+		return done, err
+	}
 	var emailIDs []string
 	if s.near.Mail != nil {
 		if emailIDs, err = s.eraseMail(ctx, accountID, addr, &done); err != nil {
@@ -59,10 +62,8 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 			return done, fmt.Errorf("erase: %w", err)
 		}
 	}
-	for _, kept := range s.kept {
-		if _, err := kept.Erase(ctx, accountID, addr); err != nil {
-			return done, fmt.Errorf("erase %s: %w", kept.What, err)
-		}
+	if err := s.eraseKept(ctx, accountID, addr, false); err != nil {
+		return done, err
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		n, err := s.facts.ForgetMentions(ctx, tx, accountID, addr, event.ContactUnsubscribed, event.SuppressionAdded, event.SuppressionRemoved)
@@ -73,6 +74,19 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 		return done, fmt.Errorf("erase: %w", err)
 	}
 	return done, nil
+}
+
+// eraseKept erases what other modules keep of an address: all, or only what acts by itself.
+func (s *Service) eraseKept(ctx context.Context, accountID, addr string, actingOnly bool) error {
+	for _, kept := range s.kept {
+		if actingOnly && !kept.Acts {
+			continue
+		}
+		if _, err := kept.Erase(ctx, accountID, addr); err != nil {
+			return fmt.Errorf("erase %s: %w", kept.What, err)
+		}
+	}
+	return nil
 }
 
 // EraseUser deletes what is stored of somebody under an id that the account has given.

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/module"
 )
 
 // stock is a store of emails whose ids are numbers: those that may go are given.
@@ -188,6 +189,37 @@ func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
 		if _, err := s.Erase(t.Context(), "acc_a", bad); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("Erase of %q gives %v, want invalid", bad, err)
 		}
+	}
+}
+
+// What acts by itself would write to the person during the erasure, so it goes first.
+func TestWhatActsIsErasedBeforeAllElseAndAgain(t *testing.T) {
+	t.Parallel()
+	mail := &stock{}
+	keep := func(what string, acts bool) module.Kept {
+		return module.Kept{What: what, Acts: acts, Erase: func(_ context.Context, _, address string) (int64, error) {
+			mail.calls = append(mail.calls, "erase "+what+" of "+address)
+			return 1, nil
+		}, EraseUser: func(_ context.Context, _, userID string) (int64, error) {
+			mail.calls = append(mail.calls, "erase "+what+" of "+userID)
+			return 1, nil
+		}}
+	}
+	d, log := dbtest.New(t), slog.New(slog.DiscardHandler)
+	s := New(Params{DB: d, Neighbours: Neighbours{Mail: mail, Follower: mail}, Kept: []module.Kept{keep("texts", false), keep("notes", false), keep("runs", true)}, Facts: bus.New(d, log, bus.Options{}), Logger: log})
+	if _, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"erase runs of bob@example.net", "follow acc_a 2", "erase runs of bob@example.net", "erase notes of bob@example.net", "erase texts of bob@example.net"}
+	if !slices.Equal(mail.calls, want) {
+		t.Errorf("Erase made the calls %q, want %q", mail.calls, want)
+	}
+	mail.calls = nil
+	if err := s.EraseUser(t.Context(), "acc_a", "u1"); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"erase runs of u1", "erase notes of u1", "erase texts of u1"}; !slices.Equal(mail.calls, want) {
+		t.Errorf("EraseUser made the calls %q, want %q", mail.calls, want)
 	}
 }
 

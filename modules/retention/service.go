@@ -1,8 +1,11 @@
 package retention
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/fx"
@@ -103,7 +106,18 @@ type Service struct {
 
 // New makes the service; nothing runs before Start.
 func New(p Params) *Service {
-	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, kept: p.Kept, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	kept := slices.SortedFunc(slices.Values(p.Kept), func(a, b module.Kept) int { // Fx gives them in any order
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.What, b.What))
+	})
+	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, kept: kept, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+}
+
+// rank is 0 for what acts by itself, which is erased first.
+func rank(kept module.Kept) int {
+	if kept.Acts {
+		return 0
+	}
+	return 1
 }
 
 // firstRun keeps a start from being followed by deleting at once, and restarts in a

@@ -16,7 +16,7 @@ import (
 var Module = fx.Module("sms",
 	fx.Provide(ConfigOf, New),
 	module.Keeps(func(s *Service) module.Kept {
-		return module.Kept{What: "text messages", Purge: s.Purge, Erase: s.Erase}
+		return module.Kept{What: "text messages", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "counters of text messages", Run: s.Sweep}

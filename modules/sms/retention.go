@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -35,21 +36,44 @@ func (s *Service) Purge(ctx context.Context, accountID string, before time.Time)
 	}
 }
 
-// eraseSQL deletes the messages of a person, also those that wait, and takes the numbers out of
-// opt-outs, which go on blocking by their hashes.
-const eraseSQL = `
+const (
+	// eraseSQL deletes the messages of a person, also those that wait, and takes their numbers out of
+	// opt-outs, which go on blocking by their hashes.
+	eraseSQL = `
 WITH gone AS (
-	DELETE FROM sms_messages WHERE account_id = $1 AND email_key = $2 RETURNING id, number_hash
-), attempts AS (
-	DELETE FROM sms_attempts a USING gone WHERE a.message_id = gone.id
+	DELETE FROM sms_messages WHERE account_id = $1 AND (email_key = NULLIF($2, '') OR user_id = NULLIF($3, '')) RETURNING id, number_hash
 ), nameless AS (
 	UPDATE sms_opt_outs o SET number = NULL FROM gone WHERE o.account_id = $1 AND o.number_hash = gone.number_hash
 )
-SELECT count(*) FROM gone`
+SELECT id FROM gone`
+	// eraseAttemptsSQL is a statement of its own: it sees attempts that began while the deletion of
+	// their messages waited.
+	eraseAttemptsSQL = `DELETE FROM sms_attempts WHERE message_id = ANY($1::text[])`
+)
 
 // Erase forgets the person of an address: the messages that runs have sent to it.
 func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted int64, err error) {
-	deleted, err = db.One(ctx, s.db.SQL, db.Value[int64], eraseSQL, accountID, strings.ToLower(address))
+	return s.erase(ctx, accountID, strings.ToLower(address), "")
+}
+
+// EraseUser forgets a person by the id that the account gives.
+func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (deleted int64, err error) {
+	return s.erase(ctx, accountID, "", userID)
+}
+
+func (s *Service) erase(ctx context.Context, accountID, emailKey, userID string) (deleted int64, err error) {
+	if strings.ContainsRune(emailKey+userID, 0) { // no row has it
+		return 0, nil
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		ids, err := db.All(ctx, tx, db.Value[string], eraseSQL, accountID, emailKey, userID)
+		if err != nil {
+			return err
+		}
+		deleted = int64(len(ids))
+		_, err = tx.ExecContext(ctx, eraseAttemptsSQL, db.Array(ids))
+		return err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("erase text messages: %w", err)
 	}

@@ -270,6 +270,68 @@ func TestPurgeAndErase(t *testing.T) {
 	}
 }
 
+// While a message is handed over its person is erased, by address or by id: nothing is left of the
+// message, of its attempts, and of its number.
+func TestAMessageAtTheMomentOfErasure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	for i := range 20 {
+		user, address := fmt.Sprint("u", i), fmt.Sprintf("u%d@example.net", i)
+		to := fmt.Sprintf("+49151123456%02d", i)
+		if _, err := w.try(t, ours, Message{To: to, Text: "x", RunID: "run_1", UserID: user, EmailKey: address}); err != nil {
+			t.Fatal(err)
+		}
+		var both sync.WaitGroup
+		both.Go(func() { w.drain(t) })
+		both.Go(func() {
+			var err error
+			if i%2 == 0 {
+				_, err = w.Erase(t.Context(), ours, address)
+			} else {
+				_, err = w.EraseUser(t.Context(), ours, user)
+			}
+			if err != nil {
+				t.Errorf("erase: %v", err)
+			}
+		})
+		both.Wait()
+		w.drain(t)
+		if messages, attempts := w.rows(t, "sms_messages"), w.rows(t, "sms_attempts"); messages+attempts != 0 {
+			t.Fatalf("round %d: %d messages and %d attempts are left of an erased person", i, messages, attempts)
+		}
+	}
+}
+
+func TestErasureByUserID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.byTwilio(t, ours)
+	w.byTwilio(t, theirs)
+	for _, m := range []Message{{UserID: "u1", EmailKey: "bob@example.net"}, {UserID: "u1"}, {UserID: "u2", EmailKey: "bob@example.net"}, {}} {
+		m.To, m.Text = german, "x"
+		for _, accountID := range []string{ours, theirs} {
+			if _, err := w.try(t, accountID, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, nobody := range []string{"", "u3", "u1\x00", "' OR true --"} {
+		if n, err := w.EraseUser(t.Context(), ours, nobody); err != nil || n != 0 {
+			t.Errorf("erasing the user %q deletes %d messages, %v; want none", nobody, n, err)
+		}
+		if n, err := w.Erase(t.Context(), ours, nobody); err != nil || n != 0 {
+			t.Errorf("erasing the address %q deletes %d messages, %v; want none", nobody, n, err)
+		}
+	}
+	if n, err := w.EraseUser(t.Context(), ours, "u1"); err != nil || n != 2 {
+		t.Errorf("erasing the user deletes %d messages, %v; want his 2 of this account", n, err)
+	}
+	if n := w.rows(t, "sms_messages"); n != 6 {
+		t.Errorf("%d messages are left, want the 6 of other people and of the other account", n)
+	}
+}
+
 func FuzzMessage(f *testing.F) {
 	for _, c := range [][3]string{{german, "Shop", "hello"}, {"+1", "", "\x00"}, {"＋49151", "MG", strings.Repeat("😀", 400)}, {american, "\r\n", "{{x}}"}} {
 		f.Add(c[0], c[1], c[2])

@@ -19,6 +19,9 @@ type Sweep struct {
 // Kept is what a module stores about an account's mail or about people.
 type Kept struct {
 	What string // as in "notes"
+	// Acts says that what is stored acts by itself, as a run that sends. It is erased before all
+	// else, so that nothing new comes of it, and once more with the rest.
+	Acts bool
 	// Purge deletes what is older than the account keeps its records.
 	Purge func(ctx context.Context, accountID string, before time.Time) (deleted int64, err error)
 	// Erase deletes what is stored of an address. Repeating it is harmless.

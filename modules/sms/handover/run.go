@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"time"
 
 	"github.com/postrider/postrider/modules/sms/provider"
@@ -165,5 +166,10 @@ func (s *Service) tell(ctx context.Context, j *job, r result, number int) {
 		level = slog.LevelWarn
 	}
 	s.log.Log(ctx, level, "sms attempt", telemetry.KeyAccountID, j.accountID, telemetry.KeySMSID, j.ID, telemetry.KeyProvider, r.provider, telemetry.KeyAttempt, number,
-		telemetry.KeyOutcome, r.Outcome, telemetry.KeyStatus, r.Status, telemetry.KeyCode, r.Code, telemetry.KeyDuration, r.took, telemetry.KeyError, r.Reason)
+		telemetry.KeyOutcome, r.Outcome, telemetry.KeyStatus, r.Status, telemetry.KeyCode, r.Code, telemetry.KeyDuration, r.took, telemetry.KeyError, withoutNumbers(r.Reason))
 }
+
+var digits = regexp.MustCompile(`\+?[0-9][0-9 ().-]{3,}[0-9]`)
+
+// withoutNumbers hides numbers in the words of a provider, which may repeat whom the message was for.
+func withoutNumbers(text string) string { return digits.ReplaceAllString(text, "…") }
