@@ -20,6 +20,7 @@
 //	steps       the worker that takes steps that are due
 //	facts       events of what happens to mail, as $email.clicked
 //	proof       signatures of webhook steps, and causes
+//	simulation  a run on a virtual clock, with nothing stored and nothing sent
 //	drain       live runs of whole automations, let go or cancelled in the background
 //
 // This package keeps automations: drafts, activation, and what was recorded of runs and events.

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/drain"
 	"github.com/postrider/postrider/modules/automations/facts"
 	"github.com/postrider/postrider/modules/automations/ingest"
@@ -14,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
@@ -32,6 +34,11 @@ type Domains interface {
 type Templates interface {
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
 	Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error)
+}
+
+// Previewer says what would become of a message, and stores nothing.
+type Previewer interface {
+	Preview(ctx context.Context, caller accounts.Caller, m sending.Message) (sending.Preview, error)
 }
 
 // Bus publishes facts, wakes their consumers, and forgets facts of people.
@@ -57,6 +64,7 @@ type Params struct {
 	Templates Templates
 	Sender    steps.Sender
 	Texts     Texts `optional:"true"` // nil: the module sms is off
+	Previewer Previewer
 	Answers   ingest.Answers
 	Signals   steps.Signals
 	Node      steps.Node
@@ -72,6 +80,7 @@ type references struct {
 	domains   Domains
 	templates Templates
 	texts     Texts // nil: the module sms is off
+	previewer Previewer
 }
 
 // engine is what runs automations.
@@ -104,7 +113,7 @@ func New(p Params) (*Service, error) {
 	}
 	prover := proof.New(p.Box)
 	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box, Prover: prover})
-	return &Service{references: references{p.Config, p.Domains, p.Templates, p.Texts}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
+	return &Service{references: references{p.Config, p.Domains, p.Templates, p.Texts, p.Previewer}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
 		tasks: worker.NewTasks(p.Logger, p.Workers), prover: prover,
 		engine: engine{
 			events: events,

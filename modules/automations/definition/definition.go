@@ -50,6 +50,9 @@ const (
 	End          = "end"
 )
 
+// IsEffect tells whether steps of a type do something outside of the run.
+func IsEffect(kind string) bool { return kind == SendEmail || kind == Webhook }
+
 // Step is one step. Its type says which of the fields it may have (table.go).
 type Step struct {
 	Key  string `json:"key"`

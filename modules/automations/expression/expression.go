@@ -33,7 +33,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.Variable("run", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("steps", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("now", cel.TimestampType),
-		cel.OptionalTypes(), ext.Strings(),
+		cel.OptionalTypes(), ext.Strings(), cel.EnableMacroCallTracking(), // so that explanations can show macros as they were written
 		cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
 		cel.ParserExpressionSizeLimit(maxOctets), cel.ParserRecursionLimit(maxNesting),
 	)

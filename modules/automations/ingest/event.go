@@ -79,6 +79,16 @@ func (p *posting) identity() machine.Identity {
 	return machine.Identity{UserID: p.UserID, EmailKey: p.emailKey}
 }
 
+// EventOf judges an event and gives it as runs see it, with the person of it. It stores nothing.
+// The error is Invalid with all wrong fields.
+func EventOf(p Post) (*machine.Event, machine.Identity, error) {
+	judged, err := judge(p)
+	if err != nil {
+		return nil, machine.Identity{}, err
+	}
+	return judged.event, judged.identity(), nil
+}
+
 // judge validates an event; the fields name everything that is wrong.
 func judge(p Post) (*posting, error) {
 	wrong := fault.Fields{}

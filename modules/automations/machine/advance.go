@@ -39,6 +39,9 @@ type Waiting struct {
 	Began  time.Time `json:"began"`
 }
 
+// Awaits tells whether events of a name can end the wait.
+func (w *Waiting) Awaits(name string) bool { return slices.Contains(w.Events, name) }
+
 // Input is what Advance goes on from. At most one of Event, Result and Fired is set; none: the
 // step is begun.
 type Input struct {

@@ -64,7 +64,7 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 		if !s.ended() {
 			living = append(living, s)
 		}
-		facts = append(facts, s.fact(event.AutomationStarted, StatusRunning, 0, s.Program.Definition.Steps[0].Type, ""))
+		facts = append(facts, s.Began())
 	}
 	if _, err := tx.ExecContext(ctx, insertRunsSQL.Text, insertRunsSQL.Args(runRows.Rows(list))...); err != nil {
 		return wrapped(err, "store runs")
@@ -128,8 +128,8 @@ func Cancel(ctx context.Context, tx db.Execer, bus Bus, list []Cancelled, at tim
 	}
 	facts := make([]event.Fact, 0, len(gone))
 	for _, id := range gone {
-		l, d := byID[id].Live, byID[id].Program.Definition
-		facts = append(facts, newFact(l, d.Name, event.AutomationCancelled, StatusCancelled, l.State.Step, d.Steps[l.State.Step].Type, "", at))
+		c := byID[id]
+		facts = append(facts, (&Settlement{Live: c.Live, Program: c.Program, State: c.Live.State, Now: at}).Cancelled())
 	}
 	if len(facts) == 0 {
 		return 0, nil

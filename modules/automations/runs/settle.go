@@ -180,7 +180,7 @@ func record(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) erro
 		for _, r := range s.Outcome.Records {
 			steps = append(steps, endedStep{s, r})
 		}
-		facts = append(facts, s.facts()...)
+		facts = append(facts, s.Facts()...)
 	}
 	if len(steps) > 0 {
 		if _, err := tx.ExecContext(ctx, insertStepsSQL.Text, insertStepsSQL.Args(stepRows.Rows(steps))...); err != nil {
@@ -193,8 +193,18 @@ func record(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) erro
 	return wrapped(bus.Publish(ctx, tx, facts...), "publish facts of runs")
 }
 
-// facts are what a settlement tells: each step that did not end the run as failed, and the end.
-func (s *Settlement) facts() (facts []event.Fact) {
+// Began is the fact that the run has started.
+func (s *Settlement) Began() event.Fact {
+	return s.fact(event.AutomationStarted, StatusRunning, 0, s.Program.Definition.Steps[0].Type, "")
+}
+
+// Cancelled is the fact that the run was cancelled.
+func (s *Settlement) Cancelled() event.Fact {
+	return s.fact(event.AutomationCancelled, StatusCancelled, s.State.Step, s.Program.Definition.Steps[s.State.Step].Type, "")
+}
+
+// Facts are what a settlement tells: each step that did not end the run as failed, and the end.
+func (s *Settlement) Facts() (facts []event.Fact) {
 	for _, r := range s.Outcome.Records {
 		if !r.Failed {
 			facts = append(facts, s.fact(event.AutomationStepCompleted, StatusRunning, r.Index, r.Type, r.Error))
@@ -214,14 +224,11 @@ func (s *Settlement) facts() (facts []event.Fact) {
 }
 
 func (s *Settlement) fact(typ event.Type, status string, step int, stepType, failure string) event.Fact {
-	return newFact(s.Live, s.Program.Definition.Name, typ, status, step, stepType, failure, s.Now)
-}
-
-func newFact(l *Live, name string, typ event.Type, status string, step int, stepType, failure string, at time.Time) event.Fact {
-	data := event.Run{AutomationID: l.Run.AutomationID, AutomationName: name, RunID: l.Run.ID, Status: status, EventName: l.Run.Trigger.Name,
+	run := s.Live.Run
+	data := event.Run{AutomationID: run.AutomationID, AutomationName: s.Program.Definition.Name, RunID: run.ID, Status: status, EventName: run.Trigger.Name,
 		StepIndex: step, StepType: stepType}
 	if failure != "" {
 		data.Error = &failure
 	}
-	return event.New(l.AccountID, typ, at, data)
+	return event.New(s.Live.AccountID, typ, s.Now, data)
 }

@@ -16,7 +16,7 @@ import (
 // sendEmail has the email of a step accepted. The transaction that stores it settles the step.
 func (s *Service) sendEmail(ctx context.Context, t *taken) result {
 	caller := accounts.Caller{AccountID: t.AccountID, Scope: accounts.ScopeSending, DomainIDs: t.version.DomainIDs}
-	_, err := s.sender.Send(ctx, caller, sending.Request{Message: message(t.outcome.Effect.Email),
+	_, err := s.sender.Send(ctx, caller, sending.Request{Message: Message(t.outcome.Effect.Email),
 		Guard: &sending.Guarded{Guard: s, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
 	f := refused(err)
 	switch {
@@ -32,11 +32,11 @@ func (s *Service) sendEmail(ctx context.Context, t *taken) result {
 	case f.Kind == fault.Limit && f.RetryAfter > 0 && f.RetryAfter <= maxCapWait:
 		return again(t.Claimed, f.RetryAfter, false)
 	}
-	return t.failed(ctx, codeOf(f), f.Error())
+	return t.failed(ctx, Code(f), f.Error())
 }
 
-// codeOf says in one word why an email was refused.
-func codeOf(f *fault.Error) string {
+// Code says in one word why an email was refused.
+func Code(f *fault.Error) string {
 	if f.Code != fault.CodeValidation {
 		return f.Code
 	}
@@ -70,8 +70,8 @@ func (s *Service) Hold(ctx context.Context, tx db.Execer, list []sending.Held) (
 	return runs.Settle(ctx, tx, s.bus, settlements)
 }
 
-// message is an email of a step as sending takes it.
-func message(e *machine.Email) sending.Message {
+// Message is an email of a step as sending takes it.
+func Message(e *machine.Email) sending.Message {
 	m := sending.Message{To: mailboxes(e.To), CC: mailboxes(e.CC), BCC: mailboxes(e.BCC), ReplyTo: mailboxes(e.ReplyTo), Subject: e.Subject, HTML: e.HTML, Text: e.Text,
 		Tags: e.Tags, Headers: e.Headers, Category: e.Category, Unsubscribe: e.Unsubscribe}
 	if e.From != "" {

@@ -1,0 +1,158 @@
+package expression
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/interpreter"
+)
+
+// The bounds of an explanation.
+const (
+	maxParts = 50
+	maxValue = 1 << 10 // octets of a value as JSON
+)
+
+// Part is a part of an expression and what it came to.
+type Part struct {
+	Text  string
+	Value any    // as JSON has it
+	Error string // why it has no value
+}
+
+// Explanation is an expression and what it came to, part by part.
+type Explanation struct {
+	Text   string
+	Result bool
+	Error  string // why it has no value; it counts as false then
+	Parts  []Part // from the whole to its smallest parts, in the order of the text
+}
+
+// Explain evaluates a condition and every part of it, also those that could not change the
+// result. Parts of a loop over a list are left out: they have a value for each element.
+func (p *Program) Explain(ctx context.Context, scope Scope) Explanation {
+	out := Explanation{Text: p.Text}
+	result, err := p.True(ctx, scope)
+	if out.Result = result; err != nil {
+		out.Error = err.Error()
+	}
+	state := p.exhaust(ctx, scope)
+	if state == nil {
+		return out
+	}
+	info := p.checked.NativeRep().SourceInfo()
+	for _, e := range parts(p.checked.NativeRep().Expr(), nil) {
+		value, known := state.Value(e.ID())
+		text, err := cel.ExprToString(e, info)
+		if !known || err != nil || len(out.Parts) == maxParts {
+			continue
+		}
+		out.Parts = append(out.Parts, partOf(text, value))
+	}
+	return out
+}
+
+// exhaust evaluates every part; nil: not even that is possible.
+func (p *Program) exhaust(ctx context.Context, scope Scope) (state interpreter.EvalState) {
+	defer func() {
+		if recover() != nil {
+			state = nil
+		}
+	}()
+	program, err := p.env.Program(p.checked, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoops), cel.EvalOptions(cel.OptExhaustiveEval))
+	if err != nil {
+		return nil
+	}
+	_, details, _ := program.ContextEval(ctx, scope.values()) // an error stands with the part that has it
+	if details == nil {
+		return nil
+	}
+	return details.State()
+}
+
+// parts gives the expressions within an expression that are worth a line: calls, operators and
+// whole paths, but no constants.
+func parts(e ast.Expr, list []ast.Expr) []ast.Expr {
+	switch e.Kind() {
+	case ast.CallKind:
+		list = append(list, e)
+		if c := e.AsCall(); c.IsMemberFunction() {
+			list = parts(c.Target(), list)
+		}
+		for _, argument := range e.AsCall().Args() {
+			list = parts(argument, list)
+		}
+	case ast.SelectKind, ast.IdentKind:
+		list = append(list, e)
+	case ast.ListKind:
+		for _, element := range e.AsList().Elements() {
+			list = parts(element, list)
+		}
+	case ast.ComprehensionKind:
+		list = parts(e.AsComprehension().IterRange(), append(list, e))
+	case ast.LiteralKind, ast.MapKind, ast.StructKind, ast.UnspecifiedExprKind:
+	}
+	return list
+}
+
+func partOf(text string, value ref.Val) Part {
+	part := Part{Text: text}
+	if types.IsUnknownOrError(value) {
+		part.Error = "has no value"
+		if err, is := value.Value().(error); is {
+			part.Error = explained(err).Error()
+		}
+		return part
+	}
+	part.Value = plain(value, 0)
+	if encoded, err := json.Marshal(part.Value); err != nil || len(encoded) > maxValue {
+		part.Value = fmt.Sprintf("%.200s…", encoded)
+	}
+	return part
+}
+
+// plain is a value as JSON has it. What is nested too deep is left out.
+func plain(value ref.Val, depth int) any {
+	if depth > 16 {
+		return nil
+	}
+	switch v := value.(type) {
+	case *types.Optional:
+		if !v.HasValue() {
+			return nil
+		}
+		return plain(v.GetValue(), depth+1)
+	case traits.Lister:
+		list := []any{}
+		for it := v.Iterator(); it.HasNext() == types.True && len(list) < maxParts; {
+			list = append(list, plain(it.Next(), depth+1))
+		}
+		return list
+	case traits.Mapper:
+		object := map[string]any{}
+		for it := v.Iterator(); it.HasNext() == types.True && len(object) < maxParts; {
+			key := it.Next()
+			object[fmt.Sprint(key.Value())] = plain(v.Get(key), depth+1)
+		}
+		return object
+	}
+	switch v := value.Value().(type) {
+	case bool, int64, uint64, float64, string:
+		return v
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	case time.Duration:
+		return v.String()
+	}
+	if value.Type() == types.NullType {
+		return nil
+	}
+	return fmt.Sprint(value.Value())
+}

@@ -1,0 +1,260 @@
+package automations
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/simulation"
+	"github.com/postrider/postrider/modules/automations/steps"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// What a simulation lets a step come to, beside its success.
+const (
+	OutcomeSuppressed = "suppressed"
+	OutcomeError      = "error"
+)
+
+// MaxLater is how many events a simulation lets arrive after the first one.
+const MaxLater = 100
+
+// SimulationInput says what to simulate.
+type SimulationInput struct {
+	Draft    bool // the draft, else the active version; without one it is the draft, too
+	Version  int  // this version; 0: as Draft says
+	Event    *ingest.Post
+	EventID  string     // a stored event, in the place of Event
+	At       *time.Time // when it happens; nil: now, or when the stored event happened
+	Later    []Later
+	Outcomes map[string]string // by the key of a step: suppressed, error
+}
+
+// Later is an event of the same person after the first one.
+type Later struct {
+	After definition.Duration // since the start
+	Post  ingest.Post
+}
+
+// Simulated is what would happen.
+type Simulated struct {
+	simulation.Result
+
+	AutomationID string
+	Version      *int // nil: the draft
+}
+
+// subject is what is simulated, or judged in another way: a version or the draft.
+type subject struct {
+	program   *machine.Program
+	number    int // 0: the draft
+	domainIDs []string
+}
+
+// subjectOf gives the version of an automation that is asked for.
+func (s *Service) subjectOf(ctx context.Context, caller accounts.Caller, a *ent.Automation, draft bool, number int) (subject, error) {
+	if number == 0 && !draft && a.Version != nil {
+		number = *a.Version
+	}
+	if number == 0 {
+		program, err := machine.Parse(a.Draft)
+		return subject{program, 0, caller.DomainIDs}, err
+	}
+	v, err := s.versions.Get(ctx, s.db.SQL, a.ID, number)
+	if err != nil {
+		return subject{}, err
+	}
+	return subject{v.Program, number, v.DomainIDs}, nil
+}
+
+// Simulate plays one run on a virtual clock. It stores nothing and sends nothing. Errors:
+// NotFound for an automation, a version or an event that the account does not have, Invalid
+// with all wrong fields.
+func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automationID string, in SimulationInput) (Simulated, error) {
+	a, err := s.Get(ctx, caller.AccountID, automationID)
+	if err != nil {
+		return Simulated{}, err
+	}
+	of, err := s.subjectOf(ctx, caller, a, in.Draft, in.Version)
+	if err != nil {
+		return Simulated{}, err
+	}
+	wrong := fault.Fields{}
+	run := machine.Run{ID: "run_simulated", AutomationID: a.ID, Version: of.number}
+	if err := s.startOf(ctx, caller.AccountID, of.program, in, &run, wrong); err != nil {
+		return Simulated{}, err
+	}
+	later := laterOf(in.Later, run, wrong)
+	checkOutcomes(of.program, in.Outcomes, wrong)
+	if err := wrong.Err(); err != nil {
+		return Simulated{}, err
+	}
+	as := accounts.Caller{AccountID: caller.AccountID, Scope: accounts.ScopeSending, DomainIDs: of.domainIDs}
+	result, err := simulation.Play(ctx, simulation.Input{Program: of.program, AccountID: caller.AccountID, Run: run, Later: later,
+		Perform: func(ctx context.Context, key string, e *machine.Effect) (simulation.Performed, error) {
+			return s.perform(ctx, as, e, in.Outcomes[key])
+		}})
+	if err != nil {
+		return Simulated{}, fmt.Errorf("simulate: %w", err)
+	}
+	out := Simulated{Result: result, AutomationID: a.ID}
+	if of.number > 0 {
+		out.Version = &of.number
+	}
+	return out, nil
+}
+
+// startOf fills in what starts the run, and when.
+func (s *Service) startOf(ctx context.Context, accountID string, p *machine.Program, in SimulationInput, run *machine.Run, wrong fault.Fields) error {
+	path := "event.name"
+	switch {
+	case in.EventID != "":
+		path = "event_id"
+		stored, err := s.Event(ctx, accountID, in.EventID)
+		if err != nil {
+			return err
+		}
+		if run.Trigger, run.Identity, err = storedEvent(stored); err != nil {
+			return err
+		}
+	case in.Event != nil:
+		post := *in.Event
+		if post.Name == "" {
+			post.Name = p.Definition.Trigger.Event
+		}
+		run.Trigger, run.Identity = postedEvent(post, "ae_simulated", "event.", wrong)
+		if run.Trigger == nil {
+			return nil
+		}
+		run.Trigger.CreatedAt = time.Now()
+	default:
+		wrong.Add("event", "event or event_id is required")
+		return nil
+	}
+	if want := p.Definition.Trigger.Event; run.Trigger.Name != want {
+		wrong.Add(path, "is an event %s, and the automation is started by %s", run.Trigger.Name, want)
+	}
+	if in.At != nil {
+		run.Trigger.CreatedAt = *in.At
+	}
+	run.StartedAt = run.Trigger.CreatedAt.UTC().Truncate(time.Microsecond)
+	run.Trigger.CreatedAt = run.StartedAt
+	return nil
+}
+
+// storedEvent gives a stored event as runs see it, and its person.
+func storedEvent(e *ent.CustomEvent) (*machine.Event, machine.Identity, error) {
+	data, err := expression.Decode(e.Data)
+	if err != nil {
+		return nil, machine.Identity{}, fmt.Errorf("read the event %s: %w", e.ID, err)
+	}
+	out := &machine.Event{ID: e.ID, Name: e.Name, Data: data, Source: e.Source, CreatedAt: e.CreatedAt}
+	var who machine.Identity
+	if e.UserID != nil {
+		out.UserID, who.UserID = *e.UserID, *e.UserID
+	}
+	if e.Email != nil {
+		out.Email = *e.Email
+	}
+	if e.EmailKey != nil {
+		who.EmailKey = *e.EmailKey
+	}
+	return out, who, nil
+}
+
+// postedEvent judges an event of a simulation. What is wrong stands under the prefix; nil:
+// something is.
+func postedEvent(p ingest.Post, id, prefix string, wrong fault.Fields) (*machine.Event, machine.Identity) {
+	e, who, err := ingest.EventOf(p)
+	if err != nil {
+		for field, reason := range fault.From(err).Fields {
+			wrong.Add(prefix+field, "%s", reason)
+		}
+		return nil, who
+	}
+	e.ID = id
+	return e, who
+}
+
+// laterOf gives the events that arrive after the first one, in the order of their times. They
+// are of its person.
+func laterOf(list []Later, run machine.Run, wrong fault.Fields) (events []*machine.Event) {
+	if len(list) > MaxLater {
+		wrong.Add("then", "has %d events; the limit is %d", len(list), MaxLater)
+		return nil
+	}
+	for i, l := range list {
+		l.Post.Source = "api"
+		if run.Trigger != nil {
+			l.Post.UserID, l.Post.Email = run.Trigger.UserID, run.Trigger.Email
+		}
+		e, _ := postedEvent(l.Post, fmt.Sprintf("ae_simulated_%d", i+1), fmt.Sprintf("then[%d].", i), wrong)
+		if e == nil {
+			continue
+		}
+		e.CreatedAt = run.StartedAt.Add(l.After.Duration)
+		events = append(events, e)
+	}
+	slices.SortStableFunc(events, func(x, y *machine.Event) int { return x.CreatedAt.Compare(y.CreatedAt) })
+	return events
+}
+
+// checkOutcomes refuses outcomes of steps that have none.
+func checkOutcomes(p *machine.Program, outcomes map[string]string, wrong fault.Fields) {
+	for key, outcome := range outcomes {
+		path := "outcomes." + key
+		i := p.Definition.Step(key)
+		switch {
+		case i < 0:
+			wrong.Add(path, "names no step")
+		case outcome == OutcomeError && definition.IsEffect(p.Definition.Steps[i].Type):
+		case outcome == OutcomeSuppressed && strings.HasPrefix(p.Definition.Steps[i].Type, "send_"):
+		case outcome == OutcomeError, outcome == OutcomeSuppressed:
+			wrong.Add(path, "is a step of the type %s, which cannot come to that", p.Definition.Steps[i].Type)
+		default:
+			wrong.Add(path, "must be %s or %s", OutcomeSuppressed, OutcomeError)
+		}
+	}
+}
+
+// perform says what would come of an effect.
+func (s *Service) perform(ctx context.Context, as accounts.Caller, e *machine.Effect, outcome string) (simulation.Performed, error) {
+	if e.Email != nil {
+		return s.performEmail(ctx, as, e.Email, outcome)
+	}
+	out := simulation.Performed{Post: e.Post, Result: machine.Result{Status: machine.StatusDone, Output: map[string]any{"http_status": int64(200)}}}
+	if e.Post.Capture {
+		out.Result.Output["body"] = nil
+	}
+	if outcome == OutcomeError {
+		out.Result = machine.Result{Status: machine.StatusFailed, Error: "webhook_failed: " + e.Post.URL + " cannot be reached, as the simulation says"}
+	}
+	return out, nil
+}
+
+func (s *Service) performEmail(ctx context.Context, as accounts.Caller, e *machine.Email, outcome string) (simulation.Performed, error) {
+	preview, err := s.previewer.Preview(ctx, as, steps.Message(e))
+	if err != nil {
+		refused := fault.From(err)
+		if refused.Kind == fault.Internal || refused.Kind == fault.Away {
+			return simulation.Performed{}, err
+		}
+		return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: steps.Code(refused) + ": " + refused.Error()}}, nil
+	}
+	out := simulation.Performed{Email: &preview, Result: machine.Result{Status: machine.StatusSent, Output: map[string]any{"email_id": "msg_simulated"}}}
+	switch outcome {
+	case OutcomeSuppressed:
+		out.Result.Status = machine.StatusSuppressed
+	case OutcomeError:
+		out.Result = machine.Result{Status: machine.StatusFailed, Error: "simulated: the email is refused, as the simulation says"}
+	}
+	return out, nil
+}

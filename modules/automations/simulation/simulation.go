@@ -1,0 +1,209 @@
+package simulation
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// NotStarted is the status of a run whose trigger has a condition that is not true.
+const NotStarted = "not_started"
+
+// What an event that arrives does.
+const (
+	Resumed   = "resumed"   // it ends the wait
+	Cancelled = "cancelled" // it cancels the run
+	Kept      = "kept"      // a later wait finds it when it looks back
+	Nothing   = "nothing"
+)
+
+// Input is what is simulated.
+type Input struct {
+	Program   *machine.Program
+	AccountID string
+	Run       machine.Run      // its trigger happens when it starts
+	Later     []*machine.Event // of the same person, in the order of their times
+	// Perform says what comes of an effect, instead of doing it. An error ends the simulation.
+	Perform func(ctx context.Context, key string, e *machine.Effect) (Performed, error)
+}
+
+// Performed is what would come of an effect.
+type Performed struct {
+	Result machine.Result
+	Email  *sending.Preview // of send_email; nil: it would be refused
+	Post   *machine.Post    // of webhook
+}
+
+// Step is a step that ended.
+type Step struct {
+	machine.Record
+
+	Waited     *machine.Waiting // nil: it did not wait
+	Conditions []expression.Explanation
+	Performed  Performed
+}
+
+// Arrival is an event that arrived after the one that started the run.
+type Arrival struct {
+	Event     *machine.Event
+	Outcome   string
+	Key       string // of the step that waited, or would wait
+	Condition *expression.Explanation
+	Starts    bool // it would also start a run of its own, which is not played
+}
+
+// Result is what would happen.
+type Result struct {
+	Status    string // completed, failed, cancelled, NotStarted
+	Error     string // of failed
+	Condition *expression.Explanation
+	Steps     []Step
+	Arrivals  []Arrival
+	Facts     []event.Fact
+	StartedAt time.Time
+	EndedAt   time.Time
+}
+
+// simulation is one call of Play.
+type simulation struct {
+	Input
+
+	now     time.Time
+	state   machine.State
+	outcome machine.Outcome
+	next    int // the first of Later that has not arrived
+	done    Performed
+	result  Result
+}
+
+// Play plays a run to its end. The error is that of Perform, or of ctx.
+func Play(ctx context.Context, in Input) (Result, error) {
+	s := &simulation{Input: in, now: in.Run.StartedAt}
+	s.result = Result{Condition: in.Program.ExplainStart(ctx, in.Run.Trigger), StartedAt: s.now, EndedAt: s.now, Steps: []Step{}, Arrivals: []Arrival{}, Facts: []event.Fact{}}
+	if is, _ := in.Program.Starts(ctx, in.Run.Trigger); !is { // the explanation has the error
+		s.result.Status = NotStarted
+		return s.result, nil
+	}
+	s.result.Facts = append(s.result.Facts, s.settlement().Began())
+	s.advance(ctx, machine.Input{})
+	for s.result.Status == "" && ctx.Err() == nil {
+		if s.outcome.Effect == nil {
+			s.wait(ctx)
+			continue
+		}
+		done, err := in.Perform(ctx, in.Program.Definition.Steps[s.state.Step].Key, s.outcome.Effect)
+		if err != nil {
+			return Result{}, err
+		}
+		s.done = done
+		s.advance(ctx, machine.Input{Result: &done.Result})
+	}
+	s.arriveAfterTheEnd(ctx)
+	return s.result, ctx.Err()
+}
+
+// advance lets the machine go on, and keeps what it says.
+func (s *simulation) advance(ctx context.Context, in machine.Input) {
+	waited, before := s.state.Waiting, s.state
+	in.Now = s.now
+	s.state, s.outcome = s.Program.Advance(ctx, s.Run, s.state, in)
+	before.Outputs = maps.Clone(before.Outputs)
+	if before.Outputs == nil {
+		before.Outputs = map[string]map[string]any{}
+	}
+	for i, r := range s.outcome.Records {
+		before.Step = r.Index
+		step := Step{Record: r, Conditions: s.Program.ExplainStep(ctx, s.Run, before, s.now)}
+		if i == 0 {
+			step.Waited, step.Performed, s.done = waited, s.done, Performed{}
+		}
+		before.Outputs[r.Key] = r.Output
+		s.result.Steps = append(s.result.Steps, step)
+	}
+	s.result.Facts = append(s.result.Facts, s.settlement().Facts()...)
+	if s.outcome.Ended != "" {
+		s.end(s.outcome.Ended, s.outcome.Error)
+	}
+}
+
+func (s *simulation) end(status, reason string) {
+	s.result.Status, s.result.Error, s.result.EndedAt = status, reason, s.now
+}
+
+func (s *simulation) settlement() *runs.Settlement {
+	return &runs.Settlement{Live: &runs.Live{Run: s.Run, AccountID: s.AccountID, State: s.state}, Program: s.Program, State: s.state, Outcome: s.outcome, Now: s.now}
+}
+
+// wait lets time go by until something happens: an event from before the wait ends it, one that
+// arrives now, or its time is over.
+func (s *simulation) wait(ctx context.Context) {
+	w := s.outcome.Waiting
+	for i, e := range s.Later[:s.next] {
+		if e.CreatedAt.Before(w.Since) {
+			continue
+		}
+		if is, _ := s.Program.Awaits(ctx, s.Run, s.state, e); is { // an error counts as false, as in a live run
+			s.result.Arrivals[i].Outcome, s.result.Arrivals[i].Key = Kept, s.key()
+			s.advance(ctx, machine.Input{Event: e})
+			return
+		}
+	}
+	for s.next < len(s.Later) && !s.Later[s.next].CreatedAt.After(w.Until) {
+		if e := s.Later[s.next]; s.arrive(ctx, e) {
+			return
+		}
+	}
+	s.now = w.Until
+	s.advance(ctx, machine.Input{Fired: true})
+}
+
+func (s *simulation) key() string { return s.Program.Definition.Steps[s.state.Step].Key }
+
+// arrive lets an event arrive at a run that waits. It tells whether the wait is over.
+func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
+	s.next++
+	s.now = e.CreatedAt
+	a := Arrival{Event: e, Outcome: Nothing, Starts: s.starts(ctx, e)}
+	if is, _ := s.Program.Cancels(ctx, s.Run, s.state, e); is {
+		a.Outcome = Cancelled
+		s.result.Arrivals = append(s.result.Arrivals, a)
+		s.result.Facts = append(s.result.Facts, s.settlement().Cancelled())
+		s.end(runs.StatusCancelled, "")
+		return true
+	}
+	is, err := s.Program.Awaits(ctx, s.Run, s.state, e)
+	if named := s.state.Waiting.Awaits(e.Name); named {
+		a.Key, a.Condition = s.key(), s.Program.ExplainWait(ctx, s.Run, s.state, e)
+	}
+	if is && err == nil {
+		a.Outcome = Resumed
+	}
+	s.result.Arrivals = append(s.result.Arrivals, a)
+	if a.Outcome == Resumed {
+		s.advance(ctx, machine.Input{Event: e})
+	}
+	return a.Outcome == Resumed
+}
+
+// arriveAfterTheEnd tells of the events that find no run any more.
+func (s *simulation) arriveAfterTheEnd(ctx context.Context) {
+	for ; s.next < len(s.Later); s.next++ {
+		e := s.Later[s.next]
+		s.result.Arrivals = append(s.result.Arrivals, Arrival{Event: e, Outcome: Nothing, Starts: s.starts(ctx, e)})
+	}
+}
+
+// starts tells whether an event would start a run of its own.
+func (s *simulation) starts(ctx context.Context, e *machine.Event) bool {
+	if e.Name != s.Program.Definition.Trigger.Event {
+		return false
+	}
+	is, err := s.Program.Starts(ctx, e)
+	return is && err == nil
+}
