@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,8 +15,13 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/diff"
+	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/simulation"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
@@ -38,6 +44,8 @@ type fakeAutomations struct {
 	posted  []ingest.Post
 	changed map[string]json.RawMessage
 	done    []string
+
+	simulated []automations.SimulationInput
 }
 
 func (f *fakeAutomations) automation() *ent.Automation {
@@ -178,6 +186,43 @@ func (f *fakeAutomations) RetryFailed(ctx context.Context, _, id string, in auto
 
 func (f *fakeAutomations) WebhookSecret(string) secret.String {
 	return secret.New("whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo")
+}
+
+func (f *fakeAutomations) Simulate(_ context.Context, _ accounts.Caller, id string, in automations.SimulationInput) (automations.Simulated, error) {
+	f.simulated = append(f.simulated, in)
+	output := map[string]any{"status": "sent", "email_id": "msg_simulated_hello"}
+	facts := []event.Fact{event.New(accountID, event.AutomationStarted, hookTime, event.Run{AutomationID: automationID, AutomationName: "Welcome", RunID: "run_simulated", Status: "running",
+		EventName: "user.created", StepType: "send_email"})}
+	return automations.Simulated{AutomationID: automationID, Result: simulation.Result{Status: "completed", StartedAt: hookTime, EndedAt: hookTime, Facts: facts,
+		Steps: []simulation.Step{{Record: machine.Record{Key: "hello", Type: "send_email", Status: "sent", Output: output, Started: hookTime, Ended: hookTime},
+			Performed: simulation.Performed{Email: &sending.Preview{From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, Subject: "Welcome, Bob", Text: "Hello Bob."}}}},
+		Arrivals: []simulation.Arrival{{Event: &machine.Event{Name: "user.verified", CreatedAt: hookTime}, Outcome: simulation.Nothing}}}}, f.known(id)
+}
+
+func (f *fakeAutomations) Backtest(_ context.Context, _ accounts.Caller, id string, _ automations.BacktestInput) (automations.Backtest, error) {
+	one := 1
+	return automations.Backtest{Version: &one, Events: 2, DraftStarts: 1, ActiveStarts: 2, Differ: 1,
+		Differences: []automations.BacktestDifference{{Event: f.event(), Active: automations.Verdict{Starts: true}}}}, f.known(id)
+}
+
+func (f *fakeAutomations) Compare(_ context.Context, _, id string, number int, against automations.Against) (automations.Comparison, error) {
+	f.done = append(f.done, fmt.Sprintf("compare %d with %+v", number, against))
+	return automations.Comparison{From: &number, Difference: diff.Difference{Steps: []diff.StepChange{{Key: "pause", Type: "delay", Change: diff.Changed, Before: 1, After: 1,
+		Fields: []diff.FieldChange{{Path: "duration", Before: "P1D", After: "P2D"}}}}}}, f.known(id)
+}
+
+func (f *fakeAutomations) Explain(_ context.Context, _, id string) (automations.Explained, error) {
+	condition := expression.Explanation{Text: "event.data.amount > 50", Parts: []expression.Part{{Text: "event.data.amount > 50", Value: false}, {Text: "event.data.amount", Value: 20}}}
+	return automations.Explained{Event: f.event(),
+		Matches: []automations.ExplainedMatch{{EventMatch: shape.EventMatch{AutomationID: automationID, Version: 1, Outcome: "condition_false"}, AutomationName: "Welcome",
+			Conditions: []expression.Explanation{condition}}},
+		NearMisses: []automations.NearMiss{{Kind: automations.WaitOfAnotherPerson, AutomationID: automationID, RunID: runID, StepKey: "verified", Name: "user.verified"}}}, f.known(id)
+}
+
+func (f *fakeAutomations) Timeline(_ context.Context, _, id string) ([]automations.TimelineEntry, error) {
+	return []automations.TimelineEntry{
+		{At: hookTime, Source: automations.SourceEvent, Event: &automations.TimelineEvent{ID: customEventID, Name: "user.created", Outcome: "started", Data: json.RawMessage(`{"name":"Bob"}`)}},
+		{At: hookTime, Source: automations.SourceStep, StepKey: "hello", Step: f.run().Steps[0]}}, f.known(id)
 }
 
 func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Answer, error) {

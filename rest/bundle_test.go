@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/account"
 	restautomations "github.com/postrider/postrider/rest/automations"
+	restinsight "github.com/postrider/postrider/rest/automations/insight"
 	"github.com/postrider/postrider/rest/contacts"
 	"github.com/postrider/postrider/rest/domains"
 	"github.com/postrider/postrider/rest/emails"
@@ -85,7 +86,7 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 	case "smtp-credentials":
 		return []rest.Routes{account.SMTPCredentialRoutes(b.relay)}
 	case "automations", "automation-runs", "events":
-		return []rest.Routes{restautomations.Routes(b.automations)}
+		return []rest.Routes{restautomations.Routes(b.automations), restinsight.Routes(b.automations)}
 	case "sms-settings", "sms-messages":
 		return []rest.Routes{restsms.Routes(b.sms)}
 	case "event-log":

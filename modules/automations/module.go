@@ -29,7 +29,7 @@ var Module = fx.Module("automations",
 	}),
 	fx.Provide(
 		fx.Private,
-		func(b *bus.Bus) Bus { return b },
+		func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() },
 		func(s *domains.Service) Domains { return s },
 		func(s *templates.Service) Templates { return s },
 		func(s *sending.Service) steps.Sender { return s },

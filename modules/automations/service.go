@@ -16,9 +16,11 @@ import (
 	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
@@ -41,6 +43,11 @@ type Previewer interface {
 	Preview(ctx context.Context, caller accounts.Caller, m sending.Message) (sending.Preview, error)
 }
 
+// Timeline reads the facts of subjects of one account, oldest first.
+type Timeline interface {
+	Facts(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]event.Fact, error)
+}
+
 // Bus publishes facts, wakes their consumers, and forgets facts of people.
 type Bus interface {
 	ingest.Bus
@@ -51,6 +58,7 @@ type Bus interface {
 type Texts interface {
 	steps.Texter
 	Problem(ctx context.Context, accountID string) (string, error)
+	Preview(ctx context.Context, accountID string, m sms.Message) (sms.Preview, error)
 }
 
 // Params is what the module needs.
@@ -65,6 +73,7 @@ type Params struct {
 	Sender    steps.Sender
 	Texts     Texts `optional:"true"` // nil: the module sms is off
 	Previewer Previewer
+	Timeline  Timeline
 	Answers   ingest.Answers
 	Signals   steps.Signals
 	Node      steps.Node
@@ -74,13 +83,14 @@ type Params struct {
 	Workers   *worker.Metrics `optional:"true"`
 }
 
-// references are what definitions refer to.
+// references are what definitions refer to, and what is asked about runs.
 type references struct {
 	config    Config
 	domains   Domains
 	templates Templates
 	texts     Texts // nil: the module sms is off
 	previewer Previewer
+	timeline  Timeline
 }
 
 // engine is what runs automations.
@@ -113,7 +123,7 @@ func New(p Params) (*Service, error) {
 	}
 	prover := proof.New(p.Box)
 	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box, Prover: prover})
-	return &Service{references: references{p.Config, p.Domains, p.Templates, p.Texts, p.Previewer}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
+	return &Service{references: references{p.Config, p.Domains, p.Templates, p.Texts, p.Previewer, p.Timeline}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
 		tasks: worker.NewTasks(p.Logger, p.Workers), prover: prover,
 		engine: engine{
 			events: events,

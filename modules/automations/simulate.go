@@ -9,12 +9,14 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/modules/automations/steps"
+	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -40,7 +42,7 @@ type SimulationInput struct {
 
 // Later is an event of the same person after the first one.
 type Later struct {
-	After definition.Duration // since the start
+	After clock.Duration // since the start
 	Post  ingest.Post
 }
 
@@ -100,7 +102,7 @@ func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automati
 	as := accounts.Caller{AccountID: caller.AccountID, Scope: accounts.ScopeSending, DomainIDs: of.domainIDs}
 	result, err := simulation.Play(ctx, simulation.Input{Program: of.program, AccountID: caller.AccountID, Run: run, Later: later,
 		Perform: func(ctx context.Context, key string, e *machine.Effect) (simulation.Performed, error) {
-			return s.perform(ctx, as, e, in.Outcomes[key])
+			return s.perform(ctx, as, key, e, in.Outcomes[key])
 		}})
 	if err != nil {
 		return Simulated{}, fmt.Errorf("simulate: %w", err)
@@ -192,7 +194,9 @@ func laterOf(list []Later, run machine.Run, wrong fault.Fields) (events []*machi
 		return nil
 	}
 	for i, l := range list {
-		l.Post.Source = "api"
+		if l.Post.Source = "api"; strings.HasPrefix(l.Post.Name, "$") {
+			l.Post.Source = "system"
+		}
 		if run.Trigger != nil {
 			l.Post.UserID, l.Post.Email = run.Trigger.UserID, run.Trigger.Email
 		}
@@ -226,9 +230,12 @@ func checkOutcomes(p *machine.Program, outcomes map[string]string, wrong fault.F
 }
 
 // perform says what would come of an effect.
-func (s *Service) perform(ctx context.Context, as accounts.Caller, e *machine.Effect, outcome string) (simulation.Performed, error) {
-	if e.Email != nil {
-		return s.performEmail(ctx, as, e.Email, outcome)
+func (s *Service) perform(ctx context.Context, as accounts.Caller, key string, e *machine.Effect, outcome string) (simulation.Performed, error) {
+	switch {
+	case e.Email != nil:
+		return s.performEmail(ctx, as, key, e.Email, outcome)
+	case e.SMS != nil:
+		return s.performSMS(ctx, as.AccountID, key, e.SMS, outcome)
 	}
 	out := simulation.Performed{Post: e.Post, Result: machine.Result{Status: machine.StatusDone, Output: map[string]any{"http_status": int64(200)}}}
 	if e.Post.Capture {
@@ -240,21 +247,41 @@ func (s *Service) perform(ctx context.Context, as accounts.Caller, e *machine.Ef
 	return out, nil
 }
 
-func (s *Service) performEmail(ctx context.Context, as accounts.Caller, e *machine.Email, outcome string) (simulation.Performed, error) {
+func (s *Service) performEmail(ctx context.Context, as accounts.Caller, key string, e *machine.Email, outcome string) (simulation.Performed, error) {
 	preview, err := s.previewer.Preview(ctx, as, steps.Message(e))
 	if err != nil {
-		refused := fault.From(err)
-		if refused.Kind == fault.Internal || refused.Kind == fault.Away {
-			return simulation.Performed{}, err
-		}
-		return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: steps.Code(refused) + ": " + refused.Error()}}, nil
+		return refusal(err)
 	}
-	out := simulation.Performed{Email: &preview, Result: machine.Result{Status: machine.StatusSent, Output: map[string]any{"email_id": "msg_simulated"}}}
+	return simulation.Performed{Email: &preview, Result: sent(outcome, "email", map[string]any{"email_id": "msg_simulated_" + key})}, nil
+}
+
+func (s *Service) performSMS(ctx context.Context, accountID, key string, e *machine.SMS, outcome string) (simulation.Performed, error) {
+	if s.texts == nil {
+		return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: sms.CodeNoProvider + ": text messages are switched off on this service"}}, nil
+	}
+	preview, err := s.texts.Preview(ctx, accountID, sms.Message{To: e.To, From: e.From, Text: e.Text})
+	if err != nil {
+		return refusal(err)
+	}
+	return simulation.Performed{SMS: &preview, Result: sent(outcome, "text message", map[string]any{"sms_id": "sms_simulated_" + key, "segments": int64(preview.Segments)})}, nil
+}
+
+// refusal is what comes of a message that would not be stored. Other errors end the simulation.
+func refusal(err error) (simulation.Performed, error) {
+	refused := fault.From(err)
+	if refused.Kind == fault.Internal || refused.Kind == fault.Away {
+		return simulation.Performed{}, err
+	}
+	return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: steps.Code(refused) + ": " + refused.Error()}}, nil
+}
+
+// sent is what comes of a message that would be stored.
+func sent(outcome, what string, output map[string]any) machine.Result {
 	switch outcome {
 	case OutcomeSuppressed:
-		out.Result.Status = machine.StatusSuppressed
+		return machine.Result{Status: machine.StatusSuppressed, Output: output}
 	case OutcomeError:
-		out.Result = machine.Result{Status: machine.StatusFailed, Error: "simulated: the email is refused, as the simulation says"}
+		return machine.Result{Status: machine.StatusFailed, Error: "simulated: the " + what + " is refused, as the simulation says"}
 	}
-	return out, nil
+	return machine.Result{Status: machine.StatusSent, Output: output}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/automationstep"
 	"github.com/postrider/postrider/ent/email"
-	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/fault"
@@ -34,7 +34,7 @@ func (w *world) simulate(t *testing.T, a *ent.Automation, data string, outcomes 
 	t.Helper()
 	in := SimulationInput{Event: &ingest.Post{UserID: "u1", Email: "bob@example.net", Data: json.RawMessage(data), Source: "api"}, Outcomes: outcomes}
 	for _, l := range list {
-		in.Later = append(in.Later, Later{After: definition.Duration{Duration: l.after}, Post: ingest.Post{Name: l.name, Data: json.RawMessage(l.data)}})
+		in.Later = append(in.Later, Later{After: clock.Duration{Duration: l.after}, Post: ingest.Post{Name: l.name, Data: json.RawMessage(l.data)}})
 	}
 	out, err := w.Simulate(t.Context(), w.caller(), a.ID, in)
 	if err != nil {
@@ -138,6 +138,21 @@ func TestWhatCannotBeSimulatedIsNamed(t *testing.T) {
 	stranger.AccountID = other
 	if _, err := w.Simulate(t.Context(), stranger, a.ID, SimulationInput{Event: event}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("another account simulates the automation: %v", err)
+	}
+}
+
+// An event of the service's own may be about the mail of one step, which its email_id says.
+func TestASimulationHearsOfMail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "$email.clicked", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
+	for id, want := range map[string]string{
+		"msg_simulated_mail": "mail sent 0s, w received 1h0m0s, $email.clicked resumed w, completed",
+		"msg_another":        "mail sent 0s, w timed_out 24h0m0s, $email.clicked nothing w, failed wait_timed_out: no event $email.clicked arrived within P1D",
+	} {
+		if diff := cmp.Diff(want, played(w.simulate(t, a, `{}`, nil, later{time.Hour, "$email.clicked", `{"email_id": "` + id + `"}`}))); diff != "" {
+			t.Errorf("a click in %s (-want +got):\n%s", id, diff)
+		}
 	}
 }
 

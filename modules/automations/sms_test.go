@@ -276,3 +276,32 @@ func TestAStepOfAnAutomationWhoseModuleIsGone(t *testing.T) {
 }
 
 var _ steps.Texter = (*sms.Service)(nil)
+
+func TestASimulationShowsTextMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.withTexts(t)
+	a := w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	const to = `{"phone": "+4915112345678", "number": 7}`
+	for _, c := range []struct {
+		data     string
+		outcomes map[string]string
+		want     string
+	}{
+		{to, nil, "text sent 0s, after completed 0s, completed"},
+		{to, map[string]string{"text": OutcomeSuppressed}, "text suppressed 0s, after completed 0s, completed"},
+		{to, map[string]string{"text": OutcomeError}, "text failed 0s, failed simulated: the text message is refused, as the simulation says"},
+		{`{"phone": "0151"}`, nil, "text failed 0s, failed invalid_recipient: to must be a number with its country code, as +4915112345678, without spaces"},
+	} {
+		got := w.simulate(t, a, c.data, c.outcomes)
+		if played(got) != c.want {
+			t.Errorf("with %s and %v comes %q, want %q", c.data, c.outcomes, played(got), c.want)
+		}
+		if p := got.Steps[0].Performed.SMS; c.outcomes == nil && c.data == to && (p == nil || p.Text != "Invoice 7 is open." || p.To != "+4915112345678" || p.Segments != 1) {
+			t.Errorf("the message of the simulation is %+v", p)
+		}
+	}
+	if n := w.texts(t); n != 0 {
+		t.Errorf("simulations have stored %d messages", n)
+	}
+}

@@ -64,7 +64,7 @@ func (w *world) configured(t *testing.T, c Config) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Texts: w.Texts, Previewer: w.Sending, Answers: w.Idempotency,
+	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Texts: w.Texts, Previewer: w.Sending, Timeline: w.Bus.Log(), Answers: w.Idempotency,
 		Signals: sendingtest.Nobody{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)

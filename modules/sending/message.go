@@ -206,3 +206,7 @@ func validateHeaders(headers []shape.Header, wrong fault.Fields) {
 		}
 	}
 }
+
+// RefusedHeaders returns the names of header fields that callers may not set, sorted. A
+// name that ends in * stands for all that begin so.
+func RefusedHeaders() []string { return address.RefusedHeaders() }

@@ -107,13 +107,17 @@ func isControl(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRu
 // maxText is more than any text of segment.Max parts has, in octets: what is longer is not counted.
 const maxText = 64 << 10
 
+func tooLong() error {
+	return refuse(fault.Invalid, CodeTooLong, "text has more than %d octets", maxText)
+}
+
 // Send stores a message in a transaction and has it handed over once that is committed (Wake). The
 // error is a fault.Error that says why nothing may be sent, or ErrNotHeld; the transaction has to be
 // undone then. Caps are counted first and the guard is asked last, so that locks are taken in one
 // order.
 func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Message, guard Guard) (Receipt, error) {
 	if len(m.Text) > maxText {
-		return Receipt{}, refuse(fault.Invalid, CodeTooLong, "text has more than %d octets", maxText)
+		return Receipt{}, tooLong()
 	}
 	a, err := accept(m)
 	if err != nil {

@@ -31,7 +31,7 @@ func (e *edge) activation(g *rest.Group) {
 			"a new draft, which is the answer. Runs are let go and cancelled in the background: `draining` says so while it lasts. An account can have 200 active ones.",
 		Body: &rest.Body{About: "What to do.", Examples: map[string]any{
 			"activate": map[string]any{"action": "activate"}, "back": map[string]any{"action": "activate", "version": 1}, "pause": map[string]any{"action": "pause", "runs": "continue"}}},
-		Example: map[string]any{"automation": example()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: automation,
+		Example: map[string]any{"automation": example()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, actionBody, e.act)
 }
 

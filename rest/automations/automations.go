@@ -48,10 +48,11 @@ type Service interface {
 
 var _ Service = (*automations.Service)(nil)
 
-// bodyLimit holds a definition as some encoders write it.
-const bodyLimit = 1 << 20
+// BodyLimit holds a definition as some encoders write it.
+const BodyLimit = 1 << 20
 
-var automation = rest.Noun{Name: "automation", About: "Id of the automation.", Example: "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
+// OfAutomation names what ids of automations are.
+var OfAutomation = rest.Noun{Name: "automation", About: "Id of the automation.", Example: "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Automation, word) }}
 
 type automationRecord struct {
@@ -59,8 +60,8 @@ type automationRecord struct {
 	Name                  string            `json:"name"`
 	Description           *string           `json:"description"`
 	Status                string            `json:"status" enum:"draft,active,paused,archived"`
-	Trigger               raw               `json:"trigger" doc:"Of the draft."`
-	Steps                 raw               `json:"steps" doc:"Of the draft."`
+	Trigger               JSON              `json:"trigger" doc:"Of the draft."`
+	Steps                 JSON              `json:"steps" doc:"Of the draft."`
 	Timezone              *string           `json:"timezone" doc:"Of the draft; null: UTC."`
 	Version               *int              `json:"version" doc:"The version that starts runs, or did before the automation was paused; null while there is none."`
 	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"The draft says something else than that version."`
@@ -77,8 +78,8 @@ type automationAnswer struct {
 
 func newRecord(a *ent.Automation) automationRecord {
 	var d struct {
-		Trigger  raw    `json:"trigger"`
-		Steps    raw    `json:"steps"`
+		Trigger  JSON   `json:"trigger"`
+		Steps    JSON   `json:"steps"`
 		Timezone string `json:"timezone"`
 	}
 	_ = json.Unmarshal(a.Draft, &d) // it was written by the service
@@ -92,12 +93,12 @@ func newAnswer(a *ent.Automation) automationAnswer { return automationAnswer{new
 // automationVersion is a version in a list.
 type automationVersion struct {
 	Number     int       `json:"number"`
-	Definition raw       `json:"definition"`
+	Definition JSON      `json:"definition"`
 	CreatedAt  wire.Time `json:"created_at"`
 }
 
 func newVersion(v *ent.AutomationVersion) automationVersion {
-	return automationVersion{Number: v.Number, Definition: raw(v.Definition), CreatedAt: wire.Time(v.CreatedAt)}
+	return automationVersion{Number: v.Number, Definition: JSON(v.Definition), CreatedAt: wire.Time(v.CreatedAt)}
 }
 
 type automationVersionsAnswer struct {
@@ -140,13 +141,14 @@ type changeItem struct {
 
 type edge struct{ service Service }
 
-const tag = "Automations"
+// Tag is what these operations, and those of package insight, stand under.
+const Tag = "Automations"
 
 // Routes makes the routes of automations, their runs and custom events.
 func Routes(service Service) rest.Routes {
 	return rest.NewRoutes("automations", func(a *rest.API) {
 		e := &edge{service}
-		g := a.Tag(tag, "Sequences of steps that your custom events start, for one person each: send an email, wait, decide, call a URL. "+
+		g := a.Tag(Tag, "Sequences of steps that your custom events start, for one person each: send an email, wait, decide, call a URL. "+
 			"An automation is a draft until it is activated; a run follows the version with which it has started. Types of steps: "+strings.Join(definition.Types(), ", ")+
 			". The JSON Schema of a definition is at `"+rest.Prefix+schemaPath+"`.")
 		serveSchema(a)
@@ -163,7 +165,7 @@ func (e *edge) definitions(g *rest.Group) {
 		Path: "/automations", ID: "createAutomation", Needs: accounts.Write,
 		Summary:     "Create an automation",
 		Description: "A draft, which starts nothing until it is activated. The answer to a definition that cannot work names every wrong field by its path. An account can have 1,000.",
-		Body:        &rest.Body{Limit: bodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
+		Body:        &rest.Body{Limit: BodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
 		Example:     one, Problems: []int{http.StatusConflict},
 	}, newBody, e.create)
 	rest.ListBy(g, rest.Operation{
@@ -172,36 +174,36 @@ func (e *edge) definitions(g *rest.Group) {
 	}, rest.Plural{Member: "automations", Schema: "AutomationList"}, e.list, newRecord)
 	rest.Get(g, rest.Operation{
 		Path: "/automations/{id}", ID: "getAutomation", Needs: accounts.Read,
-		Summary: "Retrieve an automation", Description: "With its draft.", Example: one, Of: automation,
+		Summary: "Retrieve an automation", Description: "With its draft.", Example: one, Of: OfAutomation,
 	}, e.service.Get, newAnswer)
 	rest.HandleBody(g, rest.Operation{
 		Method: http.MethodPatch, Path: "/automations/{id}", ID: "updateAutomation", Needs: accounts.Write,
 		Summary:     "Change the draft of an automation",
 		Description: "A member that is given replaces the one of the draft whole. Runs and the active version stay as they are until the draft is activated. 409 for one that is archived.",
-		Body:        &rest.Body{Limit: bodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
-		Example:     one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: automation,
+		Body:        &rest.Body{Limit: BodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
+		Example:     one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, changeBody, e.change)
 	rest.Delete(g, rest.Operation{
 		Path: "/automations/{id}", ID: "deleteAutomation", Needs: accounts.Write,
-		Summary: "Delete an automation", Description: "Of a draft, or of one that is archived and has no live run; 409 otherwise. What was recorded of its runs stays.", Of: automation,
+		Summary: "Delete an automation", Description: "Of a draft, or of one that is archived and has no live run; 409 otherwise. What was recorded of its runs stays.", Of: OfAutomation,
 		Problems: []int{http.StatusConflict},
 	}, e.service.Delete)
 	rest.Handle(g, rest.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/check", ID: "checkAutomation", Needs: accounts.Read,
 		Summary: "Check the draft of an automation", Description: "What speaks against activating it now, for the key that asks: templates, senders; and what should be known before.",
 		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error", "message": "is a template that was never published; publish it first"}}},
-		Of:      automation, Problems: []int{http.StatusNotFound},
+		Of:      OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.check)
 	version := map[string]any{"number": 1, "definition": exampleDefinition(), "created_at": "2026-01-15T09:30:00.000Z"}
 	rest.Handle(g, rest.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions", ID: "listAutomationVersions", Needs: accounts.Read,
 		Summary: "List the versions of an automation", Description: "A version is made by activating, and never changes.",
-		Example: map[string]any{"versions": []any{version}}, Of: automation, Problems: []int{http.StatusNotFound},
+		Example: map[string]any{"versions": []any{version}}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.versions)
 	rest.Handle(g, rest.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}", ID: "getAutomationVersion", Needs: accounts.Read,
 		Summary: "Retrieve a version of an automation", Description: "As it was activated.",
-		Example: map[string]any{"version": version}, Of: automation, Problems: []int{http.StatusNotFound},
+		Example: map[string]any{"version": version}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.version)
 }
 

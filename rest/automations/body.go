@@ -11,11 +11,11 @@ import (
 	"github.com/postrider/postrider/rest/body"
 )
 
-// raw is JSON as it is stored.
-type raw json.RawMessage
+// JSON is JSON as it is stored.
+type JSON json.RawMessage
 
 // MarshalJSON implements json.Marshaler.
-func (r raw) MarshalJSON() ([]byte, error) {
+func (r JSON) MarshalJSON() ([]byte, error) {
 	if r == nil {
 		return []byte("null"), nil
 	}
@@ -23,13 +23,13 @@ func (r raw) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (r *raw) UnmarshalJSON(data []byte) error {
+func (r *JSON) UnmarshalJSON(data []byte) error {
 	*r = append((*r)[:0], data...)
 	return nil
 }
 
 // Schema implements huma.SchemaProvider.
-func (raw) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+func (JSON) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // members are the members of a definition, as they were given. The service judges them: the
 // paths of what is wrong are those of the definition.

@@ -24,7 +24,7 @@ type CustomEvent struct {
 	Name      string    `json:"name" example:"user.created"`
 	UserID    *string   `json:"user_id"`
 	Email     *string   `json:"email"`
-	Data      raw       `json:"data"`
+	Data      JSON      `json:"data"`
 	Source    string    `json:"source" example:"api"`
 	CreatedAt wire.Time `json:"created_at"`
 }
@@ -56,7 +56,7 @@ type EventReceipt struct {
 }
 
 func newEvent(e *ent.CustomEvent) CustomEvent {
-	return CustomEvent{ID: e.ID, Name: e.Name, UserID: e.UserID, Email: e.Email, Data: raw(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)}
+	return CustomEvent{ID: e.ID, Name: e.Name, UserID: e.UserID, Email: e.Email, Data: JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)}
 }
 
 func newEventAnswer(e *ent.CustomEvent) customEventAnswer {
@@ -78,7 +78,8 @@ type eventQuery struct {
 	Until  string `query:"until" doc:"Only events from before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
 }
 
-var customEvent = rest.Noun{Name: "event", About: "Id of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
+// OfEvent names what ids of custom events are.
+var OfEvent = rest.Noun{Name: "event", About: "Id of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.CustomEvent, word) }}
 
 func (e *edge) events(g *rest.Group) {
@@ -88,7 +89,7 @@ func (e *edge) events(g *rest.Group) {
 		Summary: "Report a custom event",
 		Description: "In the transaction that stores it, the event cancels runs of its person, ends their waits and starts runs, in this order; the counters are true when they are answered. " +
 			"A person is known by `user_id`, and by `email` where one of the two sides has no `user_id`.",
-		Body: &rest.Body{Limit: bodyLimit, About: "The event.", Examples: map[string]any{
+		Body: &rest.Body{Limit: BodyLimit, About: "The event.", Examples: map[string]any{
 			"event": map[string]any{"name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}}}},
 		Example: receipt, Answer: EventReceipt{},
 	}, eventBody, e.post)
@@ -100,7 +101,7 @@ func (e *edge) events(g *rest.Group) {
 	detail["matches"] = []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1, "outcome": "started", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil}}
 	rest.Get(g, rest.Operation{
 		Path: "/events/{id}", ID: "getCustomEvent", Needs: accounts.ReadSent,
-		Summary: "Retrieve a custom event", Description: "With what automations did about it.", Example: map[string]any{"event": detail}, Of: customEvent,
+		Summary: "Retrieve a custom event", Description: "With what automations did about it.", Example: map[string]any{"event": detail}, Of: OfEvent,
 	}, e.service.Event, newEventAnswer)
 }
 
@@ -109,14 +110,18 @@ type causeItem struct {
 	Cause string `header:"Postrider-Cause" doc:"What the request of a webhook step had under this name, where the event is posted in answer to one: automations that cause one another end after ten rounds."`
 }
 
+// Data is the data of an event as services read it; nil for none.
+func Data(given map[string]any) (json.RawMessage, error) {
+	if given == nil {
+		return nil, nil
+	}
+	return json.Marshal(given)
+}
+
 func (e *edge) post(ctx context.Context, c *rest.Call, from *causeItem, in event, claim *idempotency.Claim) (idempotency.Answer, error) {
-	var data json.RawMessage
-	if in.Data != nil {
-		encoded, err := json.Marshal(in.Data)
-		if err != nil {
-			return idempotency.Answer{}, err
-		}
-		data = encoded
+	data, err := Data(in.Data)
+	if err != nil {
+		return idempotency.Answer{}, err
 	}
 	answer, err := e.service.Post(ctx, ingest.Post{AccountID: c.AccountID, Name: in.Name, UserID: in.UserID, Email: in.Email, Data: data, Source: "api", Cause: from.Cause, Claim: claim, Render: receiptOf})
 	switch {
@@ -133,7 +138,7 @@ func (e *edge) post(ctx context.Context, c *rest.Call, from *causeItem, in event
 func receiptOf(a ingest.Answer) idempotency.Answer {
 	e := a.Event
 	return idempotency.Answer{Status: http.StatusAccepted, Body: wire.Encode(EventReceipt{
-		Event:              CustomEvent{ID: e.ID, Name: e.Name, UserID: wire.OrNull(e.UserID), Email: wire.OrNull(e.Email), Data: raw(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},
+		Event:              CustomEvent{ID: e.ID, Name: e.Name, UserID: wire.OrNull(e.UserID), Email: wire.OrNull(e.Email), Data: JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},
 		MatchedAutomations: a.Matched, ResumedRuns: a.Resumed, CancelledRuns: a.Cancelled})}
 }
 

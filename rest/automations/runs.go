@@ -36,7 +36,7 @@ type automationStep struct {
 	Key       string    `json:"key"`
 	Type      string    `json:"type"`
 	Status    string    `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
-	Output    raw       `json:"output" doc:"What expressions see as steps.<key>."`
+	Output    JSON      `json:"output" doc:"What expressions see as steps.<key>."`
 	EmailID   *string   `json:"email_id"`
 	Error     *string   `json:"error" doc:"Also of a step whose on_error went on."`
 	StartedAt wire.Time `json:"started_at"`
@@ -46,7 +46,7 @@ type automationStep struct {
 type automationRunDetail struct {
 	AutomationRun
 
-	Event      raw               `json:"event" doc:"The event that started it."`
+	Event      JSON              `json:"event" doc:"The event that started it."`
 	Steps      []automationStep  `json:"steps" nullable:"false" doc:"That have ended, in their order."`
 	WaitingFor *waitingFor       `json:"waiting_for" doc:"What the run waits for; null for one that does not wait."`
 	NextAt     wire.OptionalTime `json:"next_at" doc:"When the next step begins, or the wait ends; null for a run that has ended."`
@@ -83,12 +83,12 @@ func newRun(r *ent.AutomationRun) AutomationRun {
 }
 
 func newStep(s *ent.AutomationStep) automationStep {
-	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status, Output: raw(s.Output), EmailID: s.EmailID, Error: wire.OrNull(s.Error),
+	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status, Output: JSON(s.Output), EmailID: s.EmailID, Error: wire.OrNull(s.Error),
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt)}
 }
 
 func newRunAnswer(r automations.Run) automationRunAnswer {
-	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: raw(r.Event), Steps: wire.ListOf(r.Steps, newStep),
+	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: JSON(r.Event), Steps: wire.ListOf(r.Steps, newStep),
 		WaitingFor: newWaitingFor(r), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 
@@ -116,7 +116,8 @@ type runsOfQuery struct {
 	RunQuery
 }
 
-var run = rest.Noun{Name: "automation run", About: "Id of the run.", Example: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
+// OfRun names what ids of runs are.
+var OfRun = rest.Noun{Name: "automation run", About: "Id of the run.", Example: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Run, word) }}
 
 func (e *edge) runs(g *rest.Group) {
@@ -128,21 +129,21 @@ func (e *edge) runs(g *rest.Group) {
 	}, runs, e.listRuns, newRun)
 	rest.ListBy(g, rest.Operation{
 		Path: "/automations/{id}/runs", ID: "listRunsOfAutomation", Needs: accounts.Read,
-		Summary: "List the runs of an automation", Description: "Newest first.", Example: runExample(), Of: automation, Problems: []int{http.StatusNotFound},
+		Summary: "List the runs of an automation", Description: "Newest first.", Example: runExample(), Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, runs, e.listRunsOf, newRun)
 	rest.Get(g, rest.Operation{
 		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: accounts.Read,
-		Summary: "Retrieve a run", Description: "With its steps.", Example: one, Of: run,
+		Summary: "Retrieve a run", Description: "With its steps.", Example: one, Of: OfRun,
 	}, e.service.Run, newRunAnswer)
 	rest.Once(g, rest.Operation{
 		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: accounts.Write,
 		Summary: "Cancel a run", Description: "From the answer on it sends nothing. 409 `run_not_live` for one that has ended.",
-		Example: one, Of: run, Problems: []int{http.StatusNotFound, http.StatusConflict},
+		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.cancel)
 	rest.Once(g, rest.Operation{
 		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: accounts.Write,
 		Summary: "Try a failed run again", Description: "It goes on from the step that failed, with the version that it follows. 409 `run_not_failed` for one that has not failed within 30 days.",
-		Example: one, Of: run, Problems: []int{http.StatusNotFound, http.StatusConflict},
+		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.retry)
 	rest.OnceBody(g, rest.Operation{
 		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: accounts.Write,
@@ -150,7 +151,7 @@ func (e *edge) runs(g *rest.Group) {
 		Description: "After a broken template, for instance: each goes on from the step that failed, with the version that it follows. Persons who have a live run of an automation " +
 			"that allows one at a time are passed over.",
 		Body:    &rest.Body{About: "Which ones.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
-		Example: map[string]any{"runs": 17}, Of: automation, Problems: []int{http.StatusNotFound},
+		Example: map[string]any{"runs": 17}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, againBody, e.retryFailed)
 	rest.Handle(g, rest.Operation{
 		Method: http.MethodGet, Path: "/automation-webhook-secret", ID: "getAutomationWebhookSecret", Needs: accounts.Write,

@@ -33,6 +33,7 @@ import (
 	"github.com/postrider/postrider/rest"
 	restaccount "github.com/postrider/postrider/rest/account"
 	restautomations "github.com/postrider/postrider/rest/automations"
+	restinsight "github.com/postrider/postrider/rest/automations/insight"
 	restcontacts "github.com/postrider/postrider/rest/contacts"
 	restdomains "github.com/postrider/postrider/rest/domains"
 	restemails "github.com/postrider/postrider/rest/emails"
@@ -194,7 +195,10 @@ var registry = []Module{
 		Name: "automations", Line: "custom events, and sequences of steps that they start: emails, waits, decisions, requests",
 		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms"},
 		Option: automations.Module,
-		Routes: []any{func(s *automations.Service) rest.Routes { return restautomations.Routes(s) }},
+		Routes: []any{
+			func(s *automations.Service) rest.Routes { return restautomations.Routes(s) },
+			func(s *automations.Service) rest.Routes { return restinsight.Routes(s) },
+		},
 	},
 	{
 		Name: "bounces", Line: "bounces and complaints that come back to our return paths",

@@ -51,7 +51,7 @@ const (
 )
 
 // IsEffect tells whether steps of a type do something outside of the run.
-func IsEffect(kind string) bool { return kind == SendEmail || kind == Webhook }
+func IsEffect(kind string) bool { return kind == SendEmail || kind == SendSMS || kind == Webhook }
 
 // Step is one step. Its type says which of the fields it may have (table.go).
 type Step struct {

@@ -50,8 +50,8 @@ func CheckEventName(name string) error {
 // the fact that they tell of.
 var OwnEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered", "$email.opened", "$email.received"}
 
-// checkListened judges the name of an event that an automation listens to.
-func checkListened(name string) error {
+// CheckListened judges the name of an event that an automation listens to.
+func CheckListened(name string) error {
 	if strings.HasPrefix(name, "$") {
 		if !slices.Contains(OwnEvents, name) {
 			return fmt.Errorf("is none of the service's own events; there are %s", strings.Join(OwnEvents, ", "))
@@ -141,7 +141,7 @@ func isLoopback(host string) bool {
 var (
 	keyText    = text(40, checkKey).as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
 	title      = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
-	eventName  = text(4*MaxName, checkListened).as(map[string]any{"maxLength": MaxName})
+	eventName  = text(4*MaxName, CheckListened).as(map[string]any{"maxLength": MaxName})
 	duration   = text(64, checkDuration).as(map[string]any{"pattern": clock.DurationPattern})
 	line       = map[string]any{"pattern": `^[^\r\n]*$`}
 	expression = text(MaxExpression, nil)

@@ -80,9 +80,9 @@ func (p *posting) identity() machine.Identity {
 }
 
 // EventOf judges an event and gives it as runs see it, with the person of it. It stores nothing.
-// The error is Invalid with all wrong fields.
+// It may be one of the service's own. The error is Invalid with all wrong fields.
 func EventOf(p Post) (*machine.Event, machine.Identity, error) {
-	judged, err := judge(p)
+	judged, err := judgeAs(p, definition.CheckListened)
 	if err != nil {
 		return nil, machine.Identity{}, err
 	}
@@ -90,10 +90,12 @@ func EventOf(p Post) (*machine.Event, machine.Identity, error) {
 }
 
 // judge validates an event; the fields name everything that is wrong.
-func judge(p Post) (*posting, error) {
+func judge(p Post) (*posting, error) { return judgeAs(p, definition.CheckEventName) }
+
+func judgeAs(p Post, checkName func(string) error) (*posting, error) {
 	wrong := fault.Fields{}
 	out := &posting{Post: p}
-	if err := definition.CheckEventName(p.Name); err != nil {
+	if err := checkName(p.Name); err != nil {
 		wrong.Add("name", "%s", err)
 	}
 	if n := utf8.RuneCountInString(p.UserID); n > MaxUserID {

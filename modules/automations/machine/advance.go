@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/modules/automations/clock"

@@ -16,8 +16,8 @@ func (p *Program) ExplainStart(ctx context.Context, e *Event) *expression.Explan
 // ExplainCancel explains the conditions under which an event cancels a run. Cancelling without
 // a condition has no explanation.
 func (p *Program) ExplainCancel(ctx context.Context, run Run, s State, e *Event) (list []expression.Explanation) {
-	for _, condition := range p.cancel[e.Name] {
-		if out := explain(ctx, condition, p.scope(run, s, e, e.CreatedAt)); out != nil {
+	for _, c := range p.cancel[e.Name] {
+		if out := explain(ctx, c.condition, p.scope(run, s, e, e.CreatedAt)); out != nil {
 			list = append(list, *out)
 		}
 	}

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"context"
-	"slices"
 
 	"github.com/postrider/postrider/modules/automations/expression"
 )

@@ -93,7 +93,7 @@ func (r *row) columns() []any {
 }
 
 func (r *row) live() (*Live, error) {
-	trigger, err := decodeEvent(r.event)
+	trigger, err := ReadEvent(r.event)
 	if err != nil {
 		return nil, fmt.Errorf("read the event of %s: %w", r.id, err)
 	}
@@ -108,14 +108,15 @@ func (r *row) live() (*Live, error) {
 		}
 	}
 	if r.input != "" {
-		if l.Input, err = decodeEvent(r.input); err != nil {
+		if l.Input, err = ReadEvent(r.input); err != nil {
 			return nil, fmt.Errorf("read the input of %s: %w", r.id, err)
 		}
 	}
 	return l, nil
 }
 
-func decodeEvent(document string) (*machine.Event, error) {
+// ReadEvent reads the event that a run keeps, with numbers as expressions want them.
+func ReadEvent(document string) (*machine.Event, error) {
 	e := &machine.Event{}
 	var raw struct {
 		Data json.RawMessage `json:"data"`
@@ -184,6 +185,19 @@ func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) 
 		return nil, wrapped(err, "lock live runs")
 	}
 	return read(ctx, tx, ids)
+}
+
+const waitingSQL = `
+SELECT id FROM automation_works WHERE account_id = $1 AND (user_id = $2 AND $2 <> '' OR email_key = $3 AND $3 <> '') AND state = 'waiting' ORDER BY id LIMIT $4`
+
+// Waits gives up to limit runs that wait and share the user id or the address with a person.
+// Nothing is locked.
+func Waits(ctx context.Context, on db.Execer, p Person, limit int) ([]*Live, error) {
+	ids, err := db.All(ctx, on, db.Value[string], waitingSQL, p.AccountID, p.UserID, p.EmailKey, limit)
+	if err != nil || len(ids) == 0 {
+		return nil, wrapped(err, "read runs that wait")
+	}
+	return read(ctx, on, ids)
 }
 
 const lockSomeSQL = `

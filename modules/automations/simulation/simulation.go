@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/runtime/event"
 )
 
@@ -37,6 +38,7 @@ type Input struct {
 type Performed struct {
 	Result machine.Result
 	Email  *sending.Preview // of send_email; nil: it would be refused
+	SMS    *sms.Preview     // of send_sms; nil: it would be refused
 	Post   *machine.Post    // of webhook
 }
 

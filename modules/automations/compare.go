@@ -1,0 +1,65 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/diff"
+)
+
+// Comparison is what two states of an automation say differently.
+type Comparison struct {
+	diff.Difference
+
+	From, To *int // versions; nil: the draft
+}
+
+// Against names the other side of a comparison.
+type Against struct {
+	Draft   bool
+	Version int // 0, without Draft: the version before
+}
+
+// Compare compares a version with another one or with the draft. The older one is From; the
+// draft is newer than every version. Left out, the other one is the version before. The error is
+// NotFound.
+func (s *Service) Compare(ctx context.Context, accountID, automationID string, number int, against Against) (Comparison, error) {
+	a, err := s.Get(ctx, accountID, automationID)
+	if err != nil {
+		return Comparison{}, err
+	}
+	one, err := s.Version(ctx, accountID, automationID, number)
+	if err != nil {
+		return Comparison{}, err
+	}
+	if against.Draft {
+		return compared(one.Definition, a.Draft, &number, nil)
+	}
+	other := against.Version
+	if other == 0 {
+		if other = number - 1; other == 0 {
+			other = number // the first one says nothing else than itself
+		}
+	}
+	two, err := s.Version(ctx, accountID, automationID, other)
+	if err != nil {
+		return Comparison{}, err
+	}
+	if other > number {
+		return compared(one.Definition, two.Definition, &number, &other)
+	}
+	return compared(two.Definition, one.Definition, &other, &number)
+}
+
+func compared(before, after json.RawMessage, from, to *int) (out Comparison, err error) {
+	var old, young definition.Definition
+	if err := json.Unmarshal(before, &old); err != nil {
+		return out, fmt.Errorf("read a definition: %w", err)
+	}
+	if err := json.Unmarshal(after, &young); err != nil {
+		return out, fmt.Errorf("read a definition: %w", err)
+	}
+	return Comparison{diff.Of(&old, &young), from, to}, nil
+}

@@ -1,0 +1,133 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+)
+
+// What became of a step from one definition to another.
+const (
+	Added   = "added"
+	Removed = "removed"
+	Changed = "changed"
+	Moved   = "moved" // it stands elsewhere among the steps that both have, and says the same
+)
+
+// FieldChange is a field that says something else. A nil value was left out.
+type FieldChange struct {
+	Path          string
+	Before, After any
+}
+
+// StepChange is a step that both definitions, or one of them, have by its key.
+type StepChange struct {
+	Key, Type     string
+	Change        string
+	Before, After int           // positions; -1: it is not there
+	Fields        []FieldChange // of one that changed
+}
+
+// Difference is what two definitions say differently.
+type Difference struct {
+	Fields []FieldChange // outside of the steps
+	Steps  []StepChange  // in the order of the newer definition, then those that were removed
+}
+
+// Of compares two definitions, step by step by their keys.
+func Of(before, after *definition.Definition) Difference {
+	out := Difference{Fields: []FieldChange{}, Steps: []StepChange{}}
+	old, young := fieldsOf(before), fieldsOf(after)
+	delete(old, "steps")
+	delete(young, "steps")
+	for _, name := range []string{"name", "description", "timezone"} {
+		out.Fields = compare(out.Fields, name, old[name], young[name])
+	}
+	out.Fields = compareObjects(out.Fields, "trigger.", old["trigger"], young["trigger"])
+	order := placesOf(before, after)
+	for i := range after.Steps {
+		step := &after.Steps[i]
+		c := StepChange{Key: step.Key, Type: step.Type, Before: before.Step(step.Key), After: i}
+		if c.Before < 0 {
+			c.Change = Added
+			out.Steps = append(out.Steps, c)
+			continue
+		}
+		c.Fields = compareObjects(nil, "", fieldsOf(&before.Steps[c.Before]), fieldsOf(step))
+		switch {
+		case len(c.Fields) > 0:
+			c.Change = Changed
+		case order[step.Key]:
+			c.Change = Moved
+		default:
+			continue
+		}
+		out.Steps = append(out.Steps, c)
+	}
+	for i := range before.Steps {
+		if step := &before.Steps[i]; after.Step(step.Key) < 0 {
+			out.Steps = append(out.Steps, StepChange{Key: step.Key, Type: step.Type, Change: Removed, Before: i, After: -1})
+		}
+	}
+	return out
+}
+
+// placesOf tells which of the steps that both definitions have stand elsewhere among them.
+func placesOf(before, after *definition.Definition) map[string]bool {
+	common := func(d, other *definition.Definition) (keys []string) {
+		for i := range d.Steps {
+			if other.Step(d.Steps[i].Key) >= 0 {
+				keys = append(keys, d.Steps[i].Key)
+			}
+		}
+		return keys
+	}
+	old, young := common(before, after), common(after, before)
+	moved := map[string]bool{}
+	for i, key := range young {
+		moved[key] = old[i] != key
+	}
+	return moved
+}
+
+// fieldsOf gives the members of a value as its JSON has them.
+func fieldsOf(value any) map[string]any {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return map[string]any{}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.UseNumber()
+	var members map[string]any
+	if err := decoder.Decode(&members); err != nil {
+		return map[string]any{}
+	}
+	return members
+}
+
+func compareObjects(list []FieldChange, prefix string, before, after any) []FieldChange {
+	old, _ := before.(map[string]any)
+	young, _ := after.(map[string]any)
+	names := map[string]bool{}
+	for name := range old {
+		names[name] = true
+	}
+	for name := range young {
+		names[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		list = compare(list, prefix+name, old[name], young[name])
+	}
+	return list
+}
+
+func compare(list []FieldChange, path string, before, after any) []FieldChange {
+	if reflect.DeepEqual(before, after) {
+		return list
+	}
+	return append(list, FieldChange{path, before, after})
+}

@@ -1,0 +1,234 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/ent/automationlisten"
+	"github.com/postrider/postrider/ent/automationrun"
+	"github.com/postrider/postrider/ent/automationstep"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/automations/versions"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// What an explanation says of automations that are not among the matches of the event.
+const (
+	ActivatedLater = "activated_later" // it has begun to listen after the event
+	NotKept        = "not_kept"        // the event keeps what the first automations did, and this was not among them
+)
+
+// The kinds of near misses.
+const (
+	WaitOfAnotherPerson   = "wait_of_another_person"  // a run waits for the name, and has the address under another user id
+	WaitConditionFalse    = "wait_condition_false"    // a run of the person waits for the name, and the condition is not true
+	EventOfAnotherPerson  = "event_of_another_person" // an event of the name has the address under another user id
+	NameSpelledOtherwise  = "name_spelled_otherwise"  // an automation listens to the name in other letter case
+	maxNearMisses         = 50
+	maxMissesOfOneKind    = 10
+	maxWaitsOfOnePerson   = 100
+	maxListenersExplained = 100
+)
+
+// ExplainedMatch is what an automation did about an event, and why.
+type ExplainedMatch struct {
+	shape.EventMatch
+
+	AutomationName string // "": it is deleted
+	StepKey        string // of the wait that the event has ended
+	Conditions     []expression.Explanation
+}
+
+// NearMiss is what the event has almost done.
+type NearMiss struct {
+	Kind         string
+	AutomationID string
+	RunID        string
+	StepKey      string
+	EventID      string // of the other event
+	Name         string // that is listened to
+	Condition    *expression.Explanation
+}
+
+// Explained says why an event did what it did, and why not more.
+type Explained struct {
+	Event      *ent.CustomEvent
+	Matches    []ExplainedMatch
+	NearMisses []NearMiss
+}
+
+// explainer is one call of Explain.
+type explainer struct {
+	*Service
+
+	stored *ent.CustomEvent
+	event  *machine.Event
+	who    machine.Identity
+	out    Explained
+}
+
+// Explain says what automations did about an event and why. The conditions are those of the
+// versions that judged the event, evaluated once more. The error is NotFound.
+func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Explained, error) {
+	stored, err := s.Event(ctx, accountID, eventID)
+	if err != nil {
+		return Explained{}, err
+	}
+	e := &explainer{Service: s, stored: stored, out: Explained{Event: stored, Matches: []ExplainedMatch{}, NearMisses: []NearMiss{}}}
+	if e.event, e.who, err = storedEvent(stored); err != nil {
+		return Explained{}, err
+	}
+	for _, do := range []func(context.Context) error{e.matches, e.listeners, e.names, e.waits, e.others, e.spellings} {
+		if err := do(ctx); err != nil {
+			return Explained{}, fmt.Errorf("explain an event: %w", err)
+		}
+	}
+	return e.out, nil
+}
+
+// matches explains what was kept with the event.
+func (e *explainer) matches(ctx context.Context) error {
+	for _, m := range e.stored.Matches {
+		out := ExplainedMatch{EventMatch: m}
+		v, err := e.versions.Get(ctx, e.db.SQL, m.AutomationID, m.Version)
+		switch {
+		case fault.KindOf(err) == fault.NotFound:
+		case err != nil:
+			return err
+		case m.RunID != "" && m.Outcome != ingest.Started:
+			if err := e.explainRun(ctx, v, &out); err != nil {
+				return err
+			}
+		default:
+			out.start(ctx, v, e.event)
+		}
+		e.out.Matches = append(e.out.Matches, out)
+	}
+	return nil
+}
+
+// start explains the condition of the trigger.
+func (m *ExplainedMatch) start(ctx context.Context, v *versions.Version, e *machine.Event) {
+	if c := v.ExplainStart(ctx, e); c != nil {
+		m.Conditions = append(m.Conditions, *c)
+	}
+}
+
+// explainRun explains what the event did to a run, in the state in which the run was then.
+func (e *explainer) explainRun(ctx context.Context, v *versions.Version, out *ExplainedMatch) error {
+	r, err := e.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(e.stored.AccountID), automationrun.ID(out.RunID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	run, state, err := e.stateThen(ctx, r)
+	if err != nil {
+		return err
+	}
+	if out.Outcome != ingest.Resumed {
+		out.Conditions = v.ExplainCancel(ctx, run, state, e.event)
+	}
+	if out.Outcome != ingest.Cancelled && state.Step < len(v.Definition.Steps) {
+		out.StepKey = v.Definition.Steps[state.Step].Key
+		if c := v.ExplainWait(ctx, run, state, e.event); c != nil {
+			out.Conditions = append(out.Conditions, *c)
+		}
+	}
+	return nil
+}
+
+// stateThen gives a run as it was when the event arrived: with what its steps had given by then.
+func (e *explainer) stateThen(ctx context.Context, r *ent.AutomationRun) (machine.Run, machine.State, error) {
+	trigger, err := runs.ReadEvent(string(r.Event))
+	if err != nil {
+		return machine.Run{}, machine.State{}, err
+	}
+	run := machine.Run{ID: r.ID, AutomationID: r.AutomationID, Version: r.Version, Trigger: trigger, StartedAt: r.StartedAt}
+	state := machine.State{Step: r.StepIndex, Outputs: map[string]map[string]any{}}
+	steps, err := e.db.Ent.AutomationStep.Query().Where(automationstep.RunID(r.ID)).Order(ent.Asc(automationstep.FieldID)).All(ctx)
+	if err != nil {
+		return run, state, err
+	}
+	for _, s := range steps {
+		if eventOf(s.Output) == e.stored.ID || s.EndedAt.After(e.stored.CreatedAt) {
+			state.Step = s.StepIndex
+			break
+		}
+		if state.Outputs[s.Key], err = expression.Decode(s.Output); err != nil {
+			return run, state, err
+		}
+	}
+	return run, state, nil
+}
+
+// eventOf gives the id of the event that has ended a wait; "": none has.
+func eventOf(output json.RawMessage) string {
+	var read struct {
+		Event struct{ ID string } `json:"event"`
+	}
+	if err := json.Unmarshal(output, &read); err != nil {
+		return ""
+	}
+	return read.Event.ID
+}
+
+// listeners adds the automations that the name starts now and that the event says nothing of.
+func (e *explainer) listeners(ctx context.Context) error {
+	list, err := e.db.Ent.AutomationListen.Query().Where(automationlisten.AccountID(e.stored.AccountID), automationlisten.Event(e.stored.Name), automationlisten.Starts(true)).
+		Order(ent.Asc(automationlisten.FieldAutomationID)).Limit(maxListenersExplained).All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range list {
+		if slices.ContainsFunc(e.stored.Matches, func(m shape.EventMatch) bool { return m.AutomationID == l.AutomationID }) {
+			continue
+		}
+		out := ExplainedMatch{EventMatch: shape.EventMatch{AutomationID: l.AutomationID, Version: l.Version, Outcome: NotKept}}
+		if a, err := e.Get(ctx, e.stored.AccountID, l.AutomationID); err == nil && a.ActivatedAt != nil && a.ActivatedAt.After(e.stored.CreatedAt) {
+			out.Outcome = ActivatedLater
+		}
+		v, err := e.versions.Get(ctx, e.db.SQL, l.AutomationID, l.Version)
+		if err != nil {
+			return err
+		}
+		out.start(ctx, v, e.event)
+		e.out.Matches = append(e.out.Matches, out)
+	}
+	return nil
+}
+
+// names gives the automations their names.
+func (e *explainer) names(ctx context.Context) error {
+	ids := make([]string, 0, len(e.out.Matches))
+	for _, m := range e.out.Matches {
+		ids = append(ids, m.AutomationID)
+	}
+	list, err := e.db.Ent.Automation.Query().Where(automation.AccountID(e.stored.AccountID), automation.IDIn(ids...)).Select(automation.FieldID, automation.FieldName).All(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range e.out.Matches {
+		for _, a := range list {
+			if a.ID == e.out.Matches[i].AutomationID {
+				e.out.Matches[i].AutomationName = a.Name
+			}
+		}
+	}
+	return nil
+}
+
+func (e *explainer) miss(m NearMiss) {
+	if len(e.out.NearMisses) < maxNearMisses {
+		e.out.NearMisses = append(e.out.NearMisses, m)
+	}
+}

@@ -1,0 +1,74 @@
+package automations
+
+import (
+	"context"
+	"slices"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/customevent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// waits finds live runs that wait for the name and that the event has not gone on with: its
+// person has the address of the run under another user id, or the condition is not true.
+func (e *explainer) waits(ctx context.Context) error {
+	live, err := runs.Waits(ctx, e.db.SQL, runs.Person{AccountID: e.stored.AccountID, UserID: e.who.UserID, EmailKey: e.who.EmailKey}, maxWaitsOfOnePerson)
+	if err != nil {
+		return err
+	}
+	for _, l := range live {
+		if !l.State.Waiting.Awaits(e.event.Name) || l.Run.Trigger.ID == e.event.ID || l.Run.StartedAt.After(e.event.CreatedAt) {
+			continue
+		}
+		v, err := e.versions.Get(ctx, e.db.SQL, l.Run.AutomationID, l.Run.Version)
+		if err != nil {
+			return err
+		}
+		m := NearMiss{Kind: WaitOfAnotherPerson, AutomationID: l.Run.AutomationID, RunID: l.Run.ID, StepKey: v.Definition.Steps[l.State.Step].Key, Name: e.event.Name}
+		if l.Run.Identity.Matches(e.who) {
+			m.Kind, m.Condition = WaitConditionFalse, v.ExplainWait(ctx, l.Run, l.State, e.event)
+			if m.Condition == nil || m.Condition.Result {
+				continue // the event was used, or came before the wait looks back
+			}
+		}
+		if !slices.ContainsFunc(e.stored.Matches, func(known shape.EventMatch) bool { return known.RunID == m.RunID && known.Error == "" }) {
+			e.miss(m)
+		}
+	}
+	return nil
+}
+
+// others finds events of the same name and address whose user id is another one: for automations
+// they are other people's.
+func (e *explainer) others(ctx context.Context) error {
+	if e.who.EmailKey == "" || e.who.UserID == "" {
+		return nil
+	}
+	list, err := e.db.Ent.CustomEvent.Query().Where(customevent.AccountID(e.stored.AccountID), customevent.EmailKey(e.who.EmailKey), customevent.Name(e.stored.Name),
+		customevent.UserIDNotNil(), customevent.UserIDNEQ(e.who.UserID)).Order(ent.Desc(customevent.FieldCreatedAt)).Limit(maxMissesOfOneKind).All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, other := range list {
+		e.miss(NearMiss{Kind: EventOfAnotherPerson, EventID: other.ID, Name: other.Name})
+	}
+	return nil
+}
+
+const spellingsSQL = `
+SELECT automation_id, event FROM automation_listens WHERE account_id = $1 AND lower(event) = lower($2) AND event <> $2 AND starts ORDER BY automation_id LIMIT $3`
+
+// spellings finds automations that a name starts which differs by the case of letters alone.
+func (e *explainer) spellings(ctx context.Context) error {
+	list, err := db.All(ctx, e.db.SQL, func(m *NearMiss) []any { return []any{&m.AutomationID, &m.Name} }, spellingsSQL, e.stored.AccountID, e.stored.Name, maxMissesOfOneKind)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		m.Kind = NameSpelledOtherwise
+		e.miss(m)
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package automations
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// Where an entry of a timeline comes from.
+const (
+	SourceEvent = "event" // a custom event that did something to the run
+	SourceRun   = "run"   // a fact of the run
+	SourceStep  = "step"  // a step that ended
+	SourceEmail = "email" // a fact of an email of the run
+	SourceSMS   = "sms"   // a fact of a text message of the run
+)
+
+// maxTimelineEvents is how many events of a run its timeline has.
+const maxTimelineEvents = 100
+
+// TimelineEntry is one thing that happened to a run. Exactly one of Event, Step and Fact is set.
+type TimelineEntry struct {
+	At      time.Time
+	Source  string
+	StepKey string // of a step, and of the step that has sent what the fact is about
+	Event   *TimelineEvent
+	Step    *ent.AutomationStep
+	Fact    *event.Fact
+}
+
+// TimelineEvent is a custom event in a timeline.
+type TimelineEvent struct {
+	ID, Name, Outcome string // what it did to the run
+	Data              json.RawMessage
+	At                time.Time
+}
+
+// Timeline gives what happened to a run in the order of time: events, steps, facts of the run and
+// of what it has sent. The facts that tell of single steps are left out, because the steps are
+// there. The error is NotFound.
+func (s *Service) Timeline(ctx context.Context, accountID, runID string) ([]TimelineEntry, error) {
+	run, err := s.Run(ctx, accountID, runID)
+	if err != nil {
+		return nil, err
+	}
+	return s.TimelineOf(ctx, run)
+}
+
+// TimelineOf is Timeline of a run that was read.
+func (s *Service) TimelineOf(ctx context.Context, run Run) ([]TimelineEntry, error) {
+	list, err := s.eventsOf(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	sentBy := map[string]*ent.AutomationStep{}
+	subjects := []string{run.ID}
+	for _, step := range run.Steps {
+		list = append(list, TimelineEntry{At: step.EndedAt, Source: SourceStep, StepKey: step.Key, Step: step})
+		for _, subject := range subjectsOf(step) {
+			sentBy[subject] = step
+			subjects = append(subjects, subject)
+		}
+	}
+	facts, err := s.timeline.Facts(ctx, run.AccountID, subjects...)
+	if err != nil {
+		return nil, fmt.Errorf("read facts of a run: %w", err)
+	}
+	for subject, found := range facts {
+		for i := range found {
+			if f := &found[i]; f.Type != event.AutomationStepCompleted {
+				list = append(list, entryOf(f, subject, sentBy[subject]))
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(x, y TimelineEntry) int {
+		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.rank(), y.rank()), cmp.Compare(x.id(), y.id()))
+	})
+	return list, nil
+}
+
+func entryOf(f *event.Fact, subject string, by *ent.AutomationStep) TimelineEntry {
+	out := TimelineEntry{At: f.CreatedAt, Source: SourceRun, Fact: f}
+	if by == nil {
+		return out
+	}
+	out.StepKey, out.Source = by.Key, SourceSMS
+	if by.EmailID != nil && *by.EmailID == subject {
+		out.Source = SourceEmail
+	}
+	return out
+}
+
+// subjectsOf gives the ids of what a step has sent.
+func subjectsOf(step *ent.AutomationStep) (ids []string) {
+	if step.EmailID != nil {
+		ids = append(ids, *step.EmailID)
+	}
+	var output struct {
+		SMS string `json:"sms_id"`
+	}
+	if err := json.Unmarshal(step.Output, &output); err == nil && output.SMS != "" {
+		ids = append(ids, output.SMS)
+	}
+	return ids
+}
+
+// rank orders entries of one moment: what came in, the start, steps, what was sent, the end.
+func (e TimelineEntry) rank() int {
+	switch {
+	case e.Source == SourceEvent:
+		return 0
+	case e.Fact != nil && e.Fact.Type == event.AutomationStarted:
+		return 1
+	case e.Source == SourceStep:
+		return 2
+	case e.Source != SourceRun:
+		return 3
+	}
+	return 4
+}
+
+func (e TimelineEntry) id() string {
+	switch {
+	case e.Event != nil:
+		return e.Event.ID
+	case e.Fact != nil:
+		return e.Fact.ID
+	}
+	return fmt.Sprintf("%020d", e.Step.ID)
+}
+
+// eventsOfSQL finds the events that did something to a run, among those of its person.
+const eventsOfSQL = `
+SELECT e.id, e.name, coalesce(m->>'outcome', ''), coalesce(e.data::text, '{}'), e.created_at
+FROM custom_events e CROSS JOIN LATERAL jsonb_array_elements(e.matches) AS m
+WHERE e.account_id = $1 AND (e.user_id = $2 AND $2 <> '' OR e.email_key = $3 AND $3 <> '') AND e.created_at >= $4 AND e.created_at <= $5
+	AND m->>'run_id' = $6
+ORDER BY e.created_at, e.id LIMIT $7`
+
+type eventRow struct {
+	TimelineEvent
+
+	data string
+}
+
+// eventsOf gives the event that started a run, and those that did something to it later.
+func (s *Service) eventsOf(ctx context.Context, run Run) ([]TimelineEntry, error) {
+	until := time.Now().Add(time.Hour) // by a clock that may be behind
+	if run.EndedAt != nil {
+		until = run.EndedAt.Add(time.Second)
+	}
+	rows, err := db.All(ctx, s.db.SQL, func(r *eventRow) []any { return []any{&r.ID, &r.Name, &r.Outcome, &r.data, &r.At} }, eventsOfSQL,
+		run.AccountID, orEmpty(run.UserID), orEmpty(run.EmailKey), run.StartedAt, until, run.ID, maxTimelineEvents)
+	if err != nil {
+		return nil, fmt.Errorf("read events of a run: %w", err)
+	}
+	var list []TimelineEntry
+	if !slices.ContainsFunc(rows, func(r eventRow) bool { return r.ID == run.EventID }) {
+		first, err := startOfRun(run)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, first)
+	}
+	for i := range rows {
+		rows[i].Data = json.RawMessage(rows[i].data)
+		list = append(list, TimelineEntry{At: rows[i].At, Source: SourceEvent, Event: &rows[i].TimelineEvent})
+	}
+	return list, nil
+}
+
+// startOfRun is the run's own copy of the event that started it, which may be deleted before.
+func startOfRun(run Run) (TimelineEntry, error) {
+	var e struct {
+		Name string          `json:"name"`
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(run.Event, &e); err != nil {
+		return TimelineEntry{}, fmt.Errorf("read the event of %s: %w", run.ID, err)
+	}
+	if len(e.Data) == 0 {
+		e.Data = json.RawMessage("{}")
+	}
+	return TimelineEntry{At: run.StartedAt, Source: SourceEvent, Event: &TimelineEvent{ID: run.EventID, Name: e.Name, Outcome: "started", Data: e.Data, At: run.StartedAt}}, nil
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

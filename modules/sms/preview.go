@@ -1,0 +1,30 @@
+package sms
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/modules/sms/segment"
+)
+
+// Preview is a message as Send would store it.
+type Preview struct {
+	To, From, Text string
+	Encoding       segment.Encoding
+	Segments       int
+}
+
+// Preview judges a message as Send does and stores nothing. Caps are not counted, and nobody's
+// STOP is looked up. The error is a fault.Error that says why nothing may be sent.
+func (s *Service) Preview(ctx context.Context, accountID string, m Message) (Preview, error) {
+	if len(m.Text) > maxText {
+		return Preview{}, tooLong()
+	}
+	a, err := accept(m)
+	if err != nil {
+		return Preview{}, err
+	}
+	if _, err := s.wayOf(ctx, s.db.SQL, accountID, a.number); err != nil {
+		return Preview{}, err
+	}
+	return Preview{To: a.number.E164, From: m.From, Text: m.Text, Encoding: a.encoding, Segments: a.segments}, nil
+}

@@ -1,0 +1,216 @@
+package insight
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/diff"
+	"github.com/postrider/postrider/rest"
+	restautomations "github.com/postrider/postrider/rest/automations"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+type fieldChange struct {
+	Path   string `json:"path" example:"duration"`
+	Before any    `json:"before" doc:"null: left out."`
+	After  any    `json:"after" doc:"null: left out."`
+}
+
+type stepChange struct {
+	Key    string        `json:"key"`
+	Type   string        `json:"type"`
+	Change string        `json:"change" enum:"added,removed,changed,moved" doc:"moved: it says the same and stands elsewhere among the steps that both have."`
+	From   *int          `json:"from_index" doc:"Its position before; null: it was not there."`
+	To     *int          `json:"to_index" doc:"Its position after; null: it is not there."`
+	Fields []fieldChange `json:"fields" nullable:"false" doc:"What differs, of a step that changed."`
+}
+
+type automationDiff struct {
+	From   *int          `json:"from" doc:"The older version."`
+	To     *int          `json:"to" doc:"The newer version; null: the draft."`
+	Fields []fieldChange `json:"fields" nullable:"false" doc:"What differs outside of the steps."`
+	Steps  []stepChange  `json:"steps" nullable:"false" doc:"Steps that differ, by their keys."`
+}
+
+type automationDiffAnswer struct {
+	Diff automationDiff `json:"diff"`
+}
+
+func newFieldChange(f diff.FieldChange) fieldChange { return fieldChange(f) }
+
+func newStepChange(s diff.StepChange) stepChange {
+	out := stepChange{Key: s.Key, Type: s.Type, Change: s.Change, Fields: wire.ListOf(s.Fields, newFieldChange)}
+	if s.Before >= 0 {
+		out.From = &s.Before
+	}
+	if s.After >= 0 {
+		out.To = &s.After
+	}
+	return out
+}
+
+func newDiff(c automations.Comparison) automationDiffAnswer {
+	return automationDiffAnswer{automationDiff{From: c.From, To: c.To, Fields: wire.ListOf(c.Fields, newFieldChange), Steps: wire.ListOf(c.Steps, newStepChange)}}
+}
+
+type diffQuery struct {
+	rest.Item
+
+	Number  int    `path:"number" minimum:"1" doc:"Number of the version." example:"2"`
+	Against string `query:"against" doc:"The number of another version, or draft; the version before if left out." example:"draft"`
+}
+
+type explainedMatch struct {
+	AutomationID   string                  `json:"automation_id"`
+	AutomationName *string                 `json:"automation_name" doc:"null: it is deleted."`
+	Version        int                     `json:"version" doc:"That judged the event."`
+	Outcome        string                  `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard,activated_later,not_kept" doc:"activated_later: it listens since after the event. not_kept: the event keeps what the first 20 did."`
+	RunID          *string                 `json:"run_id"`
+	StepKey        *string                 `json:"step_key" doc:"The wait that it was about."`
+	Error          *string                 `json:"error"`
+	Conditions     []expressionExplanation `json:"conditions" nullable:"false" doc:"That were judged, each part with its value."`
+}
+
+type nearMiss struct {
+	Kind         string                 `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the address under another user_id. wait_condition_false: a run of the person waits for it, and the condition is not true. event_of_another_person: an event of the name has the address under another user_id. name_spelled_otherwise: an automation listens to the name in other letter case."`
+	AutomationID *string                `json:"automation_id"`
+	RunID        *string                `json:"run_id"`
+	StepKey      *string                `json:"step_key"`
+	EventID      *string                `json:"event_id" doc:"The other event."`
+	Name         string                 `json:"name" doc:"That is listened to, or of the other event."`
+	Condition    *expressionExplanation `json:"condition"`
+}
+
+type eventExplanation struct {
+	EventID    string           `json:"event_id"`
+	Matches    []explainedMatch `json:"matches" nullable:"false" doc:"What automations did about the event, and why."`
+	NearMisses []nearMiss       `json:"near_misses" nullable:"false" doc:"What it has almost done."`
+}
+
+type explanationAnswer struct {
+	Explanation eventExplanation `json:"explanation"`
+}
+
+func newExplained(e automations.Explained) explanationAnswer {
+	return explanationAnswer{eventExplanation{EventID: e.Event.ID,
+		Matches: wire.ListOf(e.Matches, func(m automations.ExplainedMatch) explainedMatch {
+			return explainedMatch{m.AutomationID, wire.OrNull(m.AutomationName), m.Version, m.Outcome, wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.Error),
+				wire.ListOf(m.Conditions, explanationOf)}
+		}),
+		NearMisses: wire.ListOf(e.NearMisses, func(m automations.NearMiss) nearMiss {
+			return nearMiss{m.Kind, wire.OrNull(m.AutomationID), wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.EventID), m.Name, newExplanation(m.Condition)}
+		})}}
+}
+
+type verdict struct {
+	Starts bool    `json:"starts"`
+	Error  *string `json:"error" doc:"Of a condition that has no value."`
+}
+
+type backtestDifference struct {
+	EventID   string    `json:"event_id"`
+	Name      string    `json:"name"`
+	CreatedAt wire.Time `json:"created_at"`
+	Draft     verdict   `json:"draft"`
+	Active    verdict   `json:"active"`
+}
+
+type automationBacktest struct {
+	Version      *int                 `json:"version" doc:"That the draft is compared with; null: there is none."`
+	Events       int                  `json:"events" doc:"How many stored events were judged, the newest ones."`
+	HasMore      bool                 `json:"has_more" doc:"There are more since then."`
+	DraftStarts  int                  `json:"draft_starts" doc:"How many of them the draft's trigger matches."`
+	ActiveStarts int                  `json:"active_starts" doc:"How many the active version's trigger matches."`
+	Differ       int                  `json:"differ" doc:"How many the two judge differently."`
+	Differences  []backtestDifference `json:"differences" nullable:"false" doc:"The newest hundred of these."`
+}
+
+type backtestAnswer struct {
+	Backtest automationBacktest `json:"backtest"`
+}
+
+func newVerdict(v automations.Verdict) verdict { return verdict{v.Starts, wire.OrNull(v.Error)} }
+
+func newBacktest(b automations.Backtest) backtestAnswer {
+	return backtestAnswer{automationBacktest{Version: b.Version, Events: b.Events, HasMore: b.More, DraftStarts: b.DraftStarts, ActiveStarts: b.ActiveStarts, Differ: b.Differ,
+		Differences: wire.ListOf(b.Differences, func(d automations.BacktestDifference) backtestDifference {
+			return backtestDifference{d.Event.ID, d.Event.Name, wire.Time(d.Event.CreatedAt), newVerdict(d.Draft), newVerdict(d.Active)}
+		})}}
+}
+
+// backtest is over which events the draft is to be judged.
+type backtest struct {
+	Since *time.Time
+	Limit *int
+}
+
+func backtestBody(b *backtest) body.Object {
+	return body.Object{Name: "AutomationBacktest", Fields: []body.Field{
+		{Name: "since", Type: body.Maybe(&b.Since, body.Time), Need: body.Required, About: "Only events from then on."},
+		{Name: "limit", Type: body.Maybe(&b.Limit, func(n *int) body.IntegerType { return body.Integer(n).From(1).UpTo(automations.MaxBacktest) }), About: "How many at most, the newest ones; 1000 if left out."},
+	}, Check: func(d *body.Decoder) {
+		if b.Limit != nil && (*b.Limit < 1 || *b.Limit > automations.MaxBacktest) {
+			d.Refuse("limit", "must be 1 to %d", automations.MaxBacktest)
+		}
+	}}
+}
+
+func (e *edge) explanation(g *rest.Group) {
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}/diff", ID: "diffAutomationVersions", Needs: accounts.Read,
+		Summary:     "Compare two versions of an automation",
+		Description: "Step by step by their keys. The older one is `from`, the newer one `to`; the draft is newer than every version.",
+		Example: map[string]any{"diff": map[string]any{"from": 1, "to": nil, "fields": []any{}, "steps": []any{map[string]any{"key": "pause", "type": "delay", "change": "changed",
+			"from_index": 1, "to_index": 1, "fields": []any{map[string]any{"path": "duration", "before": "P1D", "after": "P2D"}}}}}},
+		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
+	}, e.diff)
+	rest.HandleBody(g, rest.Operation{
+		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: accounts.Write,
+		Summary:     "Judge stored events by the draft of an automation",
+		Description: "The draft's trigger, its name and condition, beside those of the active version: how many events each would have started a run for, and which they judge differently. Re-entry is not judged. Nothing is changed.",
+		Body:        &rest.Body{About: "Which events.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},
+		Example: map[string]any{"backtest": map[string]any{"version": 1, "events": 2, "has_more": false, "draft_starts": 1, "active_starts": 2, "differ": 1, "differences": []any{map[string]any{
+			"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "created_at": "2026-01-15T09:30:00.000Z", "draft": map[string]any{"starts": false, "error": nil},
+			"active": map[string]any{"starts": true, "error": nil}}}}},
+		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
+	}, backtestBody, e.backtest)
+	rest.Get(g, rest.Operation{
+		Path: "/events/{id}/explanation", ID: "explainCustomEvent", Needs: accounts.ReadSent,
+		Summary: "Explain what automations did about an event", Of: restautomations.OfEvent,
+		Description: "Why a run was started, resumed or cancelled, and why not: the conditions are those of the version that judged the event, evaluated once more, each part with its value. " +
+			"`near_misses` are other identities, conditions of waits and spellings by which the event has missed something.",
+		Example: map[string]any{"explanation": map[string]any{"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "matches": []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
+			"automation_name": "Welcome", "version": 1, "outcome": "condition_false", "run_id": nil, "step_key": nil, "error": nil, "conditions": []any{conditionExample()}}},
+			"near_misses": []any{map[string]any{"kind": "wait_of_another_person", "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta",
+				"step_key": "verified", "event_id": nil, "name": "user.verified", "condition": nil}}}},
+	}, e.service.Explain, newExplained)
+}
+
+func (e *edge) diff(ctx context.Context, c *rest.Call, in *diffQuery) (automationDiffAnswer, error) {
+	against := automations.Against{Draft: in.Against == "draft"}
+	if in.Against != "" && !against.Draft {
+		number, err := strconv.Atoi(in.Against)
+		if err != nil || number < 1 || number > 1<<30 {
+			return automationDiffAnswer{}, fault.InvalidField("against", "must be draft or the number of a version")
+		}
+		against.Version = number
+	}
+	return rest.As(newDiff)(e.service.Compare(ctx, c.AccountID, in.ID, in.Number, against))
+}
+
+func (e *edge) backtest(ctx context.Context, c *rest.Call, in *rest.Item, b backtest) (backtestAnswer, error) {
+	asked := automations.BacktestInput{}
+	if b.Since != nil {
+		asked.Since = *b.Since
+	}
+	if b.Limit != nil {
+		asked.Limit = *b.Limit
+	}
+	return rest.As(newBacktest)(e.service.Backtest(ctx, c.Caller, in.ID, asked))
+}

@@ -1,0 +1,34 @@
+package insight
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/rest"
+	restautomations "github.com/postrider/postrider/rest/automations"
+)
+
+// Service is what these operations need of automations.
+type Service interface {
+	Simulate(ctx context.Context, caller accounts.Caller, automationID string, in automations.SimulationInput) (automations.Simulated, error)
+	Backtest(ctx context.Context, caller accounts.Caller, automationID string, in automations.BacktestInput) (automations.Backtest, error)
+	Compare(ctx context.Context, accountID, automationID string, number int, against automations.Against) (automations.Comparison, error)
+	Explain(ctx context.Context, accountID, eventID string) (automations.Explained, error)
+	Timeline(ctx context.Context, accountID, runID string) ([]automations.TimelineEntry, error)
+}
+
+var _ Service = (*automations.Service)(nil)
+
+type edge struct{ service Service }
+
+// Routes makes the routes of the resource.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("automations insight", func(a *rest.API) {
+		e := &edge{service}
+		g := a.Tag(restautomations.Tag, "")
+		e.simulation(g)
+		e.timeline(g)
+		e.explanation(g)
+	})
+}

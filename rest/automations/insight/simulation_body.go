@@ -1,0 +1,123 @@
+package insight
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/clock"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	restautomations "github.com/postrider/postrider/rest/automations"
+	"github.com/postrider/postrider/rest/body"
+)
+
+// simulation is what a caller wants to be simulated.
+type simulation struct {
+	Event    *event
+	EventID  string
+	At       *time.Time
+	Then     []laterEvent
+	Draft    bool
+	Version  *int
+	Outcomes map[string]any
+}
+
+// event is the event that starts a run.
+type event struct {
+	Name, UserID, Email string
+	Data                map[string]any
+}
+
+// laterEvent is an event after the first one.
+type laterEvent struct {
+	After string
+	Name  string
+	Data  map[string]any
+}
+
+func simulationBody(s *simulation) body.Object {
+	return body.Object{Name: "AutomationSimulation", Fields: []body.Field{
+		{Name: "event", Type: body.Maybe(&s.Event, simulatedEvent), About: "The event that starts the run; this or event_id is required."},
+		{Name: "event_id", Type: body.Text(&s.EventID), About: "A stored event, which is played again.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta"},
+		{Name: "at", Type: body.Maybe(&s.At, body.Time), About: "When it happens; now if left out, or when the stored event happened."},
+		{Name: "then", Type: body.List(&s.Then, laterBody).Count(0, automations.MaxLater), About: "Events of the same person that arrive later."},
+		{Name: "draft", Type: body.Boolean(&s.Draft), About: "Simulate the draft. Left out: the active version, or the draft where there is none."},
+		{Name: "version", Type: body.Maybe(&s.Version, func(n *int) body.IntegerType { return body.Integer(n).From(1) }), About: "Simulate this version."},
+		{Name: "outcomes", Type: body.AnyObject(&s.Outcomes), Example: map[string]any{"hello": "suppressed"},
+			About: "What steps come to, by their keys: `suppressed` (a recipient is suppressed) or `error` (it is refused, or the URL does not answer). Steps that are not named succeed."},
+	}, Check: func(d *body.Decoder) {
+		switch {
+		case s.Event == nil && s.EventID == "" && !d.Wrong():
+			d.Refuse("event", "event or event_id is required")
+		case s.Event != nil && s.EventID != "":
+			d.Refuse("event_id", "is given beside event; give one of them")
+		}
+		if s.Draft && s.Version != nil {
+			d.Refuse("version", "is given beside draft; give one of them")
+		}
+		for key, outcome := range s.Outcomes {
+			if _, is := outcome.(string); !is {
+				d.Refuse(body.Join("outcomes", body.Shown(key)), "must be %s or %s", automations.OutcomeSuppressed, automations.OutcomeError)
+			}
+		}
+		for i, l := range s.Then {
+			if _, err := afterOf(l.After); err != nil {
+				d.Refuse(fmt.Sprintf("then[%d].after", i), "%s", err)
+			}
+		}
+	}}
+}
+
+func simulatedEvent(e *event) body.Object {
+	return body.Object{Name: "SimulatedEvent", Fields: []body.Field{
+		{Name: "name", Type: body.Text(&e.Name), About: "That of the trigger if left out.", Example: "user.created"},
+		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, ingest.MaxUserID), Example: "user-17"},
+		{Name: "email", Type: body.Text(&e.Email), Example: "bob@example.net"},
+		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB."},
+	}}
+}
+
+func laterBody(l *laterEvent) body.Object {
+	return body.Object{Name: "LaterEvent", Fields: []body.Field{
+		{Name: "after", Type: body.Text(&l.After), About: "A duration since the first event, as PT3H; at once if left out.", Example: "PT3H"},
+		{Name: "name", Type: body.Text(&l.Name), Need: body.Required, Example: "user.verified"},
+		{Name: "data", Type: body.AnyObject(&l.Data), About: "At most 256 KB."},
+	}}
+}
+
+func afterOf(text string) (clock.Duration, error) {
+	if text == "" {
+		return clock.Duration{}, nil
+	}
+	return clock.ParseDuration(text)
+}
+
+// input is what the service is asked to simulate.
+func (s simulation) input() (automations.SimulationInput, error) {
+	in := automations.SimulationInput{Draft: s.Draft, EventID: s.EventID, At: s.At, Outcomes: map[string]string{}}
+	if s.Version != nil {
+		in.Version = *s.Version
+	}
+	for key, outcome := range s.Outcomes {
+		in.Outcomes[key], _ = outcome.(string) // the body was checked
+	}
+	if e := s.Event; e != nil {
+		data, err := restautomations.Data(e.Data)
+		if err != nil {
+			return in, err
+		}
+		in.Event = &ingest.Post{Name: e.Name, UserID: e.UserID, Email: e.Email, Data: data, Source: "api"}
+	}
+	for _, l := range s.Then {
+		after, err := afterOf(l.After)
+		if err != nil {
+			return in, err
+		}
+		data, err := restautomations.Data(l.Data)
+		if err != nil {
+			return in, err
+		}
+		in.Later = append(in.Later, automations.Later{After: after, Post: ingest.Post{Name: l.Name, Data: data}})
+	}
+	return in, nil
+}

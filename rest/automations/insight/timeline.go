@@ -1,0 +1,56 @@
+package insight
+
+import (
+	"net/http"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/rest"
+	restautomations "github.com/postrider/postrider/rest/automations"
+	"github.com/postrider/postrider/rest/wire"
+)
+
+type runTimelineEntry struct {
+	At        wire.Time            `json:"at"`
+	Source    string               `json:"source" enum:"event,run,step,email,sms" doc:"event: a custom event that did something to the run. run: a fact of the run. step: a step that ended. email, sms: a fact of what a step has sent."`
+	Type      string               `json:"type" example:"email.delivered" doc:"The name of the event, the type of the step or the type of the fact."`
+	Status    *string              `json:"status" doc:"What the event did to the run, or how the step ended."`
+	StepKey   *string              `json:"step_key" doc:"The step, or the one that has sent what the fact is about."`
+	SubjectID *string              `json:"subject_id" doc:"The event, or the email that the fact is about."`
+	Error     *string              `json:"error" doc:"Of a step."`
+	Data      restautomations.JSON `json:"data" doc:"Of the event or the fact; of a step what it gave."`
+}
+
+type runTimelineAnswer struct {
+	Timeline []runTimelineEntry `json:"timeline" nullable:"false" doc:"In the order of time."`
+}
+
+func newTimeline(list []automations.TimelineEntry) runTimelineAnswer {
+	return runTimelineAnswer{wire.ListOf(list, newTimelineEntry)}
+}
+
+func newTimelineEntry(e automations.TimelineEntry) runTimelineEntry {
+	out := runTimelineEntry{At: wire.Time(e.At), Source: e.Source, StepKey: wire.OrNull(e.StepKey)}
+	switch {
+	case e.Event != nil:
+		out.Type, out.Status, out.SubjectID, out.Data = e.Event.Name, wire.OrNull(e.Event.Outcome), wire.OrNull(e.Event.ID), restautomations.JSON(e.Event.Data)
+	case e.Step != nil:
+		out.Type, out.Status, out.Error, out.Data = e.Step.Type, wire.OrNull(e.Step.Status), wire.OrNull(e.Step.Error), restautomations.JSON(e.Step.Output)
+	case e.Fact != nil:
+		out.Type, out.SubjectID, out.Data = string(e.Fact.Type), wire.OrNull(e.Fact.SubjectID), restautomations.JSON(e.Fact.Data)
+	}
+	return out
+}
+
+func (e *edge) timeline(g *rest.Group) {
+	rest.Get(g, rest.Operation{
+		Path: "/automation-runs/{id}/timeline", ID: "getAutomationRunTimeline", Needs: accounts.Read,
+		Summary: "Retrieve the timeline of a run", Of: restautomations.OfRun, Problems: []int{http.StatusNotFound},
+		Description: "Events, steps and the facts of its emails in one order, each with its source. `automation.step_completed` is left out, because the steps are there.",
+		Example: map[string]any{"timeline": []any{
+			map[string]any{"at": "2026-01-15T09:30:00.000Z", "source": "event", "type": "user.created", "status": "started", "step_key": nil, "subject_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
+				"error": nil, "data": map[string]any{"name": "Bob"}},
+			map[string]any{"at": "2026-01-15T09:30:00.100Z", "source": "step", "type": "send_email", "status": "sent", "step_key": "hello", "subject_id": nil, "error": nil,
+				"data": map[string]any{"status": "sent", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta"}}}},
+	}, e.service.Timeline, newTimeline)
+}
