@@ -46,11 +46,11 @@ type automationStep struct {
 type automationRunDetail struct {
 	AutomationRun
 
-	Event      JSON              `json:"event" doc:"The event that started it."`
-	Steps      []automationStep  `json:"steps" nullable:"false" doc:"That have ended, in their order."`
-	WaitingFor *waitingFor       `json:"waiting_for" doc:"What the run waits for; null for one that does not wait."`
-	NextAt     wire.OptionalTime `json:"next_at" doc:"When the next step begins, or the wait ends; null for a run that has ended."`
-	Held       bool              `json:"held" doc:"It is due, and its automation is paused and holds its runs."`
+	Event      JSON                      `json:"event" doc:"The event that started it."`
+	Steps      []automationStep          `json:"steps" nullable:"false" doc:"That have ended, in their order."`
+	WaitingFor wire.Optional[waitingFor] `json:"waiting_for" doc:"What the run waits for; null for one that does not wait."`
+	NextAt     wire.OptionalTime         `json:"next_at" doc:"When the next step begins, or the wait ends; null for a run that has ended."`
+	Held       bool                      `json:"held" doc:"It is due, and its automation is paused and holds its runs."`
 }
 
 // waitingFor is what a run waits for.
@@ -89,7 +89,7 @@ func newStep(s *ent.AutomationStep) automationStep {
 
 func newRunAnswer(r automations.Run) automationRunAnswer {
 	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: JSON(r.Event), Steps: wire.ListOf(r.Steps, newStep),
-		WaitingFor: newWaitingFor(r), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
+		WaitingFor: wire.Maybe(newWaitingFor(r)), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 
 // RunQuery narrows a list of runs.

@@ -46,8 +46,8 @@ type claimAnswer struct {
 }
 
 type claimVerified struct {
-	Claim  claimRecord   `json:"claim"`
-	Domain *domainRecord `json:"domain" doc:"Your new domain with its records to publish, once the claim is completed; null before."`
+	Claim  claimRecord                 `json:"claim"`
+	Domain wire.Optional[domainRecord] `json:"domain" doc:"Your new domain with its records to publish, once the claim is completed; null before."`
 }
 
 var claim = rest.Noun{Name: "claim", About: "Id of the claim.", Example: "clm_01kf0m4w7he6x8q2v5b3n9c1ta",
@@ -115,7 +115,7 @@ func (e *edge) verifyClaim(ctx context.Context, c *rest.Call, in *rest.Item) (ou
 	out.Claim = newClaimRecord(found)
 	if d != nil {
 		record := e.record(d)
-		out.Domain = &record
+		out.Domain = wire.Maybe(&record)
 	}
 	return out, nil
 }

@@ -200,6 +200,11 @@ func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
 	schemas := d.Components.Schemas.Map()
 	for _, s := range schemas {
 		s.AdditionalProperties = nil // answers may grow
+		for _, property := range s.Properties {
+			if property.Nullable && len(property.Enum) > 0 {
+				property.Enum = append(slices.Clone(property.Enum), nil)
+			}
+		}
 	}
 	maps.Copy(schemas, bodies)
 	// Instead of Huma's view of our errors.

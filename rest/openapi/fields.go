@@ -56,6 +56,9 @@ func typeName(s *huma.Schema) string {
 	case len(s.Enum) > 0:
 		var values []string
 		for _, v := range s.Enum {
+			if v == nil {
+				v = "null"
+			}
 			values = append(values, fmt.Sprint(v))
 		}
 		return strings.Join(values, " | ")

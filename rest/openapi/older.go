@@ -24,34 +24,49 @@ func older(d *huma.OpenAPI) ([]byte, error) {
 		delete(whole, "webhooks")
 		whole["x-webhooks"] = webhooks
 	}
-	translate(whole)
+	older30{recordsOf(whole)}.translate(whole)
 	return json.Marshal(whole)
 }
 
-func translate(v any) {
+// older30 knows the components that are objects, by their references.
+type older30 struct{ records map[string]map[string]any }
+
+func recordsOf(whole map[string]any) map[string]map[string]any {
+	records := map[string]map[string]any{}
+	components, _ := whole["components"].(map[string]any)
+	schemas, _ := components["schemas"].(map[string]any)
+	for name, schema := range schemas {
+		if s, is := schema.(map[string]any); is && s["type"] == "object" {
+			records["#/components/schemas/"+name] = maps.Clone(s)
+		}
+	}
+	return records
+}
+
+func (o older30) translate(v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		withoutNull(v)
+		o.withoutNull(v)
 		if ref, isText := v["$ref"].(string); isText && len(v) > 1 {
 			delete(v, "$ref")
 			v["allOf"] = []any{map[string]any{"$ref": ref}}
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if name != "example" && name != "examples" {
-				translate(v[name])
+				o.translate(v[name])
 			}
 		}
 	case []any:
 		for _, item := range v {
-			translate(item)
+			o.translate(item)
 		}
 	}
 }
 
 // withoutNull takes the type null out of a schema's alternatives. 3.0 cannot say it there:
 // its nullable stands beside a type only. Where requests take null they take leaving out
-// as well, with the same meaning.
-func withoutNull(schema map[string]any) {
+// as well, with the same meaning. A record of an answer that may be null is written out.
+func (o older30) withoutNull(schema map[string]any) {
 	for _, word := range []string{"oneOf", "anyOf"} {
 		options, is := schema[word].([]any)
 		if !is {
@@ -66,7 +81,17 @@ func withoutNull(schema map[string]any) {
 			continue
 		}
 		delete(schema, word)
-		schema["allOf"] = kept
+		only, _ := kept[0].(map[string]any)
+		ref, _ := only["$ref"].(string)
+		record, is := o.records[ref]
+		if !is {
+			schema["allOf"] = kept
+			continue
+		}
+		said := maps.Clone(schema)
+		maps.Copy(schema, record)
+		maps.Copy(schema, said) // what is said of the field, not of its record
+		schema["nullable"] = true
 	}
 }
 

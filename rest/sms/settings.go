@@ -27,16 +27,16 @@ type Service interface {
 var _ Service = (*sms.Service)(nil)
 
 type settingsRecord struct {
-	Provider  string            `json:"provider" enum:"operator,none,twilio,http" doc:"operator: the one that the operator of this service has set up."`
-	Usable    bool              `json:"usable" doc:"There is a provider that messages could be handed to."`
-	Carrier   *string           `json:"carrier" enum:"capture,twilio,http" doc:"The kind of provider that messages go to; null: there is none. capture keeps them in the development inbox."`
-	From      *string           `json:"from" doc:"The sender of messages that name none."`
-	Twilio    *twilioSettings   `json:"twilio" doc:"null with another provider."`
-	HTTP      *httpSettings     `json:"http" doc:"null with another provider."`
-	Countries []string          `json:"countries" nullable:"false" doc:"That messages may go to; none: no message is sent."`
-	DailyCap  int               `json:"daily_cap" doc:"Messages in a day of UTC."`
-	ReplyURL  *string           `json:"reply_url" doc:"Where the own provider posts what people write back, so that STOP is heard. Keep it secret."`
-	UpdatedAt wire.OptionalTime `json:"updated_at" doc:"null: nothing was set yet."`
+	Provider  string                        `json:"provider" enum:"operator,none,twilio,http" doc:"operator: the one that the operator of this service has set up."`
+	Usable    bool                          `json:"usable" doc:"There is a provider that messages could be handed to."`
+	Carrier   *string                       `json:"carrier" enum:"capture,twilio,http" doc:"The kind of provider that messages go to; null: there is none. capture keeps them in the development inbox."`
+	From      *string                       `json:"from" doc:"The sender of messages that name none."`
+	Twilio    wire.Optional[twilioSettings] `json:"twilio" doc:"null with another provider."`
+	HTTP      wire.Optional[httpSettings]   `json:"http" doc:"null with another provider."`
+	Countries []string                      `json:"countries" nullable:"false" doc:"That messages may go to; none: no message is sent."`
+	DailyCap  int                           `json:"daily_cap" doc:"Messages in a day of UTC."`
+	ReplyURL  *string                       `json:"reply_url" doc:"Where the own provider posts what people write back, so that STOP is heard. Keep it secret."`
+	UpdatedAt wire.OptionalTime             `json:"updated_at" doc:"null: nothing was set yet."`
 }
 
 type twilioSettings struct {
@@ -63,10 +63,10 @@ func newSettings(s sms.Settings) settingsAnswer {
 		ReplyURL: wire.OrNull(s.ReplyURL), UpdatedAt: wire.OptionalTime{At: s.UpdatedAt}}
 	switch s.Provider {
 	case "twilio":
-		out.Twilio = &twilioSettings{AccountSID: s.Config.AccountSID, BaseURL: wire.OrNull(s.Config.BaseURL), HasAuthToken: s.HasSecret}
+		out.Twilio = wire.Maybe(&twilioSettings{AccountSID: s.Config.AccountSID, BaseURL: wire.OrNull(s.Config.BaseURL), HasAuthToken: s.HasSecret})
 	case "http":
-		out.HTTP = &httpSettings{URL: s.Config.URL, HeaderNames: wire.List(s.Config.HeaderNames), ContentType: wire.OrNull(s.Config.ContentType), Body: wire.OrNull(s.Config.Body),
-			IDPath: wire.OrNull(s.Config.IDPath), Idempotent: s.Config.Idempotent}
+		out.HTTP = wire.Maybe(&httpSettings{URL: s.Config.URL, HeaderNames: wire.List(s.Config.HeaderNames), ContentType: wire.OrNull(s.Config.ContentType), Body: wire.OrNull(s.Config.Body),
+			IDPath: wire.OrNull(s.Config.IDPath), Idempotent: s.Config.Idempotent})
 	}
 	return settingsAnswer{out}
 }

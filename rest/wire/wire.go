@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -40,6 +41,20 @@ func (OptionalTime) Schema(r huma.Registry) *huma.Schema {
 	s := Time{}.Schema(r)
 	s.Nullable = true
 	return s
+}
+
+// Optional is a record or null, and always present.
+type Optional[T any] struct{ Value *T }
+
+// Maybe is null for nil.
+func Maybe[T any](value *T) Optional[T] { return Optional[T]{value} }
+
+// MarshalJSON implements json.Marshaler.
+func (o Optional[T]) MarshalJSON() ([]byte, error) { return Marshal(o.Value) }
+
+// Schema implements huma.SchemaProvider.
+func (Optional[T]) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }
 
 // List is a list as JSON shows it: never null.

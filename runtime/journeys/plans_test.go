@@ -60,7 +60,7 @@ func TestPlansStayRightWhileTheTablesGrow(t *testing.T) {
 	fresh := preparedOn(t, handle, texts).plans(t)
 	for i, text := range texts {
 		for _, scan := range kept[i] {
-			whole := scan.Index == "" || scan.Condition == "" && !kinds.partial[scan.Index]
+			whole := scan.Index == "" || scan.Condition == "" && !kinds.partial[scan.Index] && !slices.Contains(beginnings, scan.Index)
 			if grown[scan.Table] && whole {
 				t.Errorf("a plan that was made while %s was empty reads all of it (%s %s):\n%s", scan.Table, scan.Kind, scan.Index, text)
 			}
@@ -74,6 +74,10 @@ func TestPlansStayRightWhileTheTablesGrow(t *testing.T) {
 	}
 	t.Logf("%d statements, %d rows in each of %d tables", len(texts), rows, len(grown))
 }
+
+// beginnings are indexes of which a statement reads the first entry without a condition: it
+// skips from endpoint to endpoint.
+var beginnings = []string{"webhookwork_due"}
 
 // exerciseEverything lets a process of its own do at least once what it does often:
 // accept, deliver, defer, bounce, schedule, tell endpoints, take mail in, run an automation.
@@ -291,6 +295,9 @@ func growTables(t *testing.T, handle *sql.DB, rows int) map[string]bool {
 			t.Fatal(err)
 		}
 		statement := fmt.Sprintf(`INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM (SELECT * FROM %[1]s LIMIT 1) r, generate_series(1, $1) n`, table, columns, values)
+		if table == "webhook_works" { // everything is told by now
+			statement = `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, now() + interval '1 hour', 0, 0, 0 FROM webhook_deliveries ORDER BY id DESC LIMIT $1 ON CONFLICT DO NOTHING`
+		}
 		result, err := conn.ExecContext(t.Context(), statement, rows)
 		if err != nil {
 			t.Errorf("grow %s: %v", table, err)

@@ -101,7 +101,7 @@ const once = async (call: Call): Promise<unknown> => {
   const { data, error, response } = await request(found.method, found.path, {
     params: { path: call.path ?? {}, query: call.query ?? {} }, signal: stop.signal,
     ...(call.body ? { body: call.body } : {}),
-    parseAs: call.stream ? 'stream' : (found.operation.responses['200']?.content?.['application/json'] ? 'json' : 'text'),
+    parseAs: call.stream ? 'stream' : (Object.entries(found.operation.responses).some(([status, answer]) => status.startsWith('2') && answer.content?.['application/json']) ? 'json' : 'text'),
   })
   if (!(call.status ?? [200]).includes(response.status)) throw new Error(`${call.op}: got ${response.status} ${globalThis.JSON.stringify(error)}, want ${call.status ?? 200}`)
   if (call.stream) {

@@ -78,13 +78,13 @@ type explainedMatch struct {
 }
 
 type nearMiss struct {
-	Kind         string                 `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the address under another user_id. wait_condition_false: a run of the person waits for it, and the condition is not true. event_of_another_person: an event of the name has the address under another user_id. name_spelled_otherwise: an automation listens to the name in other letter case."`
-	AutomationID *string                `json:"automation_id"`
-	RunID        *string                `json:"run_id"`
-	StepKey      *string                `json:"step_key"`
-	EventID      *string                `json:"event_id" doc:"The other event."`
-	Name         string                 `json:"name" doc:"That is listened to, or of the other event."`
-	Condition    *expressionExplanation `json:"condition"`
+	Kind         string                               `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the address under another user_id. wait_condition_false: a run of the person waits for it, and the condition is not true. event_of_another_person: an event of the name has the address under another user_id. name_spelled_otherwise: an automation listens to the name in other letter case."`
+	AutomationID *string                              `json:"automation_id"`
+	RunID        *string                              `json:"run_id"`
+	StepKey      *string                              `json:"step_key"`
+	EventID      *string                              `json:"event_id" doc:"The other event."`
+	Name         string                               `json:"name" doc:"That is listened to, or of the other event."`
+	Condition    wire.Optional[expressionExplanation] `json:"condition"`
 }
 
 type eventExplanation struct {
@@ -104,7 +104,7 @@ func newExplained(e automations.Explained) explanationAnswer {
 				wire.ListOf(m.Conditions, explanationOf)}
 		}),
 		NearMisses: wire.ListOf(e.NearMisses, func(m automations.NearMiss) nearMiss {
-			return nearMiss{m.Kind, wire.OrNull(m.AutomationID), wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.EventID), m.Name, newExplanation(m.Condition)}
+			return nearMiss{m.Kind, wire.OrNull(m.AutomationID), wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.EventID), m.Name, wire.Maybe(newExplanation(m.Condition))}
 		})}}
 }
 
@@ -151,7 +151,7 @@ type backtest struct {
 }
 
 func backtestBody(b *backtest) body.Object {
-	return body.Object{Name: "AutomationBacktest", Fields: []body.Field{
+	return body.Object{Name: "BacktestAutomation", Fields: []body.Field{
 		{Name: "since", Type: body.Maybe(&b.Since, body.Time), Need: body.Required, About: "Only events from then on."},
 		{Name: "limit", Type: body.Maybe(&b.Limit, func(n *int) body.IntegerType { return body.Integer(n).From(1).UpTo(automations.MaxBacktest) }), About: "How many at most, the newest ones; 1000 if left out."},
 	}, Check: func(d *body.Decoder) {

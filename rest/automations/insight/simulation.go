@@ -68,28 +68,28 @@ type automationWait struct {
 }
 
 type simulatedStep struct {
-	Index      int                     `json:"index"`
-	Key        string                  `json:"key"`
-	Type       string                  `json:"type"`
-	Status     string                  `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
-	Output     map[string]any          `json:"output" doc:"What expressions see as steps.<key>."`
-	Error      *string                 `json:"error"`
-	StartedAt  wire.Time               `json:"started_at"`
-	EndedAt    wire.Time               `json:"ended_at"`
-	Wait       *automationWait         `json:"wait" doc:"For what it waited; null: it did not."`
-	Conditions []expressionExplanation `json:"conditions" nullable:"false" doc:"Of a condition, and of the cases of a branch up to the one that was true."`
-	Email      *simulatedEmail         `json:"email" doc:"What send_email would send, with its template filled."`
-	SMS        *simulatedSMS           `json:"sms" doc:"What send_sms would send."`
-	Request    *simulatedRequest       `json:"request" doc:"What webhook would post."`
+	Index      int                             `json:"index"`
+	Key        string                          `json:"key"`
+	Type       string                          `json:"type"`
+	Status     string                          `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
+	Output     map[string]any                  `json:"output" doc:"What expressions see as steps.<key>."`
+	Error      *string                         `json:"error"`
+	StartedAt  wire.Time                       `json:"started_at"`
+	EndedAt    wire.Time                       `json:"ended_at"`
+	Wait       wire.Optional[automationWait]   `json:"wait" doc:"For what it waited; null: it did not."`
+	Conditions []expressionExplanation         `json:"conditions" nullable:"false" doc:"Of a condition, and of the cases of a branch up to the one that was true."`
+	Email      wire.Optional[simulatedEmail]   `json:"email" doc:"What send_email would send, with its template filled."`
+	SMS        wire.Optional[simulatedSMS]     `json:"sms" doc:"What send_sms would send."`
+	Request    wire.Optional[simulatedRequest] `json:"request" doc:"What webhook would post."`
 }
 
 type simulatedArrival struct {
-	Name      string                 `json:"name"`
-	At        wire.Time              `json:"at"`
-	Outcome   string                 `json:"outcome" enum:"resumed,cancelled,kept,nothing" doc:"resumed: it ended the wait. kept: a later wait found it when it looked back."`
-	StepKey   *string                `json:"step_key" doc:"The wait that it was about."`
-	Condition *expressionExplanation `json:"condition" doc:"Of that wait."`
-	Starts    bool                   `json:"starts" doc:"It would also start another run, which is not played."`
+	Name      string                               `json:"name"`
+	At        wire.Time                            `json:"at"`
+	Outcome   string                               `json:"outcome" enum:"resumed,cancelled,kept,nothing" doc:"resumed: it ended the wait. kept: a later wait found it when it looked back."`
+	StepKey   *string                              `json:"step_key" doc:"The wait that it was about."`
+	Condition wire.Optional[expressionExplanation] `json:"condition" doc:"Of that wait."`
+	Starts    bool                                 `json:"starts" doc:"It would also start another run, which is not played."`
 }
 
 type simulatedFact struct {
@@ -99,16 +99,16 @@ type simulatedFact struct {
 }
 
 type automationSimulation struct {
-	AutomationID string                 `json:"automation_id"`
-	Version      *int                   `json:"version" doc:"null: the draft."`
-	Status       string                 `json:"status" enum:"completed,failed,cancelled,not_started" doc:"not_started: the condition of the trigger is not true."`
-	Error        *string                `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
-	Condition    *expressionExplanation `json:"condition" doc:"Of the trigger; null: it has none."`
-	StartedAt    wire.Time              `json:"started_at"`
-	EndedAt      wire.Time              `json:"ended_at"`
-	Steps        []simulatedStep        `json:"steps" nullable:"false" doc:"In their order, each with its moments."`
-	Events       []simulatedArrival     `json:"events" nullable:"false" doc:"What the later events did."`
-	Facts        []simulatedFact        `json:"facts" nullable:"false" doc:"What webhook endpoints would be told."`
+	AutomationID string                               `json:"automation_id"`
+	Version      *int                                 `json:"version" doc:"null: the draft."`
+	Status       string                               `json:"status" enum:"completed,failed,cancelled,not_started" doc:"not_started: the condition of the trigger is not true."`
+	Error        *string                              `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
+	Condition    wire.Optional[expressionExplanation] `json:"condition" doc:"Of the trigger; null: it has none."`
+	StartedAt    wire.Time                            `json:"started_at"`
+	EndedAt      wire.Time                            `json:"ended_at"`
+	Steps        []simulatedStep                      `json:"steps" nullable:"false" doc:"In their order, each with its moments."`
+	Events       []simulatedArrival                   `json:"events" nullable:"false" doc:"What the later events did."`
+	Facts        []simulatedFact                      `json:"facts" nullable:"false" doc:"What webhook endpoints would be told."`
 }
 
 type simulationAnswer struct {
@@ -138,12 +138,12 @@ func newWait(w *machine.Waiting) *automationWait {
 
 func newSimulatedStep(s play.Step) simulatedStep {
 	out := simulatedStep{Index: s.Index, Key: s.Key, Type: s.Type, Status: s.Status, Output: s.Output, Error: wire.OrNull(s.Error), StartedAt: wire.Time(s.Started), EndedAt: wire.Time(s.Ended),
-		Wait: newWait(s.Waited), Conditions: wire.ListOf(s.Conditions, explanationOf), Email: newSimulatedEmail(s.Performed.Email)}
+		Wait: wire.Maybe(newWait(s.Waited)), Conditions: wire.ListOf(s.Conditions, explanationOf), Email: wire.Maybe(newSimulatedEmail(s.Performed.Email))}
 	if p := s.Performed.SMS; p != nil {
-		out.SMS = &simulatedSMS{p.To, p.From, p.Text, string(p.Encoding), p.Segments}
+		out.SMS = wire.Maybe(&simulatedSMS{p.To, p.From, p.Text, string(p.Encoding), p.Segments})
 	}
 	if p := s.Performed.Post; p != nil {
-		out.Request = &simulatedRequest{p.URL, p.Method, wire.List(p.Headers), restautomations.JSON(p.Body)}
+		out.Request = wire.Maybe(&simulatedRequest{p.URL, p.Method, wire.List(p.Headers), restautomations.JSON(p.Body)})
 	}
 	return out
 }
@@ -161,10 +161,10 @@ func newSimulatedEmail(e *sending.Preview) *simulatedEmail {
 }
 
 func newSimulation(s automations.Simulated) simulationAnswer {
-	return simulationAnswer{automationSimulation{AutomationID: s.AutomationID, Version: s.Version, Status: s.Status, Error: wire.OrNull(s.Error), Condition: newExplanation(s.Condition),
+	return simulationAnswer{automationSimulation{AutomationID: s.AutomationID, Version: s.Version, Status: s.Status, Error: wire.OrNull(s.Error), Condition: wire.Maybe(newExplanation(s.Condition)),
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt), Steps: wire.ListOf(s.Steps, newSimulatedStep),
 		Events: wire.ListOf(s.Arrivals, func(a play.Arrival) simulatedArrival {
-			return simulatedArrival{a.Event.Name, wire.Time(a.Event.CreatedAt), a.Outcome, wire.OrNull(a.Key), newExplanation(a.Condition), a.Starts}
+			return simulatedArrival{a.Event.Name, wire.Time(a.Event.CreatedAt), a.Outcome, wire.OrNull(a.Key), wire.Maybe(newExplanation(a.Condition)), a.Starts}
 		}),
 		Facts: wire.ListOf(s.Facts, func(f fact.Fact) simulatedFact {
 			return simulatedFact{string(f.Type), wire.Time(f.CreatedAt), restautomations.JSON(f.Data)}

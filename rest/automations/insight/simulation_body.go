@@ -36,7 +36,7 @@ type laterEvent struct {
 }
 
 func simulationBody(s *simulation) body.Object {
-	return body.Object{Name: "AutomationSimulation", Fields: []body.Field{
+	return body.Object{Name: "SimulateAutomation", Fields: []body.Field{
 		{Name: "event", Type: body.Maybe(&s.Event, simulatedEvent), About: "The event that starts the run; this or event_id is required."},
 		{Name: "event_id", Type: body.Text(&s.EventID), About: "A stored event, which is played again.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta"},
 		{Name: "at", Type: body.Maybe(&s.At, body.Time), About: "When it happens; now if left out, or when the stored event happened."},
