@@ -44,21 +44,13 @@ func benchStatements(ctx context.Context, p plan, dir string) ([]target, error) 
 		var cpu [2]time.Duration // of 1 and of 64 clients
 		for _, clients := range clientCounts {
 			messages := map[int]int{1: p.messages / 5, 16: p.messages, 64: p.messages}[clients]
-			before, err := counts.read(ctx)
+			cost, err := counts.during(ctx, messages, func() error {
+				_, _, err := sendAndWait(ctx, server.Ready, sink, messages, clients)
+				return err
+			})
 			if err != nil {
 				return nil, err
 			}
-			if _, _, err := sendAndWait(ctx, server.Ready, sink, messages, clients); err != nil {
-				return nil, err
-			}
-			if err := counts.settled(ctx); err != nil {
-				return nil, err
-			}
-			after, err := counts.read(ctx)
-			if err != nil {
-				return nil, err
-			}
-			cost := after.since(before).per(messages)
 			fmt.Printf("%-8d %10.2f %10.2f %9.3f ms %9.3f ms %8.0f B %9.2f ms %9.2f ms\n", clients, cost.calls, cost.commits, cost.planning, cost.executing, cost.wal,
 				1000*cost.server, 1000*cost.postgres)
 			if total := time.Duration((cost.server + cost.postgres) * float64(time.Second)); clients == 1 {
@@ -150,6 +142,22 @@ func (s spent) per(messages int) spent {
 func (c *counter) settled(ctx context.Context) error {
 	h := hooks{ready: c.server.Ready, conn: c.conn}
 	return h.until(ctx, `SELECT NOT EXISTS (SELECT FROM recipients WHERE settled_at IS NULL)`)
+}
+
+// during gives what each of some messages costs that work sends.
+func (c *counter) during(ctx context.Context, messages int, work func() error) (spent, error) {
+	before, err := c.read(ctx)
+	if err != nil {
+		return spent{}, err
+	}
+	if err := work(); err != nil {
+		return spent{}, err
+	}
+	if err := c.settled(ctx); err != nil {
+		return spent{}, err
+	}
+	after, err := c.read(ctx)
+	return after.since(before).per(messages), err
 }
 
 // top lists the statements that took the most time since the counts began.

@@ -174,7 +174,9 @@ func (e *explainer) stateThen(ctx context.Context, r *ent.AutomationRun) (machin
 // eventOf gives the id of the event that has ended a wait; "": none has.
 func eventOf(output json.RawMessage) string {
 	var read struct {
-		Event struct{ ID string } `json:"event"`
+		Event struct {
+			ID string `json:"id"`
+		} `json:"event"`
 	}
 	if err := json.Unmarshal(output, &read); err != nil {
 		return ""

@@ -22,15 +22,15 @@ func (w *world) explained(t *testing.T, event ingest.Event) string {
 	}
 	var out []string
 	for _, m := range e.Matches {
-		line := m.AutomationName + " " + m.Outcome + " " + m.StepKey
+		line := []string{m.AutomationName, m.Outcome, m.StepKey}
 		for _, c := range m.Conditions {
-			line += fmt.Sprintf(" [%t", c.Result)
+			parts := []string{fmt.Sprint(c.Result)}
 			for _, p := range c.Parts {
-				line += fmt.Sprintf(", %s = %v%s", p.Text, p.Value, p.Error)
+				parts = append(parts, fmt.Sprintf("%s = %v%s", p.Text, p.Value, p.Error))
 			}
-			line += "]"
+			line = append(line, "["+strings.Join(parts, ", ")+"]")
 		}
-		out = append(out, line)
+		out = append(out, strings.Join(line, " "))
 	}
 	for _, m := range e.NearMisses {
 		line := "near: " + m.Kind + " " + m.Name + " " + m.StepKey

@@ -196,7 +196,7 @@ func TestASimulationAgainstTheLiveRun(t *testing.T) {
 	hook := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusOK) }))
 	t.Cleanup(hook.Close)
 	for i := range rounds() {
-		r := rand.New(rand.NewPCG(uint64(i), 16)) //nolint:gosec // a test
+		r := rand.New(rand.NewPCG(uint64(i), 16))
 		list := randomSteps(r, hook.URL)
 		a := w.active(t, fmt.Sprintf(`{"event": "start%d", "cancel_on_events": [{"event": "stop", "conditions": "event.data.n > 7"}]}`, i), list)
 		events := randomEvents(r)

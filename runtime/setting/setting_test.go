@@ -31,7 +31,7 @@ var (
 			return time.Second
 		},
 	})
-	token = setting.Declare(setting.Setting[string]{
+	_ = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_TEST_TOKEN", Also: "TEST_TOKEN", Group: "Test", Form: setting.Text("TOKEN"), Secret: true, Help: "What nobody may see.",
 		Required: "the test signs with it",
 		Check: func(v setting.Values, value string) error {
@@ -41,7 +41,7 @@ var (
 			return nil
 		},
 	})
-	near = setting.Declare(setting.Setting[[]netip.Prefix]{
+	_ = setting.Declare(setting.Setting[[]netip.Prefix]{
 		Name: "POSTRIDER_TEST_NEAR", Group: "Test", Form: setting.Ranges(), Help: "Who may come in.",
 	})
 )

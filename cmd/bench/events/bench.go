@@ -112,7 +112,11 @@ func (b Bench) activate(ctx context.Context, s Server, definition string) (strin
 	if err != nil {
 		return "", err
 	}
-	var made struct{ Automation struct{ ID string } }
+	var made struct {
+		Automation struct {
+			ID string `json:"id"`
+		} `json:"automation"`
+	}
 	if err := json.Unmarshal(answer, &made); err != nil {
 		return "", err
 	}

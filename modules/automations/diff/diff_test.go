@@ -32,11 +32,11 @@ func TestDefinitionsAreComparedByTheKeysOfTheirSteps(t *testing.T) {
 		}
 		var got []string
 		for _, s := range diff.Of(&old, &young).Steps {
-			line := fmt.Sprintf("%s %s %d %d", s.Key, s.Change, s.Before, s.After)
+			line := []string{fmt.Sprintf("%s %s %d %d", s.Key, s.Change, s.Before, s.After)}
 			for _, f := range s.Fields {
-				line += fmt.Sprintf(" %s %#v %#v", f.Path, f.Before, f.After)
+				line = append(line, fmt.Sprintf("%s %#v %#v", f.Path, f.Before, f.After))
 			}
-			got = append(got, line)
+			got = append(got, strings.Join(line, " "))
 		}
 		if diff := cmp.Diff(test.want, strings.Join(got, "; ")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
