@@ -49,9 +49,16 @@ func TestNobodyClaimsWhileAnotherHasResultsOfBefore(t *testing.T) {
 // does not come back from an outage.
 func TestAfterAnOutageOthersAreWaitedForUpToALimit(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]func(t *testing.T, two *member){
-		"one cannot store its results": func(_ *testing.T, two *member) { two.Watch(func(time.Time) int { return 1 }) },
-		"one does not come back":       func(t *testing.T, two *member) { t.Helper(); two.kill(t) },
+	for name, c := range map[string]func(t *testing.T, one, two *member) (noticing []*member){
+		"one cannot store its results": func(_ *testing.T, one, two *member) []*member {
+			two.Watch(func(time.Time) int { return 1 })
+			return []*member{one, two}
+		},
+		"one does not come back": func(t *testing.T, one, two *member) []*member {
+			t.Helper()
+			two.kill(t)
+			return []*member{one}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,8 +66,7 @@ func TestAfterAnOutageOthersAreWaitedForUpToALimit(t *testing.T) {
 			d := server.Open()
 			one, two := join(t, d, "one"), join(t, d, "two")
 			within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
-			c(t, two)
-			back := outageOf(t, server, one)
+			back := outageOf(t, server, c(t, one, two)...)
 			within(t, "the other may claim", one.mayClaim)
 			if took := time.Since(back); took < quick.patience-quick.every {
 				t.Errorf("it claims %s after the database is back, want not before %s", took, quick.patience)

@@ -181,7 +181,7 @@ func (e *edge) explanation(g *rest.Group) {
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, backtestBody, e.backtest)
 	rest.Get(g, rest.Operation{
-		Path: "/events/{id}/explanation", ID: "explainCustomEvent", Needs: accounts.ReadSent,
+		Path: "/events/{id}/explanation", ID: "explainCustomEvent", Needs: accounts.Read,
 		Summary: "Explain what automations did about an event", Of: restautomations.OfEvent,
 		Description: "Why a run was started, resumed or cancelled, and why not: the conditions are those of the version that judged the event, evaluated once more, each part with its value. " +
 			"`near_misses` are other identities, conditions of waits and spellings by which the event has missed something.",
