@@ -23,6 +23,7 @@ type delivery struct {
 	failures int  // before this time
 	troubled bool // it failed before, or Requeue gave it back
 	gone     bool // its fact no longer exists
+	done     bool // HandleAll has handled it
 }
 
 // batch is the transaction in which a group handles some messages. Watermill
@@ -35,6 +36,8 @@ type batch struct {
 	expected  map[*message.Message]delivery
 	inHandler bool
 	marked    bool       // a savepoint exists
+	together  bool       // takeAll was called
+	apart     bool       // HandleAll broke the transaction
 	handled   []delivery // the commit deletes these and records their facts as handled
 	touched   int        // messages with any outcome
 	closed    bool       // the deletion is part of the transaction
@@ -55,7 +58,7 @@ func (b *batch) take(m *message.Message) (delivery, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d, known := b.expected[m]
-	if !known || b.broken != nil || b.closed || (b.touched > 0 && time.Since(b.began) > longestBatch) {
+	if !known || d.done || b.broken != nil || b.closed || (b.touched > 0 && time.Since(b.began) > longestBatch) {
 		return delivery{}, false
 	}
 	b.touched++

@@ -36,6 +36,10 @@ type Consumer struct {
 	Group  string       // the module's name
 	Types  []event.Type // what it wants
 	Handle Handler
+	// HandleAll, if set, does at once what Handle does for each of the facts. The bus calls
+	// it with those of a batch that never failed, in the order of their publication, if there
+	// are two at least. When it fails, what it wrote is undone and Handle gets them one by one.
+	HandleAll BatchHandler
 	// Wants, if set, narrows that down to accounts. It is asked at each Publish, from
 	// memory, which may be some seconds old: what Wants did not know of, the catch-up finds.
 	Wants func(accountID string) bool
@@ -49,6 +53,10 @@ type Consumer struct {
 
 // Handler turns a fact into rows. See the package comment for what it may do.
 type Handler func(ctx context.Context, tx db.Execer, fact event.Fact) error
+
+// BatchHandler turns facts into rows, in one call. It leaves the rows that Handle would
+// leave if it was called for each of the facts.
+type BatchHandler func(ctx context.Context, tx db.Execer, facts []event.Fact) error
 
 // Options tune a bus. Zero fields take the default.
 type Options struct {

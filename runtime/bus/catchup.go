@@ -16,8 +16,10 @@ const (
 	// aheadMost is how many due messages a group may have for the catch-up to add to them.
 	// Messages are handled in their order, so a fresh fact waits for no more than these.
 	aheadMost = 200
-	// aheadLeast is what one look may add for a group that always has more than that.
+	// aheadLeast is what may be added in each leastEvery for a group that always has more
+	// than that, however often it looks.
 	aheadLeast = 50
+	leastEvery = 5 * time.Second
 	// aheadPause is the time in which a group works some of them off.
 	aheadPause = 50 * time.Millisecond
 )
@@ -54,11 +56,11 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	if unfinished {
 		notWithin = 0
 	}
-	behind, may, err := g.behind(ctx, notWithin)
+	s, err := g.standing(ctx, notWithin)
 	if err != nil {
 		return false, err
 	}
-	if g.metrics.behind.Set(behind.Seconds()); !may {
+	if g.metrics.behind.Set(s.behind.Seconds()); !s.may || s.rests {
 		return false, nil
 	}
 	horizon, err := (&Log{g.db}).Horizon(ctx)
@@ -75,7 +77,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	defer func() {
 		if l.handed > 0 {
 			g.metrics.found.Add(float64(l.handed))
-			g.log.Info("bus: facts that had no message were handed out", telemetry.KeyCount, l.handed, "behind", behind.Round(time.Second))
+			g.log.Info("bus: facts that had no message were handed out", telemetry.KeyCount, l.handed, "behind", s.behind.Round(time.Second))
 		}
 	}()
 	for end := time.Now().Add(g.options.CatchUp); ; {
@@ -132,11 +134,16 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 		return false, err
 	}
 	room := aheadMost - row.queue
-	if l.position == "" {
+	switch {
+	case l.position == "":
 		if l.position, err = l.begin(ctx, tx, row); err != nil {
 			return false, err
 		}
-		room = max(room, aheadLeast)
+		room = g.roomOf(room, time.Now())
+	case l.position < row.until:
+		// Another process has come further while this one was silent. That what lies between
+		// was handled is recorded no more.
+		l.position, l.held = row.until, false
 	}
 	l.notWithin = 0
 	if l.full = room <= 0; l.full {
@@ -163,6 +170,17 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	l.handed += len(p.hand)
 	l.full = len(p.hand) == room
 	return p.more, nil
+}
+
+// roomOf is what a look may add that begins now, if the messages that wait leave the given
+// room: aheadLeast at least, once in leastEvery. A look may be one of many that follow each
+// other at once, and each would let fresh facts wait for so many more.
+func (g *group) roomOf(room int, now time.Time) int {
+	if room < aheadLeast && now.Sub(g.addedLeast) >= leastEvery {
+		g.addedLeast = now
+		return aheadLeast
+	}
+	return room
 }
 
 // begin gives the position where a look begins: the mark. First it makes messages for

@@ -14,7 +14,6 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -22,7 +21,8 @@ import (
 // long the server has to keep a transaction open.
 const longestBatch = time.Second
 
-// group hands the messages of one consumer to its handler, one at a time.
+// group hands the messages of one consumer to its handler: one at a time, or those of a
+// batch at once (together.go).
 type group struct {
 	name     string
 	consumer Consumer
@@ -46,6 +46,9 @@ type group struct {
 	errors    int // in a row
 	since     time.Time
 	wokenAt   time.Time
+
+	// Of the catch-up's goroutine.
+	addedLeast time.Time // when a look last added aheadLeast though there was no room
 
 	retryMu sync.Mutex
 	retries []time.Time // when messages that failed here are due again
@@ -113,6 +116,9 @@ func (g *group) isStopping() bool {
 func (g *group) handle(m *message.Message) {
 	tx, _ := wsql.TxFromContext(m.Context())
 	current := tx.(batchTx).batch // source gives no other
+	if g.consumer.HandleAll != nil {
+		g.handleAll(m.Context(), current)
+	}
 	d, ok := current.take(m)
 	if !ok {
 		return
@@ -132,7 +138,7 @@ func (g *group) handle(m *message.Message) {
 		return
 	}
 	if err == nil {
-		err = g.call(m.Context(), current, fact)
+		err = g.call(m.Context(), func(ctx context.Context) error { return g.consumer.Handle(ctx, handlerTx{current.tx}, fact) }, fact.ID)
 	}
 	if err != nil {
 		g.failed(m.Context(), current, failure{delivery: d, fact: fact, err: err})
@@ -141,16 +147,18 @@ func (g *group) handle(m *message.Message) {
 	current.put(d, true, g.metrics.handled.Inc)
 }
 
-func (g *group) call(ctx context.Context, current *batch, fact event.Fact) (err error) {
+// call gives a handler its time and makes an error of its panic. factID is of the first
+// fact that it gets.
+func (g *group) call(ctx context.Context, handle func(context.Context) error, factID string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, g.options.HandlerTimeout)
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
-			g.log.Error("bus: a handler panicked", "panic", cause, telemetry.KeyFactID, fact.ID, telemetry.KeyStack, string(debug.Stack()))
+			g.log.Error("bus: a handler panicked", "panic", cause, telemetry.KeyFactID, factID, telemetry.KeyStack, string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", cause)
 		}
 	}()
-	return g.consumer.Handle(ctx, handlerTx{current.tx}, fact)
+	return handle(ctx)
 }
 
 // mark sets the savepoint to which a failing handler is undone. The one before

@@ -18,6 +18,8 @@ const (
 	// clockError is how far a mark may be ahead of the server's clock. One that is
 	// further ahead was made while the clock was wrong.
 	clockError = time.Minute
+	// restMost is how long the mark of a group at rest stays where it is: less than takeOver.
+	restMost = 15 * time.Second
 )
 
 const (
@@ -29,7 +31,13 @@ INSERT INTO bus_marks (consumer, until_id, types) VALUES ($1, $2, $3) ON CONFLIC
 	mayLook = `(types <@ $2::text[] OR looked_at <= now() - $4::bigint * interval '1 microsecond')
   AND (NOT types @> $2::text[] OR looked_at <= now() - $3::bigint * interval '1 microsecond')`
 
-	readMark = `SELECT until_id, now(), ` + mayLook + ` FROM bus_marks WHERE consumer = $1`
+	// A group is at rest when nothing happened behind its mark, nothing was given back, and
+	// it was looked at within the time $5 by a process that knows the same types.
+	readMark = `
+SELECT until_id, now(), ` + mayLook + `, types @> $2::text[] AND types <@ $2::text[] AND looked_at > now() - $5::bigint * interval '1 microsecond'
+  AND coalesce((SELECT max(id) FROM facts), '') < until_id
+  AND NOT EXISTS (SELECT FROM bus_poison p WHERE p.consumer = $1 AND p.requeued_at IS NOT NULL)
+FROM bus_marks WHERE consumer = $1`
 
 	// The lock ends with the transaction, so that the lock of a process that died does too.
 	// Joins of the transaction are by hash or by order: the planner's numbers of rows are
@@ -80,16 +88,26 @@ func typeNames(c Consumer) any {
 	return db.Array(names)
 }
 
-// behind is how long ago the facts at the group's mark happened, and whether this
-// process may look at them, if no other one has looked within the time given.
-func (g *group) behind(ctx context.Context, notWithin time.Duration) (age time.Duration, may bool, err error) {
+// standing is where a group's mark is.
+type standing struct {
+	behind time.Duration // how long ago the facts at the mark happened
+	may    bool          // this process may look at them
+	rests  bool          // a look would find nothing
+}
+
+// standing reads where the group's mark is. This process may look if no other one has looked
+// within the time given.
+func (g *group) standing(ctx context.Context, notWithin time.Duration) (s standing, err error) {
 	var until string
 	var now time.Time
-	err = g.db.SQL.QueryRowContext(ctx, readMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds()).Scan(&until, &now, &may)
+	err = g.db.SQL.QueryRowContext(ctx, readMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds(), restMost.Microseconds()).
+		Scan(&until, &now, &s.may, &s.rests)
 	if err != nil {
-		return 0, false, fmt.Errorf("read mark: %w", err)
+		return standing{}, fmt.Errorf("read mark: %w", err)
 	}
-	return now.Sub(id.Time(until)), may, nil
+	s.behind = now.Sub(id.Time(until))
+	s.rests = s.rests && s.behind >= 0 // a mark ahead of the clock is to be set back
+	return s, nil
 }
 
 // claim locks the group's mark for a transaction. False: this process may not look now.

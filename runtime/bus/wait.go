@@ -51,7 +51,17 @@ func (g *group) afterSuccess() {
 		g.log.Info("bus: reading works again", "failures", g.errors, "after", time.Since(g.since).Round(time.Millisecond))
 		g.errors = 0
 	}
-	g.limit = min(g.options.Batch, g.limit*2)
+	g.limit = g.nextLimit()
+}
+
+// nextLimit is the size of the batch after one that was committed: twice as much. HandleAll
+// cannot stop half-way as a row of single calls does, so after one that took too long the
+// next batch is half as large.
+func (g *group) nextLimit() int {
+	if g.consumer.HandleAll != nil && time.Since(g.batch.began) > longestBatch {
+		return max(1, g.limit/2)
+	}
+	return min(g.options.Batch, g.limit*2)
 }
 
 // afterError finds out whether a message is to blame. The transaction is over,
@@ -66,7 +76,7 @@ func (g *group) afterError(err error) {
 			return
 		}
 		err = errors.Join(err, failed)
-	} else if g.batch != nil && g.limit > 1 && !fault.IsDatabaseAway(err) && !errors.Is(err, errUnsettled) {
+	} else if g.batch != nil && g.limit > 1 && (g.batch.brokenTogether() || !fault.IsDatabaseAway(err) && !errors.Is(err, errUnsettled)) {
 		g.limit = 1 // one by one, the culprit will be alone in its batch
 		return
 	}

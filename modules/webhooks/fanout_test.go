@@ -1,0 +1,171 @@
+package webhooks
+
+import (
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// queued are the deliveries that wait, with what is not the time or a new id.
+func (w *world) queued(t testing.TB) (lines []string) {
+	t.Helper()
+	lines, err := db.All(t.Context(), w.db.SQL, db.Value[string], `
+		SELECT concat_ws(' ', d.account_id, d.webhook_id, d.event_id, d.event_type, to_char(d.event_created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), d.state,
+			d.data IS NULL, d.attempts, d.replays, d.error, q.webhook_id, q.fence, q.attempts, q.round, q.due_at = d.due_at)
+		FROM webhook_deliveries d FULL JOIN webhook_works q USING (id) ORDER BY 1`)
+	if err != nil {
+		t.Fatalf("the queued deliveries were read: %v", err)
+	}
+	return lines
+}
+
+// Any facts of any accounts make the deliveries at once that they make one by one, and
+// those that a plain reading of the rules asks for.
+func TestFactsAtOnceMakeTheDeliveriesOfSingleOnes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	types := []event.Type{event.EmailSent, event.EmailDelivered, event.EmailBounced}
+	accounts := []string{ada, eve, "acc_01kf0m4w7he6x8q2v5b3n9c1tc"} // the last one has no endpoint
+	wanted := map[string]func(event.Fact) bool{}                     // by endpoint
+	for range 24 {
+		account, all, age, off := accounts[rand.IntN(2)], rand.IntN(3) == 0, time.Duration(rand.IntN(3600))*time.Second, rand.IntN(4) == 0
+		var events []string
+		for _, typ := range types {
+			if !all && rand.IntN(2) == 0 {
+				events = append(events, string(typ))
+			}
+		}
+		made, _ := w.endpoint(t, account, "https://hooks.example.com", events...)
+		since := time.Now().Add(-age)
+		w.exec(t, `UPDATE webhooks SET enabled_at = $2, enabled = $3 WHERE id = $1`, made.ID, since, !off)
+		wanted[made.ID] = func(f event.Fact) bool {
+			return !off && f.AccountID == account && (len(events) == 0 || slices.Contains(events, string(f.Type))) &&
+				!id.Time(f.ID).Add(bus.HoldBack).Before(since)
+		}
+	}
+	var facts []event.Fact
+	for range 120 {
+		age := time.Duration(rand.IntN(4000)) * time.Second
+		typ := types[rand.IntN(len(types))]
+		fact := event.New(accounts[rand.IntN(3)], typ, time.Now().Add(-age), sample(typ))
+		fact.ID = id.Since(id.Fact, time.Now().Add(-age))[:14] + fact.ID[14:]
+		facts = append(facts, fact)
+	}
+	handled := func(some []event.Fact, atOnce bool) []string {
+		t.Helper()
+		err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
+			if atOnce {
+				return w.handleAll(t.Context(), tx, some)
+			}
+			for _, f := range some {
+				if err := w.handle(t.Context(), tx, f); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("%d facts were handled, at once %t: %v", len(some), atOnce, err)
+		}
+		return w.queued(t)
+	}
+	none := func() { w.exec(t, `TRUNCATE webhook_deliveries, webhook_works`) }
+	single := handled(facts, false)
+	none()
+	unknown := handled(facts, true) // of which accounts have how many is not known
+	if err := w.interest.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again := handled(facts, true)
+	none()
+	known := handled(facts, true)
+	none()
+	handled(facts[:40], false)
+	overlapping := handled(facts, true)
+	for name, got := range map[string][]string{"at once": known, "at once, with endpoints that are not known": unknown, "at once, for the second time": again, "at once, some for the second time": overlapping} {
+		if diff := cmp.Diff(single, got); diff != "" {
+			t.Errorf("facts handled %s made other deliveries than one by one (-one by one +got):\n%s", name, diff)
+		}
+	}
+	pairs := 0
+	for endpoint, wants := range wanted {
+		for _, f := range facts {
+			if !wants(f) {
+				continue
+			}
+			pairs++
+			if w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND event_id = $2`, endpoint, f.ID) != 1 {
+				t.Errorf("the endpoint %s has no delivery of %s, want one", endpoint, f.ID)
+			}
+		}
+	}
+	if len(single) != pairs {
+		t.Errorf("%d deliveries were made, want %d", len(single), pairs)
+	}
+}
+
+// One fact that cannot be stored leaves those of other accounts, and of its own, alone.
+func TestABrokenFactStopsNoOtherDeliveries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	adas, _ := w.endpoint(t, ada, "https://hooks.example.com")
+	eves, _ := w.endpoint(t, eve, "https://hooks.example.com")
+	var facts []event.Fact
+	for n := range 120 {
+		facts = append(facts, event.New([]string{ada, eve}[n%2], event.EmailSent, time.Now(), sample(event.EmailSent)))
+	}
+	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.bus.Publish(t.Context(), tx, facts...) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := facts[30].ID[14:] // the rest of an id may be newer in the table
+	w.exec(t, fmt.Sprintf(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		IF substr(NEW.event_id, 15) = '%s' THEN RAISE EXCEPTION 'a broken fact'; END IF; RETURN NEW; END $$`, broken))
+	w.exec(t, `CREATE TRIGGER refuse BEFORE INSERT ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	if err := w.bus.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "all others are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_works`) == len(facts)-1 })
+	if n := w.count(t, `SELECT count(*) FROM bus_messages WHERE failures = 1 AND last_error LIKE '%a broken fact%'`); n != 1 {
+		t.Errorf("%d messages wait because they failed once, want the broken fact's", n)
+	}
+	for _, endpoint := range []string{adas.ID, eves.ID} {
+		if n := w.count(t, `SELECT count(DISTINCT event_id) FROM webhook_deliveries WHERE webhook_id = $1`, endpoint); n < len(facts)/2-1 {
+			t.Errorf("the endpoint %s is told of %d events of %d", endpoint, n, len(facts)/2)
+		}
+	}
+}
+
+// A test event has its data with each of its deliveries, whose ids are told.
+func TestATestEventIsQueuedForAllWithItsData(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 3 {
+		w.endpoint(t, ada, "https://hooks.example.com")
+	}
+	fact := event.New(ada, event.EmailSent, time.Now(), sample(event.EmailSent))
+	made, err := w.Deliver(t.Context(), ada, fact)
+	if err != nil || len(made) != 3 {
+		t.Fatalf("a test event for 3 endpoints has the deliveries %v: %v", made, err)
+	}
+	stored, err := w.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.IDIn(made...)).All(t.Context())
+	if err != nil || len(stored) != 3 {
+		t.Fatalf("%d of 3 deliveries are stored: %v", len(stored), err)
+	}
+	for _, d := range stored {
+		if !sameJSON(t, d.Data, fact.Data) {
+			t.Errorf("the delivery %s has the data %s, want %s", d.ID, d.Data, fact.Data)
+		}
+	}
+}
