@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/smsattempt"
 	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -18,19 +19,19 @@ const smsID = "sms_01kf0m4w7he6x8q2v5b3n9c1ta"
 
 // fakeSMS has one message, and remembers what it was asked.
 type fakeSMS struct {
-	change sms.Change
+	change settings.Change
 	filter sms.Filter
 }
 
-func (f *fakeSMS) Settings(context.Context, string) (sms.Settings, error) {
-	return sms.Settings{Provider: "twilio", Config: shape.SMSProvider{AccountSID: "AC1", From: "+15005550006"}, Countries: []string{"US"}, DailyCap: 100, UpdatedAt: &hookTime, HasSecret: true,
+func (f *fakeSMS) Settings(context.Context, string) (settings.Settings, error) {
+	return settings.Settings{Provider: "twilio", Config: shape.SMSProvider{AccountSID: "AC1", From: "+15005550006"}, Countries: []string{"US"}, DailyCap: 100, UpdatedAt: &hookTime, HasSecret: true,
 		Usable: true, Carrier: "twilio", ReplyURL: "https://mail.example.com/s/i/x"}, nil
 }
 
-func (f *fakeSMS) SetSettings(ctx context.Context, accountID string, c sms.Change) (sms.Settings, error) {
+func (f *fakeSMS) SetSettings(ctx context.Context, accountID string, c settings.Change) (settings.Settings, error) {
 	f.change = c
 	if c.Provider == "smoke" {
-		return sms.Settings{}, fault.InvalidField("provider", "must be operator, none, twilio or http")
+		return settings.Settings{}, fault.InvalidField("provider", "must be operator, none, twilio or http")
 	}
 	return f.Settings(ctx, accountID)
 }
@@ -62,7 +63,7 @@ func TestSMSSettingsAreReadWhole(t *testing.T) {
 	if got.status != 200 || c.Provider != "http" || c.DailyCap != 7 || c.From != "Shop" || len(c.Countries) != 2 || c.HTTP == nil || c.Twilio != nil {
 		t.Fatalf("PUT /sms-settings: %d %s, and the service got %+v", got.status, got.body, c)
 	}
-	if diff := cmp.Diff(sms.HTTPChange{URL: "https://sms.example.com", Headers: map[string]string{"X-Key": "s3cret"}, ContentType: "text/plain", Body: "{{text}}", IDPath: "id", Idempotent: true}, *c.HTTP); diff != "" {
+	if diff := cmp.Diff(settings.HTTPChange{URL: "https://sms.example.com", Headers: map[string]string{"X-Key": "s3cret"}, ContentType: "text/plain", Body: "{{text}}", IDPath: "id", Idempotent: true}, *c.HTTP); diff != "" {
 		t.Errorf("the gateway is not what was given (-want +got):\n%s", diff)
 	}
 	b.do(t, request{method: "PUT", path: "/api/sms-settings", body: `{"provider":"twilio","countries":[],"from":"+1","twilio":{"account_sid":"AC1","auth_token":"s3cret"}}`})

@@ -39,7 +39,7 @@ func (s *Service) count(ctx context.Context, tx db.Execer, accountID string, a a
 	case w.planCap != nil && used.byOperator > *w.planCap:
 		return refuse(fault.Limit, CodeCap, "the plan %s allows %d text messages a day by the operator's provider", w.plan, *w.planCap)
 	}
-	recent, err := db.One(ctx, tx, db.Value[int], lastHourSQL, accountID, db.Array(s.numbers.all(a.number.E164)), perHour)
+	recent, err := db.One(ctx, tx, db.Value[int], lastHourSQL, accountID, db.Array(s.optOuts.Hashes(a.number.E164)), perHour)
 	if err != nil {
 		return fmt.Errorf("count the text messages to a number: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/sms/smstest"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
@@ -21,27 +22,27 @@ func TestEveryWrongSettingIsNamed(t *testing.T) {
 	w := newWorld(t)
 	token := secret.New(smstest.Token)
 	for name, c := range map[string]struct {
-		change Change
+		change settings.Change
 		want   []string
 	}{
-		"nothing":             {Change{}, []string{"provider"}},
-		"countries":           {Change{Provider: "operator", Countries: []string{"DE", "de", "XX", "Germany"}}, []string{"countries[1]", "countries[2]", "countries[3]"}},
-		"a cap":               {Change{Provider: "operator", DailyCap: -1}, []string{"daily_cap"}},
-		"a huge cap":          {Change{Provider: "operator", DailyCap: MaxDailyCap + 1}, []string{"daily_cap"}},
-		"from of nobody":      {Change{Provider: "operator", From: "Shop"}, []string{"from"}},
-		"twilio without":      {Change{Provider: "twilio"}, []string{"twilio"}},
-		"twilio beside none":  {Change{Provider: "none", Twilio: &TwilioChange{}}, []string{"twilio"}},
-		"an empty twilio":     {Change{Provider: "twilio", Twilio: &TwilioChange{}}, []string{"from", "twilio.account_sid", "twilio.auth_token"}},
-		"a sid with a path":   {Change{Provider: "twilio", From: "12345", Twilio: &TwilioChange{AccountSID: "../x", AuthToken: token}}, []string{"twilio.account_sid"}},
-		"a private address":   {Change{Provider: "twilio", From: "12345", Twilio: &TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "http://10.0.0.1"}}, []string{"twilio.base_url"}},
-		"a base with a query": {Change{Provider: "twilio", From: "12345", Twilio: &TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "https://x.example/?a=b"}}, []string{"twilio.base_url"}},
-		"a token with a line": {Change{Provider: "twilio", From: "12345", Twilio: &TwilioChange{AccountSID: "AC1", AuthToken: secret.New("a\r\nb")}}, []string{"twilio.auth_token"}},
-		"http without":        {Change{Provider: "http"}, []string{"http"}},
-		"an empty http":       {Change{Provider: "http", HTTP: &HTTPChange{}}, []string{"http.url"}},
-		"a user in the URL":   {Change{Provider: "http", HTTP: &HTTPChange{URL: "https://a:b@x.example"}}, []string{"http.url"}},
-		"headers":             {Change{Provider: "http", HTTP: &HTTPChange{URL: "https://x.example", Headers: map[string]string{"Idempotency-Key": "1", "A B": "1", "X": "1\r\nY: 2"}}}, []string{"http.headers", "http.headers.Idempotency-Key", "http.headers.X"}},
-		"a body":              {Change{Provider: "http", HTTP: &HTTPChange{URL: "https://x.example", Body: `{"a": "{{secret}}"}`}}, []string{"http.body"}},
-		"a path":              {Change{Provider: "http", HTTP: &HTTPChange{URL: "https://x.example", IDPath: "a..b"}}, []string{"http.id_path"}},
+		"nothing":             {settings.Change{}, []string{"provider"}},
+		"countries":           {settings.Change{Provider: "operator", Countries: []string{"DE", "de", "XX", "Germany"}}, []string{"countries[1]", "countries[2]", "countries[3]"}},
+		"a cap":               {settings.Change{Provider: "operator", DailyCap: -1}, []string{"daily_cap"}},
+		"a huge cap":          {settings.Change{Provider: "operator", DailyCap: settings.MaxDailyCap + 1}, []string{"daily_cap"}},
+		"from of nobody":      {settings.Change{Provider: "operator", From: "Shop"}, []string{"from"}},
+		"twilio without":      {settings.Change{Provider: "twilio"}, []string{"twilio"}},
+		"twilio beside none":  {settings.Change{Provider: "none", Twilio: &settings.TwilioChange{}}, []string{"twilio"}},
+		"an empty twilio":     {settings.Change{Provider: "twilio", Twilio: &settings.TwilioChange{}}, []string{"from", "twilio.account_sid", "twilio.auth_token"}},
+		"a sid with a path":   {settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: "../x", AuthToken: token}}, []string{"twilio.account_sid"}},
+		"a private address":   {settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "http://10.0.0.1"}}, []string{"twilio.base_url"}},
+		"a base with a query": {settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "https://x.example/?a=b"}}, []string{"twilio.base_url"}},
+		"a token with a line": {settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: secret.New("a\r\nb")}}, []string{"twilio.auth_token"}},
+		"http without":        {settings.Change{Provider: "http"}, []string{"http"}},
+		"an empty http":       {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{}}, []string{"http.url"}},
+		"a user in the URL":   {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://a:b@x.example"}}, []string{"http.url"}},
+		"headers":             {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://x.example", Headers: map[string]string{"Idempotency-Key": "1", "A B": "1", "X": "1\r\nY: 2"}}}, []string{"http.headers", "http.headers.Idempotency-Key", "http.headers.X"}},
+		"a body":              {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://x.example", Body: `{"a": "{{secret}}"}`}}, []string{"http.body"}},
+		"a path":              {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://x.example", IDPath: "a..b"}}, []string{"http.id_path"}},
 	} {
 		_, err := w.SetSettings(t.Context(), ours, c.change)
 		var f *fault.Error
@@ -71,7 +72,7 @@ func TestSecretsAreSealedAndStayWhereTheyBelong(t *testing.T) {
 	if _, err := w.Route(t.Context(), theirs); err == nil {
 		t.Error("sealed secrets of one account open for another")
 	}
-	again := Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US"}, Twilio: &TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL + "/"}}
+	again := settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US"}, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL + "/"}}
 	if s, err := w.SetSettings(t.Context(), ours, again); err != nil || !s.HasSecret || !s.Usable {
 		t.Errorf("a change without the token gives %+v, %v; want the token kept", s, err)
 	}
@@ -86,7 +87,7 @@ func TestSecretsAreSealedAndStayWhereTheyBelong(t *testing.T) {
 	_, err = w.SetSettings(t.Context(), ours, again)
 	refused(t, "another account with the kept token", err, "validation_error")
 
-	gateway := Change{Provider: "http", HTTP: &HTTPChange{URL: "https://sms.example.com", Headers: map[string]string{"X-Key": "s3cret"}}}
+	gateway := settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://sms.example.com", Headers: map[string]string{"X-Key": "s3cret"}}}
 	w.set(t, ours, gateway)
 	gateway.HTTP.Headers = nil
 	if s, err := w.SetSettings(t.Context(), ours, gateway); err != nil || !s.HasSecret || !slices.Equal(s.Config.HeaderNames, []string{"X-Key"}) {
@@ -100,36 +101,11 @@ func TestSecretsAreSealedAndStayWhereTheyBelong(t *testing.T) {
 func TestSettingsOfAnAccountThatHasSetNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if s, err := w.Settings(t.Context(), ours); err != nil || s.Provider != "operator" || s.Usable || len(s.Countries) != 0 || s.DailyCap != defaultDailyCap || s.UpdatedAt != nil {
+	if s, err := w.Settings(t.Context(), ours); err != nil || s.Provider != "operator" || s.Usable || len(s.Countries) != 0 || s.DailyCap != settings.DefaultDailyCap || s.UpdatedAt != nil {
 		t.Errorf("the settings are %+v, %v; want the operator's provider, which there is not, and no country", s, err)
 	}
-	captured := w.process(t, Operator{Kind: kindCapture})
+	captured := w.start(t, settings.Operator{Kind: settings.KindCapture})
 	if s, err := captured.Settings(context.WithoutCancel(t.Context()), ours); err != nil || !s.Usable || s.Carrier != "capture" {
 		t.Errorf("in development the settings are %+v, %v; want capture", s, err)
-	}
-}
-
-func TestTheOperatorsSetting(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]Operator{
-		"none":    {},
-		"capture": {Kind: "capture"},
-		"twilio://AC1:t%40k@api.twilio.com?from=%2B4915112345678": {Kind: "twilio", SID: "AC1", Secret: secret.New("t@k"), URL: "https://api.twilio.com", From: "+4915112345678"},
-		"twilio://AC1:tok@api.twilio.com?from=+4915112345678":     {Kind: "twilio", SID: "AC1", Secret: secret.New("tok"), URL: "https://api.twilio.com", From: "+4915112345678"},
-		"http://gate:pw@10.0.0.7:8080/send?route=1&from=Shop":     {Kind: "http", User: "gate", Secret: secret.New("pw"), URL: "http://10.0.0.7:8080/send?route=1", From: "Shop"},
-		"https://sms.example.com/":                                {Kind: "http", Secret: secret.New(""), URL: "https://sms.example.com/"},
-	} {
-		got, err := parseOperator(text)
-		if err != nil || got.Kind != want.Kind || got.SID != want.SID || got.User != want.User || got.URL != want.URL || got.From != want.From || got.Secret.Reveal() != want.Secret.Reveal() {
-			t.Errorf("the setting %q is read as %+v, %v; want %+v", text, got, err, want)
-		}
-		if shown := got.LogValue().String(); want.Secret.Reveal() != "" && strings.Contains(shown, want.Secret.Reveal()) {
-			t.Errorf("the log shows %q, which has the secret", shown)
-		}
-	}
-	for _, text := range []string{"twilio", "smpp://x", "twilio://api.twilio.com?from=12345", "twilio://AC1:s3cret@api.twilio.com", "twilio://AC1:s3cret@h/path?from=12345", "http://user@h/", "https://h/?from=%0a", "ht!tp://s3cret"} {
-		if _, err := parseOperator(text); err == nil || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("the setting %q gives the error %v, want one without the secret", text, err)
-		}
 	}
 }

@@ -5,7 +5,8 @@
 // A message (sms_…) goes to one number. Its parts are what the network carries one by one and what
 // the provider bills (package segment). A provider carries messages: an account's own, or the
 // operator's (package provider). An attempt is one request to a provider (package handover). A
-// receipt is what the provider tells later. An opt-out is a number whose owner has said STOP.
+// receipt is what the provider tells later (package callback). An opt-out is a number whose owner has
+// said STOP (package optout). What an account has chosen stands in package settings.
 //
 // # States
 //

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/sms/smstest"
 )
 
@@ -130,7 +131,7 @@ func TestARequestWithoutAnAnswerIsUnknownAndNotRepeated(t *testing.T) {
 func TestAnIdempotentGatewayIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.set(t, ours, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: w.twilio.URL, Idempotent: true, IDPath: "data.0.id", Headers: map[string]string{"X-Api-Key": "s3cret"}}})
+	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true, IDPath: "data.0.id", Headers: map[string]string{"X-Api-Key": "s3cret"}}})
 	keys := make(chan string, 3)
 	w.twilio.Answer(func(n int, rw http.ResponseWriter, r *http.Request) bool {
 		keys <- r.Header.Get("Idempotency-Key") + " " + r.Header.Get("X-Api-Key")
@@ -173,7 +174,7 @@ func TestAProcessThatDiedDuringARequest(t *testing.T) {
 	w.drain(t)
 	w.is(t, ours, r.ID, "unknown no_answer unknown")
 
-	w.set(t, theirs, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: w.twilio.URL, Idempotent: true}})
+	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true}})
 	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool {
 		rw.WriteHeader(http.StatusAccepted)
 		return true
@@ -186,7 +187,7 @@ func TestAProcessThatDiedDuringARequest(t *testing.T) {
 	// The gateway was changed since: that another one takes a request twice says nothing of the first.
 	changed := w.send(t, theirs, german)
 	cutOff(t, w, changed.ID)
-	w.set(t, theirs, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: w.twilio.URL + "/other", Idempotent: true}})
+	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL + "/other", Idempotent: true}})
 	w.drain(t)
 	w.is(t, theirs, changed.ID, "unknown no_answer unknown")
 	if n := w.twilio.Asked(); n != 1 {
@@ -200,7 +201,7 @@ func TestALeaseThatEndsDuringARequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
-	other := w.process(t, Operator{})
+	other := w.start(t, settings.Operator{})
 	r := w.send(t, ours, german)
 	w.twilio.Answer(func(_ int, _ http.ResponseWriter, _ *http.Request) bool {
 		w.due(t)
@@ -259,8 +260,8 @@ func TestSuspendedAccountsWait(t *testing.T) {
 func TestCapture(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Service = w.process(t, Operator{Kind: kindCapture})
-	w.set(t, ours, Change{Provider: "operator", Countries: []string{"DE"}})
+	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
+	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.caught.away = true
 	r := w.send(t, ours, german)
 	w.drain(t)

@@ -2,19 +2,39 @@ package sms
 
 import (
 	"context"
+	"strings"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sms/callback"
 	"github.com/postrider/postrider/modules/sms/handover"
+	"github.com/postrider/postrider/modules/sms/link"
+	"github.com/postrider/postrider/modules/sms/optout"
+	"github.com/postrider/postrider/modules/sms/settings"
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
-// Module gives *Service, which stores text messages and hands them over.
+// configOf takes what the hand-over needs from the installation's configuration. A process that
+// delivers no mail hands no text messages over either.
+func configOf(cfg setting.Values) handover.Config {
+	return handover.Config{Idle: config.DeliveryConcurrency.Of(cfg) == 0}
+}
+
+// linksOf makes links below the public URL of this installation.
+func linksOf(cfg setting.Values, box *secret.Box) link.Links {
+	return link.New(strings.TrimSuffix(config.BaseURL.Of(cfg), "/"), box.DeriveEach("sms links"))
+}
+
+// Module gives *Service, which stores text messages and hands them over, and the services of its
+// rooms: the settings of accounts, and what providers tell later.
 var Module = fx.Module("sms",
-	fx.Provide(ConfigOf, New),
+	fx.Provide(settings.ConfigOf, settings.New, optout.New, callback.New, New),
 	module.Keeps(func(s *Service) module.Kept {
 		return module.Kept{What: "text messages", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
 	}),
@@ -24,6 +44,7 @@ var Module = fx.Module("sms",
 	module.Healths(func(s *Service) module.Health { return module.Health{Name: "sms", Ask: s.condition} }),
 	fx.Provide(
 		fx.Private,
+		configOf, linksOf,
 		func(s *accounts.Service) Accounts { return s },
 		func(s *db.Signals) handover.Signals { return s },
 		func(n *node.Node) handover.Node { return n },

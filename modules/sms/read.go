@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/smsattempt"
 	"github.com/postrider/postrider/ent/smsmessage"
 	"github.com/postrider/postrider/modules/sms/number"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
@@ -38,7 +39,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 		if err != nil {
 			wrong.Add("to", "%s", err)
 		}
-		q = q.Where(smsmessage.NumberHashIn(s.numbers.all(to.E164)...))
+		q = q.Where(smsmessage.NumberHashIn(s.optOuts.Hashes(to.E164)...))
 	}
 	if f.AutomationID != "" {
 		q = q.Where(smsmessage.AutomationID(f.AutomationID))
@@ -103,4 +104,32 @@ func (s *Service) OfRun(ctx context.Context, accountID, runID string) ([]*ent.SM
 		return nil, fmt.Errorf("read the text messages of a run: %w", err)
 	}
 	return rows, nil
+}
+
+// StepCount is how many messages of one step of a version of an automation have a status.
+type StepCount struct {
+	AutomationID string
+	Version      int
+	StepIndex    int
+	Status       smsmessage.Status
+	Count        int
+}
+
+// All messages of an automation are one account's, so one of them tells whose they are, and the
+// rest is counted in the index.
+const stepCountsSQL = `
+SELECT a.id, c.version, c.step_index, c.status, c.n
+FROM unnest($2::text[]) AS a (id)
+CROSS JOIN LATERAL (SELECT account_id FROM sms_messages WHERE automation_id = a.id LIMIT 1) AS one
+CROSS JOIN LATERAL (SELECT version, step_index, status, count(*) AS n FROM sms_messages WHERE automation_id = a.id GROUP BY version, step_index, status) AS c
+WHERE one.account_id = $1`
+
+// StepCounts counts the messages of automations of the account by step and status.
+func (s *Service) StepCounts(ctx context.Context, accountID string, automationIDs ...string) ([]StepCount, error) {
+	list, err := db.All(ctx, s.db.SQL, func(c *StepCount) []any { return []any{&c.AutomationID, &c.Version, &c.StepIndex, &c.Status, &c.Count} },
+		stepCountsSQL, accountID, db.Array(automationIDs))
+	if err != nil {
+		return nil, fmt.Errorf("count text messages by step: %w", err)
+	}
+	return list, nil
 }

@@ -128,7 +128,7 @@ func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Me
 		return Receipt{}, err
 	}
 	receipt := Receipt{ID: a.id, Encoding: a.encoding, Segments: a.segments}
-	if receipt.Suppressed, err = s.optedOut(ctx, tx, accountID, a.number.E164, way.Own); err != nil {
+	if receipt.Suppressed, err = s.optOuts.Has(ctx, tx, accountID, a.number.E164, way.Own); err != nil {
 		return Receipt{}, err
 	}
 	if !receipt.Suppressed {
@@ -167,11 +167,11 @@ func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to 
 	if account.Suspended {
 		return way{}, fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
 	}
-	row, err := s.rowIn(ctx, tx, accountID)
+	row, err := s.settings.Row(ctx, tx, accountID)
 	if err != nil {
 		return way{}, err
 	}
-	route, err := s.route(accountID, row)
+	route, err := s.settings.RouteOf(accountID, row)
 	if err != nil {
 		return way{}, err
 	}
@@ -204,11 +204,11 @@ func unusable(row *ent.SMSSettings, route handover.Route) string {
 
 // Problem says why an account cannot send text messages now; "": it can.
 func (s *Service) Problem(ctx context.Context, accountID string) (string, error) {
-	row, err := s.row(ctx, accountID)
+	row, err := s.settings.Row(ctx, s.db.SQL, accountID)
 	if err != nil {
 		return "", err
 	}
-	route, err := s.route(accountID, row)
+	route, err := s.settings.RouteOf(accountID, row)
 	if err != nil {
 		return "the provider of text messages cannot be used as it is set up; set it up again", nil //nolint:nilerr // this is the answer
 	}
@@ -230,7 +230,7 @@ VALUES (@id, @account, @to, @hash, @region, @from, @text, @encoding, @segments, 
 	NULLIF(@automation, ''), NULLIF(@run, ''), @version, @step, NULLIF(@user, ''), NULLIF(@email, ''), now(), CASE WHEN @suppressed THEN now() END)`)
 
 func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, a accepted, w way, suppressed bool) error {
-	_, err := tx.ExecContext(ctx, insertSQL.Text, insertSQL.Args(db.Arg("id", a.id), db.Arg("account", accountID), db.Arg("to", a.number.E164), db.Arg("hash", s.numbers.fresh(a.number.E164)),
+	_, err := tx.ExecContext(ctx, insertSQL.Text, insertSQL.Args(db.Arg("id", a.id), db.Arg("account", accountID), db.Arg("to", a.number.E164), db.Arg("hash", s.optOuts.Hash(a.number.E164)),
 		db.Arg("region", a.number.Region), db.Arg("from", a.From), db.Arg("text", a.Text), db.Arg("encoding", string(a.encoding)), db.Arg("segments", a.segments),
 		db.Arg("own", w.Own), db.Arg("provider", w.Provider.Name()), db.Arg("suppressed", suppressed), db.Arg("tries", triesFor.Seconds()),
 		db.Arg("automation", a.AutomationID), db.Arg("run", a.RunID), db.Arg("version", a.Version), db.Arg("step", a.Step), db.Arg("user", a.UserID), db.Arg("email", a.EmailKey))...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/sms/smstest"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
@@ -76,11 +77,11 @@ func TestNothingIsSentWithoutAProviderOrACountry(t *testing.T) {
 	_, err := w.try(t, ours, Message{To: german, Text: "x"})
 	refused(t, "without any settings", err, CodeNoProvider)
 	problem("has no provider")
-	w.set(t, ours, Change{Provider: "none", Countries: []string{"DE"}})
+	w.set(t, ours, settings.Change{Provider: "none", Countries: []string{"DE"}})
 	_, err = w.try(t, ours, Message{To: german, Text: "x"})
 	refused(t, "switched off", err, CodeNoProvider)
 	problem("switched off")
-	w.set(t, ours, Change{Provider: "twilio", From: "12345", Twilio: &TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
+	w.set(t, ours, settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
 	_, err = w.try(t, ours, Message{To: german, Text: "x"})
 	refused(t, "without a country", err, CodeCountry)
 	problem("no country")
@@ -89,7 +90,7 @@ func TestNothingIsSentWithoutAProviderOrACountry(t *testing.T) {
 
 	// The provider goes while a message waits.
 	r := w.send(t, ours, german)
-	w.set(t, ours, Change{Provider: "none"})
+	w.set(t, ours, settings.Change{Provider: "none"})
 	w.drain(t)
 	w.is(t, ours, r.ID, "failed no_provider")
 }
@@ -109,7 +110,7 @@ func TestCaps(t *testing.T) {
 	w.exec(t, `UPDATE sms_messages SET created_at = now() - interval '61 minutes'`)
 	w.send(t, ours, german)
 
-	w.set(t, theirs, Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, DailyCap: 3, Twilio: &TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL}})
+	w.set(t, theirs, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, DailyCap: 3, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL}})
 	w.send(t, theirs, american)
 	w.send(t, theirs, american)
 	_, err = w.try(t, theirs, Message{To: american, Text: "x"})
@@ -121,10 +122,10 @@ func TestCaps(t *testing.T) {
 func TestThePlanCapsWhatGoesByTheOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Service = w.process(t, Operator{Kind: kindCapture})
+	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
 	two := 2
 	w.owner.is(func(a *accounts.Account) { a.Plan.DailySMS = &two })
-	w.set(t, ours, Change{Provider: "operator", Countries: []string{"DE"}})
+	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.send(t, ours, german)
 	w.send(t, ours, german)
 	_, err := w.try(t, ours, Message{To: german, Text: "x"})
@@ -133,7 +134,7 @@ func TestThePlanCapsWhatGoesByTheOperator(t *testing.T) {
 	w.send(t, ours, german) // an own provider is the account's own matter
 
 	w.owner.is(func(a *accounts.Account) { a.Plan.Sandboxed = true })
-	w.set(t, theirs, Change{Provider: "operator", Countries: []string{"DE"}})
+	w.set(t, theirs, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	_, err = w.try(t, theirs, Message{To: german, Text: "x"})
 	refused(t, "an account whose production is locked", err, "production_not_unlocked")
 }

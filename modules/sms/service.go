@@ -3,19 +3,18 @@ package sms
 import (
 	"context"
 	"log/slog"
-	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sms/handover"
-	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/sms/link"
+	"github.com/postrider/postrider/modules/sms/optout"
+	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -28,15 +27,16 @@ type Accounts interface {
 type Params struct {
 	fx.In
 
-	Config   Config
+	Config   handover.Config
 	DB       *db.DB
 	Accounts Accounts
-	Box      *secret.Box
+	Settings *settings.Service
+	OptOuts  *optout.Service
+	Links    link.Links
 	Signals  handover.Signals
 	Node     handover.Node
 	Cursors  *page.Codec
 	Logger   *slog.Logger
-	Catcher  provider.Catcher      `optional:"true"` // nil: there is no development inbox
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
 }
@@ -45,51 +45,31 @@ type Params struct {
 type Service struct {
 	db       *db.DB
 	accounts Accounts
-	box      *secret.Box
+	settings *settings.Service
+	optOuts  *optout.Service
+	links    link.Links
 	cursors  *page.Codec
-	log      *slog.Logger
-	numbers  hasher
-	links    linker
-	ways     ways
-	tasks    *worker.Tasks // the pass over older hashes
-
 	handover *handover.Service
-}
-
-// ways is how providers are reached.
-type ways struct {
-	operator      provider.Provider // nil: there is none
-	settings      Operator
-	client        *http.Client // of accounts' own providers; it judges where it may go
-	plainLoopback bool
 }
 
 // New makes the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
-	operator, err := p.Config.Operator.provider(p.Catcher)
-	if err != nil {
-		return nil, err
-	}
-	s := &Service{db: p.DB, accounts: p.Accounts, box: p.Box, cursors: p.Cursors, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
-		numbers: hasher{p.Box.DeriveEach("sms numbers")}, links: linker{p.Config.BaseURL, p.Box.DeriveEach("sms links")},
-		ways: ways{operator: operator, settings: p.Config.Operator, plainLoopback: p.Config.PlainLoopback,
-			client: egress.NewClient(egress.ClientConfig{Guard: egress.NewGuard(p.Config.Allow), PlainLoopback: p.Config.PlainLoopback, Timeout: provider.Timeout,
-				RootCAs: p.Config.RootCAs, Lookup: egress.WithLocalhost(p.Config.Lookup)})}}
-	s.handover, err = handover.New(handover.Params{Config: p.Config.Handover, DB: p.DB, Account: s, Signals: p.Signals, Node: p.Node, Logger: p.Logger, Workers: p.Workers, Registry: p.Registry})
-	return s, err
+	account := owner{Service: p.Settings, Links: p.Links, db: p.DB, accounts: p.Accounts, optOuts: p.OptOuts}
+	h, err := handover.New(handover.Params{Config: p.Config, DB: p.DB, Account: account, Signals: p.Signals, Node: p.Node, Logger: p.Logger, Workers: p.Workers, Registry: p.Registry})
+	return &Service{db: p.DB, accounts: p.Accounts, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, cursors: p.Cursors, handover: h}, err
 }
 
 // Start begins to hand messages over.
 func (s *Service) Start(ctx context.Context) error {
-	s.startRehash()
+	s.optOuts.Start()
 	return s.handover.Start(ctx)
 }
 
 // Stop lets requests that have begun end while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
-	s.tasks.Stop(ctx)
+	s.optOuts.Stop(ctx)
 	err := s.handover.Stop(ctx)
-	s.ways.client.CloseIdleConnections()
+	s.settings.Close()
 	return err
 }
 
@@ -102,14 +82,37 @@ func (s *Service) Drain(ctx context.Context) (int, error) { return s.handover.Dr
 // condition tells how late the queue is, and the operator where his provider posts replies.
 func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	c, err := s.handover.Condition(ctx)
-	if kind := s.ways.settings.Kind; err == nil && (kind == kindTwilio || kind == kindHTTP) {
-		c.Details = append(c.Details, "replies to the operator's provider of text messages are taken at "+s.links.url(ReplyPath, operatorName))
+	if kind := s.settings.Operator().Kind; err == nil && (kind == settings.KindTwilio || kind == settings.KindHTTP) {
+		c.Details = append(c.Details, "replies to the operator's provider of text messages are taken at "+s.links.URL(link.ReplyPath, link.OperatorName))
 	}
 	return c, err
 }
 
+// owner answers what the hand-over asks about an account: by what its messages go, and whether one
+// may go.
+type owner struct {
+	*settings.Service
+	link.Links
+
+	db       *db.DB
+	accounts Accounts
+	optOuts  *optout.Service
+}
+
+var _ handover.Account = owner{}
+
 // Suspended implements handover.Account.
-func (s *Service) Suspended(ctx context.Context, accountID string) (bool, error) {
-	account, err := s.accounts.Account(ctx, accountID)
+func (o owner) Suspended(ctx context.Context, accountID string) (bool, error) {
+	account, err := o.accounts.Account(ctx, accountID)
 	return err == nil && account.Suspended, err
+}
+
+// OptedOut implements handover.Account.
+func (o owner) OptedOut(ctx context.Context, accountID, number string, own bool) (bool, error) {
+	return o.optOuts.Has(ctx, o.db.SQL, accountID, number, own)
+}
+
+// OptOut implements handover.Account.
+func (o owner) OptOut(ctx context.Context, tx db.Execer, accountID, number string) error {
+	return o.optOuts.Add(ctx, tx, accountID, number, optout.ByProvider)
 }

@@ -5,17 +5,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/modules/sms/callback"
+	"github.com/postrider/postrider/modules/sms/link"
+	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/sms/smstest"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
 // told is a request that a provider makes to a URL that it was given.
-func told(target string, form url.Values, signature string) Told {
+func told(target string, form url.Values, signature string) callback.Request {
 	u, err := url.Parse(target)
 	if err != nil {
 		panic(err)
 	}
-	return Told{Token: u.Path[strings.LastIndexByte(u.Path, '/')+1:], URI: u.RequestURI(), Fields: form, Signature: signature}
+	return callback.Request{Token: u.Path[strings.LastIndexByte(u.Path, '/')+1:], URI: u.RequestURI(), Fields: form, Signature: signature}
 }
 
 // sent gives a message that Twilio has.
@@ -81,23 +84,23 @@ func TestForgedReceipts(t *testing.T) {
 	other, _ := w.sent(t, ours, american)
 	form, signature := at.Callback("delivered", "")
 	genuine := told(at.CallbackURL, form, signature)
-	forged := map[string]Told{}
-	with := func(name string, change func(*Told)) {
+	forged := map[string]callback.Request{}
+	with := func(name string, change func(*callback.Request)) {
 		one := genuine
 		change(&one)
 		forged[name] = one
 	}
-	with("no signature", func(r *Told) { r.Signature = "" })
-	with("another signature", func(r *Told) { r.Signature = smstest.Signature("https://elsewhere.example", form) })
-	with("another form", func(r *Told) { r.Fields, _ = at.Callback("failed", "1") })
-	with("another message", func(r *Told) { r.Token = other + r.Token[strings.IndexByte(r.Token, '.'):] })
-	with("no token", func(r *Told) { r.Token = "" })
-	with("half a token", func(r *Told) { r.Token = r.Token[:len(r.Token)-2] })
-	with("a token for replies", func(r *Told) {
-		r.Token = strings.TrimPrefix(w.links.url(ReplyPath, messageID), "https://mail.example.com"+ReplyPath)
+	with("no signature", func(r *callback.Request) { r.Signature = "" })
+	with("another signature", func(r *callback.Request) { r.Signature = smstest.Signature("https://elsewhere.example", form) })
+	with("another form", func(r *callback.Request) { r.Fields, _ = at.Callback("failed", "1") })
+	with("another message", func(r *callback.Request) { r.Token = other + r.Token[strings.IndexByte(r.Token, '.'):] })
+	with("no token", func(r *callback.Request) { r.Token = "" })
+	with("half a token", func(r *callback.Request) { r.Token = r.Token[:len(r.Token)-2] })
+	with("a token for replies", func(r *callback.Request) {
+		r.Token = strings.TrimPrefix(w.URL(link.ReplyPath, messageID), "https://mail.example.com"+link.ReplyPath)
 	})
-	with("a token of another installation", func(r *Told) {
-		r.Token = strings.TrimPrefix(linker{"", [][]byte{make([]byte, 32)}}.url(ReceiptPath, messageID), ReceiptPath)
+	with("a token of another installation", func(r *callback.Request) {
+		r.Token = strings.TrimPrefix(link.New("", [][]byte{make([]byte, 32)}).URL(link.ReceiptPath, messageID), link.ReceiptPath)
 	})
 	for name, r := range forged {
 		refused(t, "a receipt with "+name, w.Receipt(t.Context(), r), "not_found")
@@ -109,7 +112,7 @@ func TestForgedReceipts(t *testing.T) {
 func TestReceiptsOfAGateway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.set(t, ours, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: w.twilio.URL}})
+	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL}})
 	w.exec(t, `UPDATE sms_settings SET config = config - 'nothing'`)
 	r := w.send(t, ours, german)
 	cutOff(t, w, r.ID)
@@ -163,7 +166,7 @@ func TestStopAndStart(t *testing.T) {
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
 	refused(t, "a reply without a signature", w.Reply(t.Context(), told(w.ReplyURL(ours), form, "")), "not_found")
-	refused(t, "a reply with the token of nobody", w.Reply(t.Context(), Told{Token: "acc_x.y", Fields: form}), "not_found")
+	refused(t, "a reply with the token of nobody", w.Reply(t.Context(), callback.Request{Token: "acc_x.y", Fields: form}), "not_found")
 	if r := w.send(t, ours, german); r.Suppressed {
 		t.Error("a reply that is not genuine has stopped the messages")
 	}
@@ -185,10 +188,10 @@ func TestStopWhileTheMessageWaits(t *testing.T) {
 func TestStopToTheOperatorStopsAllWhoSendByHim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Service = w.process(t, Operator{Kind: kindTwilio, SID: smstest.SID, Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
-	w.set(t, ours, Change{Provider: "operator", Countries: []string{"DE"}})
+	w.process = w.start(t, settings.Operator{Kind: settings.KindTwilio, SID: smstest.SID, Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
+	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.byTwilio(t, theirs)
-	target := w.links.url(ReplyPath, operatorName)
+	target := w.URL(link.ReplyPath, link.OperatorName)
 	if c, err := w.condition(t.Context()); err != nil || len(c.Details) != 1 || !strings.Contains(c.Details[0], target) {
 		t.Errorf("the condition is %+v, %v; want the address for replies in its details", c, err)
 	}
@@ -214,15 +217,15 @@ func TestOptOutsOutliveTheMasterKey(t *testing.T) {
 	}
 	older := w.key
 	w.key = secret.NewKey()
-	w.Service = w.process(t, Operator{}, older)
+	w.process = w.start(t, settings.Operator{}, older)
 	if r := w.send(t, ours, german); !r.Suppressed {
 		t.Error("after a rotation the number is written to, want it suppressed")
 	}
-	if err := w.rehash(t.Context()); err != nil {
+	if err := w.numbers.Rehash(t.Context()); err != nil {
 		t.Fatalf("hash anew: %v", err)
 	}
-	w.Service = w.process(t, Operator{})
-	w.set(t, ours, Change{Provider: "http", Countries: []string{"DE"}, HTTP: &HTTPChange{URL: "https://sms.example.com"}})
+	w.process = w.start(t, settings.Operator{})
+	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: "https://sms.example.com"}})
 	if r := w.send(t, ours, german); !r.Suppressed {
 		t.Error("after the older key is gone the number is written to, want it suppressed")
 	}

@@ -11,7 +11,11 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sms/callback"
+	"github.com/postrider/postrider/modules/sms/link"
+	"github.com/postrider/postrider/modules/sms/optout"
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/sms/smstest"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
@@ -34,22 +38,37 @@ const (
 // world is an installation for a test: real PostgreSQL, Twilio's double. Messages are handed over by
 // Drain, so that a test says when.
 type world struct {
-	*Service
+	*process
 	db     *db.DB
 	twilio *smstest.Twilio
 	caught *caught
-	owner  *owner
+	owner  *customer
 	key    secret.Key
 	logged *expect.Log
 }
 
-// owner stands in for the module accounts.
-type owner struct {
+// process is one process of an installation, with its rooms.
+type process struct {
+	*Service
+	*choices
+	*callbacks
+	link.Links
+
+	numbers *optout.Service
+}
+
+type (
+	choices   = settings.Service
+	callbacks = callback.Service
+)
+
+// customer stands in for the module accounts.
+type customer struct {
 	mu   sync.Mutex
 	said accounts.Account
 }
 
-func (o *owner) Account(_ context.Context, accountID string) (accounts.Account, error) {
+func (o *customer) Account(_ context.Context, accountID string) (accounts.Account, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	account := o.said
@@ -57,7 +76,7 @@ func (o *owner) Account(_ context.Context, accountID string) (accounts.Account, 
 	return account, nil
 }
 
-func (o *owner) is(change func(*accounts.Account)) {
+func (o *customer) is(change func(*accounts.Account)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	change(&o.said)
@@ -90,20 +109,26 @@ func (nobody) Subscribe(string) (<-chan struct{}, func()) {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{db: dbtest.New(t), twilio: smstest.NewTwilio(t), caught: &caught{}, key: secret.NewKey(), logged: &expect.Log{},
-		owner: &owner{said: accounts.Account{Plan: accounts.Plan{ID: "pro", Name: "Pro"}}}}
-	w.Service = w.process(t, Operator{})
+		owner: &customer{said: accounts.Account{Plan: accounts.Plan{ID: "pro", Name: "Pro"}}}}
+	w.process = w.start(t, settings.Operator{})
 	return w
 }
 
-// process is one process of the installation with an operator's provider.
-func (w *world) process(t testing.TB, operator Operator, older ...secret.Key) *Service {
+// start starts one process of the installation with an operator's provider.
+func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.Key) *process {
 	t.Helper()
 	box, err := secret.NewBox(append([]secret.Key{w.key}, older...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Config: Config{BaseURL: "https://mail.example.com", Operator: operator, PlainLoopback: true, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
-		DB: w.db, Accounts: w.owner, Box: box, Signals: nobody{}, Node: node.None{}, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.NewTextHandler(w.logged, nil)), Catcher: w.caught})
+	log, links := slog.New(slog.NewTextHandler(w.logged, nil)), link.New("https://mail.example.com", box.DeriveEach("sms links"))
+	chosen, err := settings.New(settings.Params{Config: settings.Config{Operator: operator, PlainLoopback: true, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+		DB: w.db, Box: box, Links: links, Catcher: w.caught})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := optout.New(optout.Params{DB: w.db, Box: box, Logger: log})
+	s, err := New(Params{DB: w.db, Accounts: w.owner, Settings: chosen, OptOuts: numbers, Links: links, Signals: nobody{}, Node: node.None{}, Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,16 +137,16 @@ func (w *world) process(t testing.TB, operator Operator, older ...secret.Key) *S
 			t.Errorf("stop the module: %v", err)
 		}
 	})
-	return s
+	return &process{Service: s, choices: chosen, callbacks: callback.New(callback.Params{DB: w.db, Settings: chosen, OptOuts: numbers, Links: links, Logger: log}), Links: links, numbers: numbers}
 }
 
 // byTwilio gives an account Twilio's double as its provider.
 func (w *world) byTwilio(t testing.TB, accountID string) {
 	t.Helper()
-	w.set(t, accountID, Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, Twilio: &TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token), BaseURL: w.twilio.URL}})
+	w.set(t, accountID, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token), BaseURL: w.twilio.URL}})
 }
 
-func (w *world) set(t testing.TB, accountID string, c Change) {
+func (w *world) set(t testing.TB, accountID string, c settings.Change) {
 	t.Helper()
 	if _, err := w.SetSettings(t.Context(), accountID, c); err != nil {
 		t.Fatalf("set the settings of an account: %v", err)

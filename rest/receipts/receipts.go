@@ -15,7 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/sms/callback"
+	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
@@ -24,11 +25,11 @@ import (
 
 // Messages is what is needed of the module.
 type Messages interface {
-	Receipt(ctx context.Context, t sms.Told) error
-	Reply(ctx context.Context, t sms.Told) error
+	Receipt(ctx context.Context, t callback.Request) error
+	Reply(ctx context.Context, t callback.Request) error
 }
 
-var _ Messages = (*sms.Service)(nil)
+var _ Messages = (*callback.Service)(nil)
 
 // Options of New.
 type Options struct {
@@ -37,7 +38,7 @@ type Options struct {
 }
 
 // Prefix is the path that everything hangs below.
-const Prefix = sms.LinkPrefix
+const Prefix = link.Prefix
 
 const (
 	bodyLimit = 64 << 10
@@ -66,11 +67,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
-	token, take, route := "", h.Messages.Receipt, sms.ReceiptPath
-	if rest, found := strings.CutPrefix(r.URL.Path, sms.ReceiptPath); found {
+	token, take, route := "", h.Messages.Receipt, link.ReceiptPath
+	if rest, found := strings.CutPrefix(r.URL.Path, link.ReceiptPath); found {
 		token = rest
-	} else if rest, found := strings.CutPrefix(r.URL.Path, sms.ReplyPath); found {
-		token, take, route = rest, h.Messages.Reply, sms.ReplyPath
+	} else if rest, found := strings.CutPrefix(r.URL.Path, link.ReplyPath); found {
+		token, take, route = rest, h.Messages.Reply, link.ReplyPath
 	}
 	telemetry.SetRoute(r.Context(), route+"{token}")
 	switch {
@@ -86,7 +87,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, err)
 		return
 	}
-	if route == sms.ReplyPath {
+	if route == link.ReplyPath {
 		header.Set("Content-Type", "text/xml")
 		if _, err := w.Write([]byte(emptyReply)); err != nil {
 			h.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
@@ -96,7 +97,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, take func(context.Context, sms.Told) error) error {
+func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, take func(context.Context, callback.Request) error) error {
 	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
@@ -118,7 +119,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, tak
 		return fault.Unavailable(err)
 	}
 	defer release()
-	return take(r.Context(), sms.Told{Token: token, URI: r.URL.RequestURI(), Signature: r.Header.Get(provider.SignatureHeader), Fields: fields})
+	return take(r.Context(), callback.Request{Token: token, URI: r.URL.RequestURI(), Signature: r.Header.Get(provider.SignatureHeader), Fields: fields})
 }
 
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {

@@ -9,17 +9,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/sms/callback"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
 // fakeMessages believes the token "good".
 type fakeMessages struct {
-	receipts, replies []sms.Told
+	receipts, replies []callback.Request
 	fail              error
 }
 
-func (f *fakeMessages) take(into *[]sms.Told, t sms.Told) error {
+func (f *fakeMessages) take(into *[]callback.Request, t callback.Request) error {
 	if t.Token != "good" {
 		return &fault.Error{Kind: fault.NotFound, Message: "Not found"}
 	}
@@ -27,8 +27,12 @@ func (f *fakeMessages) take(into *[]sms.Told, t sms.Told) error {
 	return f.fail
 }
 
-func (f *fakeMessages) Receipt(_ context.Context, t sms.Told) error { return f.take(&f.receipts, t) }
-func (f *fakeMessages) Reply(_ context.Context, t sms.Told) error   { return f.take(&f.replies, t) }
+func (f *fakeMessages) Receipt(_ context.Context, t callback.Request) error {
+	return f.take(&f.receipts, t)
+}
+func (f *fakeMessages) Reply(_ context.Context, t callback.Request) error {
+	return f.take(&f.replies, t)
+}
 
 func ask(t *testing.T, f *fakeMessages, method, path, contentType, body string) *httptest.ResponseRecorder {
 	t.Helper()

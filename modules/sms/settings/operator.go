@@ -1,4 +1,4 @@
-package sms
+package settings
 
 import (
 	"errors"
@@ -27,9 +27,9 @@ type Operator struct {
 
 // The kinds of providers.
 const (
-	kindCapture = "capture"
-	kindTwilio  = "twilio"
-	kindHTTP    = "http"
+	KindCapture = "capture"
+	KindTwilio  = "twilio"
+	KindHTTP    = "http"
 )
 
 // OperatorProvider is how text messages leave for accounts without a provider of their own.
@@ -40,12 +40,12 @@ var OperatorProvider = setting.Declare(setting.Setting[Operator]{
 	Form: setting.Form[Operator]{Placeholder: "URL", Parse: parseOperator},
 	From: func(v setting.Values) Operator {
 		if v.Mode == setting.Dev {
-			return Operator{Kind: kindCapture}
+			return Operator{Kind: KindCapture}
 		}
 		return Operator{}
 	},
 	Check: func(v setting.Values, o Operator) error {
-		if v.Mode == setting.Serve && o.Kind == kindCapture {
+		if v.Mode == setting.Serve && o.Kind == KindCapture {
 			return errors.New("is capture, which keeps all messages on this machine: only for development mode")
 		}
 		return nil
@@ -58,8 +58,8 @@ func parseOperator(text string) (Operator, error) {
 	switch text {
 	case "none":
 		return Operator{}, nil
-	case kindCapture:
-		return Operator{Kind: kindCapture}, nil
+	case KindCapture:
+		return Operator{Kind: KindCapture}, nil
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Opaque != "" || u.Fragment != "" {
@@ -79,8 +79,8 @@ func parseOperator(text string) (Operator, error) {
 	password, given := u.User.Password()
 	o.Secret = secret.New(password)
 	switch u.Scheme {
-	case kindTwilio:
-		o.Kind, o.SID, o.URL = kindTwilio, u.User.Username(), "https://"+u.Host
+	case KindTwilio:
+		o.Kind, o.SID, o.URL = KindTwilio, u.User.Username(), "https://"+u.Host
 		if o.SID == "" || !given {
 			wrong = append(wrong, errors.New("has no account SID and token before the host"))
 		}
@@ -91,7 +91,7 @@ func parseOperator(text string) (Operator, error) {
 			wrong = append(wrong, errors.New("has something beside the host and from"))
 		}
 	case "http", "https":
-		o.Kind, o.User = kindHTTP, u.User.Username()
+		o.Kind, o.User = KindHTTP, u.User.Username()
 		if u.User != nil && (o.User == "" || !given) {
 			wrong = append(wrong, errors.New("has a user name without a password, or the other way round"))
 		}
@@ -106,7 +106,7 @@ func parseOperator(text string) (Operator, error) {
 
 // LogValue has no secret.
 func (o Operator) LogValue() slog.Value {
-	if o.Kind == "" || o.Kind == kindCapture {
+	if o.Kind == "" || o.Kind == KindCapture {
 		return slog.StringValue(o.Kind)
 	}
 	host := ""
@@ -119,11 +119,11 @@ func (o Operator) LogValue() slog.Value {
 // provider makes the operator's provider; nil: there is none.
 func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) {
 	switch o.Kind {
-	case kindCapture:
+	case KindCapture:
 		return provider.Capture{Catcher: catcher}, nil
-	case kindTwilio:
+	case KindTwilio:
 		return &provider.Twilio{BaseURL: o.URL, AccountSID: o.SID, AuthToken: o.Secret, From: o.From, Client: operatorClient()}, nil
-	case kindHTTP:
+	case KindHTTP:
 		c := provider.GatewayConfig{URL: o.URL, From: o.From, IDPath: "id"}
 		if o.User != "" {
 			c.Headers = []shape.Header{{Name: "Authorization", Value: provider.Basic(o.User, o.Secret.Reveal())}}

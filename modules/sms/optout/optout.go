@@ -1,15 +1,48 @@
-package sms
+package optout
 
 import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
+	"log/slog"
 	"time"
 
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/worker"
 )
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	DB      *db.DB
+	Box     *secret.Box
+	Logger  *slog.Logger
+	Workers *worker.Metrics `optional:"true"`
+}
+
+// Service keeps opt-outs. Safe for concurrent use.
+type Service struct {
+	db      *db.DB
+	numbers hasher
+	tasks   *worker.Tasks // the pass over older hashes
+}
+
+// New makes the service; nothing runs before Start.
+func New(p Params) *Service {
+	return &Service{db: p.DB, numbers: hasher{p.Box.DeriveEach("sms numbers")}, tasks: worker.NewTasks(p.Logger, p.Workers)}
+}
+
+// Hash gives the hash of a number for a new row.
+func (s *Service) Hash(number string) []byte { return s.numbers.fresh(number) }
+
+// Hashes gives every hash by which a number may be found.
+func (s *Service) Hashes(number string) [][]byte { return s.numbers.all(number) }
 
 // hasher makes the hashes that numbers are found by.
 type hasher struct {
@@ -34,16 +67,13 @@ func (hasher) of(key []byte, number string) []byte {
 
 const optedOutSQL = `SELECT EXISTS (SELECT FROM sms_opt_outs WHERE account_id = ANY($1::text[]) AND number_hash = ANY($2::bytea[]))`
 
-// OptedOut implements handover.Account. By the operator's provider nothing goes either to those who
-// wrote STOP to it, whichever account they meant.
-func (s *Service) OptedOut(ctx context.Context, accountID, number string, own bool) (bool, error) {
-	return s.optedOut(ctx, s.db.SQL, accountID, number, own)
-}
-
-func (s *Service) optedOut(ctx context.Context, from db.Execer, accountID, number string, own bool) (bool, error) {
+// Has tells whether the owner of a number wants no messages from an account. By the operator's
+// provider (own is false) nothing goes either to those who wrote STOP to it, whichever account they
+// meant.
+func (s *Service) Has(ctx context.Context, from db.Execer, accountID, number string, own bool) (bool, error) {
 	of := []string{accountID}
 	if !own {
-		of = append(of, operatorName)
+		of = append(of, link.OperatorName)
 	}
 	out, err := db.One(ctx, from, db.Value[bool], optedOutSQL, db.Array(of), db.Array(s.numbers.all(number)))
 	if err != nil {
@@ -59,23 +89,21 @@ const (
 
 // The reasons of opt-outs.
 const (
-	reasonReply    = "reply"
-	reasonProvider = "provider"
+	ByReply    = "reply"
+	ByProvider = "provider"
 )
 
-// OptOut implements handover.Account.
-func (s *Service) OptOut(ctx context.Context, tx db.Execer, accountID, number string) error {
-	return s.optOut(ctx, tx, accountID, number, reasonProvider)
-}
-
-func (s *Service) optOut(ctx context.Context, on db.Execer, accountID, number, reason string) error {
+// Add stores that the owner of a number wants no messages from an account. A number that is there
+// stays as it is.
+func (s *Service) Add(ctx context.Context, on db.Execer, accountID, number, reason string) error {
 	if _, err := on.ExecContext(ctx, optOutSQL, accountID, s.numbers.fresh(number), number, reason); err != nil {
 		return fmt.Errorf("opt a number out: %w", err)
 	}
 	return nil
 }
 
-func (s *Service) optIn(ctx context.Context, accountID, number string) error {
+// Remove lets a number get messages again.
+func (s *Service) Remove(ctx context.Context, accountID, number string) error {
 	if _, err := s.db.SQL.ExecContext(ctx, optInSQL, accountID, db.Array(s.numbers.all(number))); err != nil {
 		return fmt.Errorf("opt a number in: %w", err)
 	}
@@ -93,19 +121,24 @@ const passBatch = 500
 
 var passRetry = worker.Backoff{Min: time.Minute, Max: time.Hour}
 
-func (s *Service) startRehash() {
+// Start begins the pass over older hashes, if there is an older key.
+func (s *Service) Start() {
 	if len(s.numbers.keys) == 1 {
 		return
 	}
 	s.tasks.Start(worker.Task{Name: "pass over older hashes of numbers", Retry: passRetry, Step: func(ctx context.Context) (time.Duration, error) {
-		if err := s.rehash(ctx); err != nil {
+		if err := s.Rehash(ctx); err != nil {
 			return passRetry.Max, err
 		}
 		return worker.UntilWoken, nil
 	}})
 }
 
-func (s *Service) rehash(ctx context.Context) error {
+// Stop lets the pass end while ctx lasts.
+func (s *Service) Stop(ctx context.Context) { s.tasks.Stop(ctx) }
+
+// Rehash moves the rows of numbers that are known to the hash of the first key.
+func (s *Service) Rehash(ctx context.Context) error {
 	type row struct {
 		id     int64
 		number string

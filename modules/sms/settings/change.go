@@ -1,4 +1,4 @@
-package sms
+package settings
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type Change struct {
 	Provider  string
 	From      string
 	Countries []string
-	DailyCap  int // 0: defaultDailyCap
+	DailyCap  int // 0: DefaultDailyCap
 	Twilio    *TwilioChange
 	HTTP      *HTTPChange
 }
@@ -126,7 +126,7 @@ func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c C
 	}
 	dailyCap := c.DailyCap
 	if dailyCap == 0 {
-		dailyCap = defaultDailyCap
+		dailyCap = DefaultDailyCap
 	}
 	_, err = tx.ExecContext(ctx, storeSQL, accountID, c.Provider, string(described), sealed, string(countries), dailyCap)
 	return err
@@ -155,7 +155,7 @@ func (s *Service) judge(c Change, before *ent.SMSSettings, kept credentials) (co
 	if before == nil || string(before.Provider) != c.Provider {
 		kept, before = credentials{}, &ent.SMSSettings{}
 	}
-	for kind, given := range map[string]bool{kindTwilio: c.Twilio != nil, kindHTTP: c.HTTP != nil} {
+	for kind, given := range map[string]bool{KindTwilio: c.Twilio != nil, KindHTTP: c.HTTP != nil} {
 		switch {
 		case c.Provider == kind && !given:
 			wrong.Add(kind, "is required with this provider")
@@ -164,9 +164,9 @@ func (s *Service) judge(c Change, before *ent.SMSSettings, kept credentials) (co
 		}
 	}
 	switch {
-	case c.Provider == kindTwilio && c.Twilio != nil:
+	case c.Provider == KindTwilio && c.Twilio != nil:
 		held = s.judgeTwilio(c, &config, before.Config, kept, wrong)
-	case c.Provider == kindHTTP && c.HTTP != nil:
+	case c.Provider == KindHTTP && c.HTTP != nil:
 		held = s.judgeHTTP(*c.HTTP, &config, before.Config, kept, wrong)
 	case c.From != "":
 		wrong.Add("from", "belongs to an own provider: twilio or http")

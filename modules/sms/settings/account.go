@@ -1,4 +1,4 @@
-package sms
+package settings
 
 import (
 	"context"
@@ -30,8 +30,8 @@ type Settings struct {
 	ReplyURL  string // for the provider
 }
 
-// defaultDailyCap holds for accounts that have set nothing.
-const defaultDailyCap = 100
+// DefaultDailyCap holds for accounts that have set nothing.
+const DefaultDailyCap = 100
 
 // credentials are the secrets of an own provider, sealed as JSON.
 type credentials struct {
@@ -43,23 +43,18 @@ func sealedFor(accountID string) []byte { return []byte("sms/" + accountID + "/c
 
 // Settings gives the settings of an account.
 func (s *Service) Settings(ctx context.Context, accountID string) (Settings, error) {
-	row, err := s.row(ctx, accountID)
+	row, err := s.Row(ctx, s.db.SQL, accountID)
 	if err != nil {
 		return Settings{}, err
 	}
 	return s.shown(accountID, row), nil
 }
 
-// row gives nil for an account that has set nothing.
-func (s *Service) row(ctx context.Context, accountID string) (*ent.SMSSettings, error) {
-	return s.rowIn(ctx, s.db.SQL, accountID)
-}
-
 const rowSQL = `SELECT id, provider, config, credentials, countries, daily_cap, created_at, updated_at FROM sms_settings WHERE id = $1`
 
-// rowIn reads the row within a transaction, which needs no second connection for it: many that wait
-// for each other's would wait for ever.
-func (s *Service) rowIn(ctx context.Context, from db.Execer, accountID string) (*ent.SMSSettings, error) {
+// Row gives the stored settings of an account; nil: it has set nothing. Within a transaction they are
+// read by it, and not by a second connection: many that wait for each other's would wait for ever.
+func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent.SMSSettings, error) {
 	type stored struct {
 		ent.SMSSettings
 		credentials, config, countries []byte
@@ -82,31 +77,31 @@ func (s *Service) rowIn(ctx context.Context, from db.Execer, accountID string) (
 }
 
 func (s *Service) shown(accountID string, row *ent.SMSSettings) Settings {
-	out := Settings{Provider: string(smssettings.ProviderOperator), Countries: []string{}, DailyCap: defaultDailyCap}
+	out := Settings{Provider: string(smssettings.ProviderOperator), Countries: []string{}, DailyCap: DefaultDailyCap}
 	if row != nil {
 		out = Settings{Provider: string(row.Provider), Config: row.Config, Countries: row.Countries, DailyCap: row.DailyCap, UpdatedAt: &row.UpdatedAt, HasSecret: row.Credentials != nil && len(*row.Credentials) > 0}
 	}
-	if route, err := s.route(accountID, row); err == nil && route.Provider != nil {
+	if route, err := s.RouteOf(accountID, row); err == nil && route.Provider != nil {
 		out.Usable, out.Carrier = true, route.Provider.Name()
 	}
-	if out.Provider == kindTwilio || out.Provider == kindHTTP {
-		out.ReplyURL = s.ReplyURL(accountID)
+	if out.Provider == KindTwilio || out.Provider == KindHTTP {
+		out.ReplyURL = s.links.ReplyURL(accountID)
 	}
 	return out
 }
 
-// Route implements handover.Account.
+// Route gives the way out of an account's messages.
 func (s *Service) Route(ctx context.Context, accountID string) (handover.Route, error) {
-	row, err := s.row(ctx, accountID)
+	row, err := s.Row(ctx, s.db.SQL, accountID)
 	if err != nil {
 		return handover.Route{}, err
 	}
-	return s.route(accountID, row)
+	return s.RouteOf(accountID, row)
 }
 
-// route makes the provider of an account. The error says that its secrets cannot be opened, or that
+// RouteOf makes the provider of an account from its settings. The error says that its secrets cannot be opened, or that
 // what is stored is not usable any more.
-func (s *Service) route(accountID string, row *ent.SMSSettings) (handover.Route, error) {
+func (s *Service) RouteOf(accountID string, row *ent.SMSSettings) (handover.Route, error) {
 	if row == nil || row.Provider == smssettings.ProviderOperator {
 		return handover.Route{Provider: s.ways.operator}, nil
 	}

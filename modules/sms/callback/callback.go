@@ -1,21 +1,52 @@
-package sms
+package callback
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/number"
+	"github.com/postrider/postrider/modules/sms/optout"
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// Told is a request by a provider.
-type Told struct {
+// Params of New.
+type Params struct {
+	fx.In
+
+	DB       *db.DB
+	Settings *settings.Service
+	OptOuts  *optout.Service
+	Links    link.Links
+	Logger   *slog.Logger
+}
+
+// Service takes what providers tell. Safe for concurrent use.
+type Service struct {
+	db       *db.DB
+	settings *settings.Service
+	optOuts  *optout.Service
+	links    link.Links
+	log      *slog.Logger
+}
+
+// New makes the service.
+func New(p Params) *Service {
+	return &Service{db: p.DB, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, log: p.Logger}
+}
+
+// Request is a request by a provider.
+type Request struct {
 	Token     string
 	URI       string // path and query, as the request has them: Twilio signs them
 	Signature string // of Twilio; "": none
@@ -38,8 +69,8 @@ RETURNING account_id, "to"`)
 
 // Receipt takes what a provider says of a message. The error is NotFound for a request that is not
 // genuine. A receipt that changes nothing is no error: providers repeat them, and in any order.
-func (s *Service) Receipt(ctx context.Context, t Told) error {
-	messageID := s.links.read(ReceiptPath, t.Token)
+func (s *Service) Receipt(ctx context.Context, t Request) error {
+	messageID := s.links.Read(link.ReceiptPath, t.Token)
 	if messageID == "" || !id.Is(id.SMS, messageID) {
 		return errForged()
 	}
@@ -56,7 +87,7 @@ func (s *Service) Receipt(ctx context.Context, t Told) error {
 		return nil
 	}
 	var r provider.Receipt
-	if of := found[0]; of.provider == kindTwilio {
+	if of := found[0]; of.provider == settings.KindTwilio {
 		if err := s.signed(ctx, of.accountID, of.own, t); err != nil {
 			return err
 		}
@@ -76,27 +107,22 @@ func (s *Service) Receipt(ctx context.Context, t Told) error {
 	s.log.InfoContext(ctx, "sms receipt", telemetry.KeySMSID, messageID, telemetry.KeyAccountID, found[0].accountID, telemetry.KeyOutcome, r.Outcome, telemetry.KeyCode, r.Code,
 		telemetry.KeyEffective, len(rows) > 0)
 	if r.OptedOut && len(rows) > 0 {
-		return s.optOut(ctx, s.db.SQL, rows[0].accountID, rows[0].to, reasonProvider)
+		return s.optOuts.Add(ctx, s.db.SQL, rows[0].accountID, rows[0].to, optout.ByProvider)
 	}
 	return nil
 }
 
 // signed refuses a request without Twilio's signature, by the token of the account or of the
 // operator.
-func (s *Service) signed(ctx context.Context, accountID string, own bool, t Told) error {
-	token := s.ways.settings.Secret
-	if own {
-		row, err := s.row(ctx, accountID)
-		if err != nil {
-			return err
-		}
-		held, err := s.open(accountID, row)
-		if err != nil {
-			return errForged()
-		}
-		token = secret.New(held.AuthToken)
+func (s *Service) signed(ctx context.Context, accountID string, own bool, t Request) error {
+	token, err := s.settings.Token(ctx, accountID, own)
+	switch {
+	case errors.Is(err, settings.ErrSealed):
+		return errForged()
+	case err != nil:
+		return err
 	}
-	if !provider.Signed(token, s.links.base+t.URI, t.Fields, t.Signature) {
+	if !provider.Signed(token, s.links.At(t.URI), t.Fields, t.Signature) {
 		return errForged()
 	}
 	return nil
@@ -105,14 +131,14 @@ func (s *Service) signed(ctx context.Context, accountID string, own bool, t Told
 // Reply takes what somebody wrote back. STOP and its like opt the number out of the account's
 // messages, or of all by the operator's provider; START takes that back. Nothing else is kept of a
 // reply. The error is NotFound for a request that is not genuine.
-func (s *Service) Reply(ctx context.Context, t Told) error {
-	of := s.links.read(ReplyPath, t.Token)
-	kind, own := s.ways.settings.Kind, false
+func (s *Service) Reply(ctx context.Context, t Request) error {
+	of := s.links.Read(link.ReplyPath, t.Token)
+	kind, own := s.settings.Operator().Kind, false
 	switch {
 	case of == "":
 		return errForged()
-	case of != operatorName:
-		row, err := s.row(ctx, of)
+	case of != link.OperatorName:
+		row, err := s.settings.Row(ctx, s.db.SQL, of)
 		if err != nil {
 			return err
 		}
@@ -122,7 +148,7 @@ func (s *Service) Reply(ctx context.Context, t Told) error {
 		kind, own = string(row.Provider), true
 	}
 	r := provider.ReadReply(t.Fields)
-	if kind == kindTwilio {
+	if kind == settings.KindTwilio {
 		if err := s.signed(ctx, of, own, t); err != nil {
 			return err
 		}
@@ -135,7 +161,7 @@ func (s *Service) Reply(ctx context.Context, t Told) error {
 	}
 	s.log.InfoContext(ctx, "sms reply", telemetry.KeyAccountID, of, telemetry.KeyReason, map[provider.Wish]string{provider.Stop: "stop", provider.Start: "start"}[wish])
 	if wish == provider.Start {
-		return s.optIn(ctx, of, from.E164)
+		return s.optOuts.Remove(ctx, of, from.E164)
 	}
-	return s.optOut(ctx, s.db.SQL, of, from.E164, reasonReply)
+	return s.optOuts.Add(ctx, s.db.SQL, of, from.E164, optout.ByReply)
 }

@@ -1,0 +1,100 @@
+package settings
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/sms/link"
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+// Config says which providers there may be.
+type Config struct {
+	Operator Operator // the provider for accounts without one
+
+	// Where providers of accounts may be beside public addresses.
+	Allow         []netip.Prefix
+	PlainLoopback bool // development: http:// too, to this machine
+	Lookup        func(ctx context.Context, host string) ([]netip.Addr, error)
+	RootCAs       *x509.CertPool // nil: the system's
+}
+
+// ConfigOf takes what is needed here from the installation's configuration.
+func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
+	return Config{Operator: OperatorProvider.Of(cfg), Allow: egress.Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
+}
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Config  Config
+	DB      *db.DB
+	Box     *secret.Box
+	Links   link.Links
+	Catcher provider.Catcher `optional:"true"` // nil: there is no development inbox
+}
+
+// Service keeps the settings of accounts. Safe for concurrent use.
+type Service struct {
+	db    *db.DB
+	box   *secret.Box
+	links link.Links
+	ways  ways
+}
+
+// ways is how providers are reached.
+type ways struct {
+	operator      provider.Provider // nil: there is none
+	settings      Operator
+	client        *http.Client // of accounts' own providers; it judges where it may go
+	plainLoopback bool
+}
+
+// New makes the service. The error says that the operator's provider cannot be used.
+func New(p Params) (*Service, error) {
+	operator, err := p.Config.Operator.provider(p.Catcher)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{db: p.DB, box: p.Box, links: p.Links, ways: ways{operator: operator, settings: p.Config.Operator, plainLoopback: p.Config.PlainLoopback,
+		client: egress.NewClient(egress.ClientConfig{Guard: egress.NewGuard(p.Config.Allow), PlainLoopback: p.Config.PlainLoopback, Timeout: provider.Timeout,
+			RootCAs: p.Config.RootCAs, Lookup: egress.WithLocalhost(p.Config.Lookup)})}}, nil
+}
+
+// Close ends the connections to providers that wait for another request.
+func (s *Service) Close() { s.ways.client.CloseIdleConnections() }
+
+// Operator gives the provider for accounts without one of their own.
+func (s *Service) Operator() Operator { return s.ways.settings }
+
+// Token gives what Twilio signs with: the token of an account's own provider, or the operator's. It
+// is empty where there is none. The error is ErrSealed for secrets that do not open.
+func (s *Service) Token(ctx context.Context, accountID string, own bool) (secret.String, error) {
+	if !own {
+		return s.ways.settings.Secret, nil
+	}
+	row, err := s.Row(ctx, s.db.SQL, accountID)
+	if err != nil {
+		return secret.String{}, err
+	}
+	held, err := s.open(accountID, row)
+	if err != nil {
+		return secret.String{}, fmt.Errorf("%w: %w", ErrSealed, err)
+	}
+	return secret.New(held.AuthToken), nil
+}
+
+// ErrSealed says that the secrets of an account's own provider do not open.
+var ErrSealed = errors.New("the secrets of a provider of text messages are sealed by another key")
